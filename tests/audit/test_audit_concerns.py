@@ -88,7 +88,8 @@ def test_what_was_not_measured_passes_with_a_reason_alone() -> None:
         assert nothing.passed is passed
         assert nothing.unmeasured == ()
     words = AuditReport((row("privacy"), AuditRow.unmeasured(promise, "r")), (TEETH,)).to_section().blocks[2]
-    assert words.to_dict()["text"] == ["Passed; 1 promise was not measured, for the reason in the table."]
+    assert words.to_dict()["text"] == [
+        "Passed, as far as it was measured; 1 promise was not measured, for the reason in the table."]
 
 
 def test_unmeasured_rows_name_the_promised_number() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import ContractKind, LocalKind
-from confide.market.campaign.kind import exactly
+from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.response import response_table
 from confide.tables import Word

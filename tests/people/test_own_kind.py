@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
-import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,38 +17,21 @@ from confide.audit import exact_audit
 from confide.campaign import Campaign, Store, verify
 from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.contract import InvalidInput, kind, kinds
+from confide.contract import Accuracy, InvalidInput, kind
 from confide.contract.offering import unanswered
 from confide.people import SlotRows
 from confide.privacy import PureDP
 from confide.privacy.noise import ForcedNoise, Noise
+from people.own_packages import CODE, installed_histogram
 
-PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "private_histogram"
-CODE = PACKAGE / "src" / "private_histogram" / "__init__.py"
 WAYS = ("bus", "bicycle", "car", "on foot")
-
-
-def forget() -> None:
-    kinds._entries.cache_clear()
-    kind.cache_clear()
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """As `pip install --target` leaves it: the package, and a dist-info with its entry points."""
-    target = tmp_path / "site"
-    shutil.copytree(CODE.parent, target / "private_histogram", ignore=shutil.ignore_patterns("__pycache__"))
-    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = target / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    points = project["entry-points"]["confide.kinds"]
-    (info / "entry_points.txt").write_text("[confide.kinds]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
-    monkeypatch.syspath_prepend(str(target))
-    forget()
-    yield target
-    sys.modules.pop("private_histogram", None)
-    forget()
+    with installed_histogram(tmp_path / "site", monkeypatch) as found:
+        yield found
 
 
 @pytest.fixture
@@ -172,6 +152,28 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     assert {bug.planted_bug: bug.flagged for bug in report.controls} == {
         "half the noise": True, "no noise": True, "one share altered after the run": True,
         "everything released twice": True, "half of what is promised is charged": True}
+
+
+def test_a_promise_that_nobody_measures_is_told_and_counted(
+    path: Path, run: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without `measured` the audit passes as far as it was measured, and claims no more."""
+    it = Campaign.load(path)
+    (promise,) = it.plan.guarantees.of(Accuracy)
+    monkeypatch.delattr(type(it.file.kind), "measured")
+    report = it.audit(seed=3)
+    (row,) = report.unmeasured
+    assert report.passed
+    assert (row.holds, row.verdict, row.measured, row.concern) == (
+        (promise.sentence(),), "not measured", None, "accuracy")
+    assert "its kind does where its `measured` gives a row" in row.note
+    said = "Passed, as far as it was measured; 1 promise was not measured, for the reason in the table."
+    assert report.to_section().blocks[-1].to_dict()["text"] == [said]
+    code, shown = run("audit", path)
+    assert code == 0
+    assert said in " ".join(shown.split())
+    told = json.loads(run("audit", path, "--json")[1])
+    assert (told["passed"], told["report"]["unmeasured"]) == (True, 1)
 
 
 def test_its_law_and_its_error_by_enumeration(path: Path) -> None:

@@ -410,7 +410,7 @@ class AuditReport:
     @property
     def passed(self) -> bool:
         """True when every row is kept, or has a note that says why it says nothing or was not measured, there is a
-        control, and every control was flagged.
+        control, and every control was flagged. How many promises were not measured, `unmeasured` tells.
         """
         return not self.problems
 
@@ -459,7 +459,8 @@ class AuditReport:
         left = len(self.unmeasured)
         if not left:
             return "Passed."
-        return f"Passed; {left} promise{'s were' if left > 1 else ' was'} not measured, for the reason in the table."
+        were = "promises were" if left > 1 else "promise was"
+        return f"Passed, as far as it was measured; {left} {were} not measured, for the reason in the table."
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: the rows, the controls, and whether it passed."""

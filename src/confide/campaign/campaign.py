@@ -75,19 +75,22 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
-        """What it would give, from public parameters alone; refuses hopeless settings.
+        """What it would give, from public parameters alone; refuses hopeless settings, and what `try_out` finds broken.
 
         Raises:
-            Refused: no setting of these sizes keeps the promise, or the campaign's own `[budget]` does not admit it, or
-                what may have to be paid in all is more than can be counted.
+            Refused: no setting of these sizes keeps the promise, the campaign's own `[budget]` does not admit it, or
+                what may have to be paid in all cannot be counted.
+            InvalidInput: the mechanism is broken, or promises what it plainly does not keep.
         """
         from confide.campaign.settlement import check_budget
+        from confide.campaign.trial import try_out
 
         found = self.file.kind.plan(self.file.config)
         check_budget(self.file, found)  # a plan that can never run is no plan
         terms = self.file.kind.payouts(found)
         if terms is not None:
             terms.check_total(len(self.file.kind.identities(self.file.config)))
+        try_out(self.file, found)
         return found
 
     @property

@@ -13,13 +13,16 @@ fresh noise; where a run may have to wait for something, with the noise that it 
 several settlers at once one publishes; the others forget theirs and return the stored outcome, which is the same for
 ever, byte for byte. Of several stores one releases: what an installation has released once, under its key, it settles
 nowhere else.
+
+A run that fails has been charged for, and says so (`RunFailed`). What can be seen of a mechanism before that is seen
+when the campaign is planned (`confide.campaign.trial`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from datetime import UTC, date, datetime
@@ -39,7 +42,7 @@ from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import column_bytes
-from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
+from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, RunFailed, StoreFailed
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
@@ -54,9 +57,10 @@ from confide.privacy.noise import Noise
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
+    from confide.contract.mechanism import Mechanism
 
-__all__ = ["Settled", "amounts", "charge_of", "check_budget", "commit", "data_set_charge", "existing", "ledger_says",
-           "settle", "simulate", "stored_outcome"]
+__all__ = ["Settled", "amounts", "charge_of", "charged_once", "check_budget", "check_shares", "commit",
+           "data_set_charge", "existing", "ledger_says", "settle", "simulate", "stored_outcome"]
 
 _BLOCK = 65_536
 
@@ -281,14 +285,16 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
         return _play_and_publish(campaign, store, known, file.kind, progress)
     if codec is None:
         data = _held(campaign, store, progress)
-        outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), known.withdrawals
+        with charged_once(plan.mechanism):
+            outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), known.withdrawals
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
             data = taken.data
             if isinstance(file.kind, ContractKind):
                 data = file.kind.answered(file.config, plan, file.folder, data, progress)
-            outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), taken.withdrawals
+            with charged_once(plan.mechanism):
+                outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), taken.withdrawals
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
     return _publish(campaign, store, known.number, outcome, withdrawals,
@@ -299,10 +305,13 @@ def _publish(
     campaign: Campaign, store: Store, number: int, outcome: Outcome | SimulatedOutcome, withdrawals: int,
     amounts: Iterable[list[tuple[int, int]]] = (),
 ) -> bool:
-    if not isinstance(outcome, Outcome):
-        raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
-    return store.publish(number, withdrawals, public_files(campaign.file, campaign.plan, outcome),
-                         column_bytes(outcome.shares), amounts)
+    with charged_once(campaign.plan.mechanism):
+        if not isinstance(outcome, Outcome):
+            raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
+        if not campaign.held:
+            check_shares(outcome.shares, len(campaign.file.kind.identities(campaign.file.config)))
+        files, shares = public_files(campaign.file, campaign.plan, outcome), column_bytes(outcome.shares)
+    return store.publish(number, withdrawals, files, shares, amounts)
 
 
 def _play_and_publish(
@@ -312,7 +321,8 @@ def _play_and_publish(
     file = campaign.file
     with kept_noise(file, kind, store.home) as kept:
         data = _held(campaign, store, progress)
-        outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
+        with charged_once(campaign.plan.mechanism, pausing=True):
+            outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
         day = kind.publish_on(file.config)
         if day is not None and _today() < day:  # the same run again gives the same outcome
             raise Refused(f"the run has ended, and is published on {day.isoformat()} or later (private: that it has "
@@ -340,6 +350,70 @@ def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:
     except InvalidInput as error:
         stays = "the ledger was charged before any row was read; mend the table and run again, nothing more is charged"
         raise InvalidInput(error.field, error.problem, f"{error.limit}; {stays}" if error.limit else stays) from None
+
+
+@contextmanager
+def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[None]:
+    """Around what follows the charge: a fault says that the charge stays and that going on is free, and nothing of what
+    it met, which may tell of records.
+
+    What confide's own mechanisms refuse is built from public parameters, and told as it is.
+
+    Args:
+        mechanism: whose run it is.
+        pausing: whether its kind may have to wait, and says so by a refusal.
+
+    Raises:
+        RunFailed: anything else went wrong.
+    """
+    try:
+        yield
+    except StoreFailed:
+        raise
+    except Exception as error:
+        if isinstance(error, ConfideError) and (pausing or _is_ours(mechanism)):
+            raise
+        if _of_a_driver(error):  # the store tells it, without what it was about
+            raise
+        raise RunFailed(type(mechanism).__name__) from error
+
+
+def _is_ours(mechanism: Mechanism) -> bool:
+    """Whether a mechanism comes with confide, and not from somebody else."""
+    return type(mechanism).__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _of_a_driver(error: Exception) -> bool:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return isinstance(error, SQLAlchemyError)
+
+
+def check_shares(shares: Any, slots: int) -> None:
+    """Whether shares can be published: a row for each slot, and something in it.
+
+    Args:
+        shares: of a run.
+        slots: invited.
+
+    Raises:
+        InvalidInput: they are no table of that many rows, or leave a cell empty, as only the erasure of a share does.
+
+    Example:
+        >>> check_shares(pa.table({"like": [3, 0]}), 2)
+        >>> check_shares(pa.table({"like": [3, None]}), 2)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: shares: like is empty somewhere; must hold a value for each slot: ...
+    """
+    if not isinstance(shares, pa.Table):
+        raise InvalidInput("shares", f"{type(shares).__name__} is no table", "must be a pyarrow.Table")
+    if shares.num_rows != slots:
+        raise InvalidInput("shares", f"have {shares.num_rows:,} rows", f"must have one for each of {slots:,} slots")
+    empty = [name for name in shares.column_names if shares[name].null_count]
+    if empty:
+        raise InvalidInput("shares", f"{', '.join(empty)} is empty somewhere",
+                           "must hold a value for each slot: an empty share is one that was erased")
 
 
 def _ran(plan: Plan, data: Any, noise: Noise, progress: Progress | None) -> Outcome | SimulatedOutcome:

@@ -32,6 +32,8 @@ def guarded(app: Callable[..., Any]) -> int:
             result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
+        if error.__cause__ is not None and os.environ.get("CONFIDE_DEBUG"):
+            traceback.print_exc()
         print(f"confide: {error}", file=sys.stderr)  # one printable line
         return error.exit_code
     except typer.Exit as error:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         InvalidInput,
         NotGuaranteed,
         Refused,
+        RunFailed,
         SolverFailed,
         StoreFailed,
         Unsupported,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
         PausingKind,
         Plan,
         Progress,
+        Trial,
+        TriedKind,
         kind,
         kind_names,
     )
@@ -96,6 +99,7 @@ __all__ = [
     "Provenance",
     "PublicOutcome",
     "Refused",
+    "RunFailed",
     "Section",
     "SimulatedOutcome",
     "SolverFailed",
@@ -103,6 +107,8 @@ __all__ = [
     "StoreFailed",
     "Table",
     "Text",
+    "Trial",
+    "TriedKind",
     "Truthfulness",
     "Unit",
     "Unsupported",
@@ -119,8 +125,8 @@ __getattr__, __dir__ = doors(
         "custody": ("CustodiansKind",),
         "encoding": ("canonical", "digest"),
         "errors": (
-            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed", "StoreFailed",
-            "Unsupported",
+            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "RunFailed", "SolverFailed",
+            "StoreFailed", "Unsupported",
         ),
         "guarantees": (
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
@@ -128,7 +134,7 @@ __getattr__, __dir__ = doors(
         ),
         "kinds": (
             "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
-            "Plan", "Progress", "kind", "kind_names",
+            "Plan", "Progress", "Trial", "TriedKind", "kind", "kind_names",
         ),
         "known_keys": ("Keys",),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),

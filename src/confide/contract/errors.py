@@ -8,6 +8,7 @@
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
+    ├── RunFailed                      a run broke off after the ledger was charged; the next one costs nothing more
     ├── SolverFailed                   a numerical routine could not certify its answer
     └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
 
@@ -25,6 +26,7 @@ __all__ = [
     "InvalidInput",
     "NotGuaranteed",
     "Refused",
+    "RunFailed",
     "SolverFailed",
     "StoreFailed",
     "Unsupported",
@@ -122,6 +124,24 @@ class NotGuaranteed(Refused):
         self.claim = claim
         self.why = why
         super().__init__(f"{claim} is not guaranteed: {why}", remedy)
+
+
+class RunFailed(ConfideError):
+    """A run that broke off after the ledger was charged for it, before anything was published.
+
+    It says nothing of what went wrong: what a run meets depends on records. The cause is at `__cause__`, private.
+
+    Args:
+        mechanism: whose run.
+    """
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(
+            f"the run of {mechanism} failed after the ledger was charged. The charge stays, and is the only one: the "
+            "same campaign goes on under the same debit, so mend what is broken and run it again, which costs nothing "
+            "more. What went wrong may tell of records and is not shown (CONFIDE_DEBUG=1 shows it, private values and "
+            "all)")
 
 
 class SolverFailed(ConfideError):

@@ -27,8 +27,8 @@ from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
 __all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
-           "PayoutTerms", "Plan", "Progress", "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names",
-           "may_wait", "types_of"]
+           "PayoutTerms", "Plan", "Progress", "ReportCodec", "Trial", "TriedKind", "as_rows", "by_slots", "is_rows",
+           "kind", "kind_names", "may_wait", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -230,6 +230,35 @@ class Kind(Protocol):
     def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
 
     def audit(self, plan: Plan, seed: int, progress: Progress | None = None) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trial:
+    """A made-up crowd for a campaign like the one that is planned.
+
+    Args:
+        config: the campaign's tables; with fewer people, where that is possible and many are invited.
+        plan: of these tables.
+        batches: what made-up people hand in, as the kind's codec packs it.
+    """
+
+    config: Any
+    plan: Plan
+    batches: Sequence[Any]
+
+
+@runtime_checkable
+class TriedKind(Kind, Protocol):
+    """A kind that may run anybody's mechanism: it is tried out on made-up crowds before a campaign is planned, and so
+    before anything is charged.
+
+    `trials` are the crowds, none where the mechanism is not to be tried out; it raises `InvalidInput` for what can be
+    seen without a run. `one` is a record of a batch, as `Mechanism.decode` takes it.
+    """
+
+    def trials(self, config: Any, plan: Plan) -> Iterable[Trial]: ...
+
+    def one(self, plan: Any, batch: Any, place: int) -> Any: ...
 
 
 @runtime_checkable

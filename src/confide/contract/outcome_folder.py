@@ -121,12 +121,15 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
     return {**public_parts(files), "shares": table_from_bytes(shares)}
 
 
-def public_parts(files: Mapping[str, bytes], folder: Path = Path()) -> dict[str, Any]:
-    """The fields of a released outcome that its public files hold; they may be a stranger's.
+def public_parts(
+    files: Mapping[str, bytes], folder: Path = Path(), *, release_safe: bool = True
+) -> dict[str, Any]:
+    """The fields of an outcome that its public files hold; they may be a stranger's.
 
     Args:
         files: path -> bytes.
         folder: where they lay, for the error.
+        release_safe: whether a released outcome is asked for, or a simulated one.
 
     Raises:
         InvalidInput: names the file and what is wrong with it.
@@ -137,7 +140,7 @@ def public_parts(files: Mapping[str, bytes], folder: Path = Path()) -> dict[str,
     if "manifest.json" not in files:
         raise InvalidInput("manifest", f"{place} is missing")
     with reading("manifest", place):
-        return _rebuilt(parse_json(files["manifest.json"]), columns, release_safe=True)
+        return _rebuilt(parse_json(files["manifest.json"]), columns, release_safe)
 
 
 def read_shares(folder: str | os.PathLike[str]) -> pa.Table:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.people.campaign_tables import DataTable, PeoplesTables, PeopleTable
+    from confide.people.campaign_tables import DataTable, PeoplesTables, PeopleTable, RehearsalTable
+    from confide.people.device_kind import DeviceKind
     from confide.people.mechanism_plan import MechanismPlan
     from confide.people.peoples_kind import PeoplesKind
     from confide.people.slot_rows import CellCodec, SlotRows
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "CellCodec", "DataTable", "MechanismPlan", "PeopleTable", "PeoplesKind", "PeoplesTables", "SlotRows",
-    "Submissions",
+    "CellCodec", "DataTable", "DeviceKind", "MechanismPlan", "PeopleTable", "PeoplesKind", "PeoplesTables",
+    "RehearsalTable", "SlotRows", "Submissions",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "campaign_tables": ("DataTable", "PeopleTable", "PeoplesTables"),
+        "campaign_tables": ("DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"),
+        "device_kind": ("DeviceKind",),
         "mechanism_plan": ("MechanismPlan",),
         "peoples_kind": ("PeoplesKind",),
         "slot_rows": ("CellCodec", "SlotRows"),

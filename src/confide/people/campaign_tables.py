@@ -6,7 +6,7 @@ from pydantic import Field
 
 from confide.contract.known_keys import Keys
 
-__all__ = ["DataTable", "PeopleTable", "PeoplesTables"]
+__all__ = ["DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"]
 
 
 class PeopleTable(Keys):
@@ -20,6 +20,13 @@ class DataTable(Keys):
     """`[data]`: where what people hand in is."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
+
+
+class RehearsalTable(Keys):
+    """`[rehearsal]`: true answers that are public already, to play people with. Never read by a run that releases."""
+
+    source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME; its ids as those of [data]")
+    column: str = Field(min_length=1, description="of the true answers")
 
 
 class PeoplesTables(Keys):

@@ -4,7 +4,7 @@ and planted bugs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    Neighbours,
     PlantedBug,
     charge_rows,
     completed,
@@ -28,8 +27,10 @@ from confide.contract.guarantees import Audience, Guarantee, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
+from confide.people.devices import RECORDS, drawn_locally, reports
+from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
-from confide.people.stretching import changes, corners, crowds, neighbours
+from confide.people.stretching import corners, crowds, neighbours
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
@@ -40,7 +41,6 @@ _FALSE_ALARM = 1e-6
 _DECODED = 200  # shares that are decoded again, at most
 _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
-_RECORDS = (Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED)
 _SHARES = "everybody's share follows from her own record and the public result"
 _STRETCHED = ("the ends of every column; the first slot, the last and one between; beside nobody else, all alike, some "
               "of each, and everybody where that is not too many")
@@ -71,7 +71,7 @@ def audit_mechanism(
         measured: what the kind has measured itself, each row holding its promise.
     """
     promises = mechanism.guarantees()
-    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in _RECORDS]
+    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in RECORDS]
     attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
     steps, done = 2 * len(attacked) + 3, 0
 
@@ -91,6 +91,8 @@ def audit_mechanism(
         step()
     heard = RecordingNoise(Noise.simulated(seed))
     mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard)
+    if any(each.audience is Audience.COLLECTOR for each in attacked):
+        drawn_locally(corners(roles)[0], heard, mechanism)
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
     rows += [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
     step()
@@ -117,21 +119,16 @@ def _attack(
     claims: Any = {"": promise.loss}
     if promise.audience in _CENTRAL:
         return lambda run: door_audit(run, neighbours(roles, people, promise.unit), claims, noise)[""], mechanism.run
-
-    def told() -> Iterator[Neighbours]:  # what the collector gets from one device, with one record or another
-        for move in changes(roles, promise.unit):
-            yield Neighbours(move.first, move.second, lambda report: repr(report).encode())
-
-    return (lambda run: door_audit(run, told(), claims, noise)[""],
-            lambda record, noise: mechanism.submit(record, None, noise))
+    return (lambda run: door_audit(run, reports(roles, promise.unit), claims, noise)[""],
+            lambda record, noise: drawn_locally(record, noise, mechanism))
 
 
 def _why_not(promise: Guarantee) -> str:
-    if isinstance(promise, Privacy) and promise.unit not in _RECORDS:
+    if isinstance(promise, Privacy) and promise.unit not in RECORDS:
         return f"the audit of any mechanism changes records, and this is about {promise.unit.value}"
     if isinstance(promise, Privacy):
         return "what fellow participants know of each other's noise is not known to the audit of any mechanism"
-    return "the audit of any mechanism cannot measure it"
+    return "no audit of any mechanism can measure it; its kind does where its `measured` gives a row"
 
 
 def _charged(private: Sequence[Privacy]) -> list[Privacy]:
@@ -153,7 +150,7 @@ def _decoded(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
     shown = sorted({*range(min(people, _DECODED)), people - 1})
 
     def differing(shares: Sequence[Mapping[str, Any]]) -> int:
-        return sum(_written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != _written(share)
+        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != written(share)
                    for slot, share in zip(shown, shares, strict=True))
 
     shares = [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown]
@@ -162,11 +159,6 @@ def _decoded(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
                            concern=Concern.ACCURACY)
     altered = [*shares[:-1], dict.fromkeys(shares[-1], None)]
     return row, Control(_SHARES, "one share altered after the run", differing(altered) > found)
-
-
-def _written(share: Mapping[str, Any]) -> str:
-    """A share as text: numpy's numbers as a table holds them, and what is no number equal to itself."""
-    return repr({name: value.item() if hasattr(value, "item") else value for name, value in sorted(share.items())})
 
 
 def _planted(run: Run, name: str) -> list[PlantedBug]:

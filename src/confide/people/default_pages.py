@@ -12,6 +12,7 @@ import pyarrow as pa
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
 from confide.people.mechanism_plan import promises_table
+from confide.people.shares import written
 from confide.privacy.noise import ForcedNoise
 
 __all__ = ["board_table", "explain_sections", "result_sections", "study_sections"]
@@ -45,7 +46,7 @@ def result_sections(outcome: Outcome | SimulatedOutcome, found: pa.Table) -> Seq
 
 
 def explain_sections(
-    outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str
+    outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str
 ) -> Sequence[Section]:
     """One participant's share, decoded anew, and what it follows from.
 
@@ -54,18 +55,18 @@ def explain_sections(
         record: hers; None where none was usable.
         index: her rank in the public list of ids.
         share: what a share is, in words.
+        depends_on: what it follows from.
 
     Raises:
         Refused: she withdrew, and her share was erased.
     """
     decoded = dict(outcome.mechanism.decode(record, index, outcome.billboard))
-    lines = [f"Your share is {share}. It follows from {outcome.mechanism.share_depends_on}: anybody who has both comes "
-             "to the same."]
+    lines = [f"Your share is {share}. It follows from {depends_on}: anybody who has both comes to the same."]
     if record is None:
         lines.append("No usable record is there under this id.")
     if not isinstance(outcome, PublicOutcome):
         settled = settled_share(outcome, index)
-        if settled != decoded:
+        if written(settled) != written(decoded):
             lines.append("The record that the file holds today is not the one that was settled. What counts is the "
                          "settlement: that is what is shown.")
             decoded = settled

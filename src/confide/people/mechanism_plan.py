@@ -14,6 +14,7 @@ from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table
 from confide.contract.words import as_sentence
 from confide.people.column_rows import Role
+from confide.people.devices import to_the_collector
 from confide.people.guesses import guessed
 
 __all__ = ["MechanismPlan", "promises_table"]
@@ -47,31 +48,57 @@ class MechanismPlan:
                                                     note="All of it is public, and none of it comes from data."),)),
                 Section(title="What is promised", blocks=(promises_table(self.guarantees),))]
 
+    @property
+    def local(self) -> bool:
+        """Whether something is promised to the collector, so that a report is drawn before anything leaves a device."""
+        return bool(to_the_collector(self.guarantees))
+
     def offer(self) -> Sequence[Section]:
         """What she hands in, who learns what, what she gets, and what she may do about it."""
-        private = [_sentence(each.sentence()) for each in self.guarantees.privacy if each.claimable]
+        private = [_sentence(each.sentence()) for each in self.guarantees.privacy]
         others = [_sentence(each.sentence()) for each in self.guarantees
                   if each.claimable and not isinstance(each, Privacy | Truthfulness)]
+        limits = [f"{role.column}: {role.limit()}." for role in self.roles]
+        gone = "counts as none, and only you are told."
+        if self.local:
+            report = ("Your own device draws a report from your record; nothing else leaves it.", *limits,
+                      f"A report that cannot be used {gone}")
+            sees = "Nobody but you sees your record. The operator reads your report."
+            trusted = "Your own device, with your record; nobody else."
+            back = withdrawing(absent="your report counts as none, and nobody but the operator can tell")
+        else:
+            report = (*limits, f"A record that cannot be used {gone}")
+            sees = "The operator reads your record."
+            trusted = "The operator, with your record; nobody else."
+            back = withdrawing()
         return [
-            answer(Question.REPORT, *(f"{role.column}: {role.limit()}." for role in self.roles),
-                   "A record that cannot be used counts as none, and only you are told."),
-            answer(Question.SEES, "The operator reads your record. Everybody else sees the public result, and what "
-                                  f"follows from it. Your share follows from {self.mechanism.share_depends_on}."),
+            answer(Question.REPORT, *report),
+            answer(Question.SEES, f"{sees} Everybody else sees the public result, and what follows from it. Your share "
+                                  f"follows from {self.share_depends_on}."),
             answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
             answer(Question.GETS, _sentence(self.share), *others),
             answer(Question.LIES, lies(self.guarantees)),
-            answer(Question.TRUSTED, "The operator, with your record; nobody else."),
-            answer(Question.WITHDRAWING, *withdrawing()),
+            answer(Question.TRUSTED, trusted),
+            answer(Question.WITHDRAWING, *back),
         ]
 
+    @property
+    def share_depends_on(self) -> str:
+        """What a share follows from, in the mechanism's words; a local one knows no record, unless it says so."""
+        said = self.mechanism.share_depends_on
+        return "your report and the public billboard" if self.local and said == Mechanism.share_depends_on else said
+
     def _guess(self) -> str:
-        """The odds of whoever looks at what is published, in plain words."""
-        found = [guessed(each.loss) for each in self.guarantees.privacy
-                 if each.claimable and each.audience in (Audience.PUBLIC, Audience.OTHERS)]
-        if not found:
-            return ""
-        return ("Who must guess between two records of yours from what is published, even money beforehand, is right "
-                f"at most {max(found):.1%} of the time.")
+        """The odds of whoever looks at what is published, or collects reports, in plain words."""
+        seen = {Audience.PUBLIC: "from what is published", Audience.OTHERS: "from what is published",
+                Audience.COLLECTOR: "from your report"}
+        most = dict[str, float]()
+        for each in self.guarantees.privacy:
+            if each.audience in seen:
+                where = seen[each.audience]
+                most[where] = max(most.get(where, 0.0), guessed(each.loss))
+        return " ".join(f"Who must guess between two records of yours {where}, even money beforehand, is right at most "
+                        f"{odds:.1%} of the time." for where, odds in most.items())
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism

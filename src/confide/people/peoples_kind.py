@@ -8,7 +8,7 @@ own record, and the bytes that she hands in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,7 @@ import pyarrow as pa
 from confide.audit import AuditReport, AuditRow
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, by_slots
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, Trial, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.people.column_fields import field_of
@@ -41,6 +41,7 @@ class PeoplesKind:
       replaced together where a record is anything else than a row of cells.
     - `files`: what the campaign file names besides its `[data] source`.
     - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for.
+    - `trials`: the made-up crowds on which a mechanism is tried out, where the plan is a `MechanismPlan`.
     - `tolerated`: how many lies and empty slots the promises allow for.
     - `template_file`: of the kind's package, the commented campaign file.
     """
@@ -209,8 +210,25 @@ class PeoplesKind:
             raise absent()
         return int(slots[0]), reports[0]
 
+    # ---- of a kind whose plan is a `MechanismPlan`
 
-    # ---- results, of a kind whose plan is a `MechanismPlan`
+    def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
+        """Made-up crowds on which the mechanism is tried out before a campaign is planned; none where the plan is
+        another one, as of the kinds of confide itself, which are tested.
+
+        Raises:
+            InvalidInput: a promise to the collector that `submit` cannot keep.
+        """
+        from confide.people.devices import check_devices
+        from confide.people.made_up import made_up
+        from confide.people.mechanism_plan import MechanismPlan
+
+        if not isinstance(plan, MechanismPlan):
+            return ()
+        cells = all(getattr(type(self), name) is getattr(PeoplesKind, name) for name in ("one", "codec"))
+        if cells:
+            check_devices(self, plan.mechanism, self.columns(config))
+        return made_up(self, config, plan, cells=cells)
 
     def result(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
         """The public result as a table, and what is promised of it."""
@@ -230,7 +248,7 @@ class PeoplesKind:
         """One participant's share, and what it follows from."""
         from confide.people.default_pages import explain_sections
 
-        return explain_sections(outcome, record, index, plan.share)
+        return explain_sections(outcome, record, index, plan.share, plan.share_depends_on)
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         """The released result beside the one without any noise."""

@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -27,16 +26,12 @@ from confide.market.campaign.submissions import BitCodec, read_reports
 from confide.market.collection import BitBillboard, BitCollection, Reports
 from confide.market.strategies import NONE
 from confide.people.column_fields import field_of
+from confide.people.device_kind import ANSWER, exactly
 from confide.people.peoples_kind import PeoplesKind, absent, own_values
-from confide.privacy.accounting import written
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, Source, open_table
 
-__all__ = ["ANSWER", "BitKind", "Rehearsed", "exactly"]
-
-ANSWER = "answer"
-"""What a participant tells her own device; her report stands in the campaign's column."""
-
+__all__ = ["BitKind", "Rehearsed"]
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
            "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost",
@@ -333,19 +328,6 @@ class BitKind(PeoplesKind, ABC):
                   f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
                   "have.",)),
         ))]
-
-
-def exactly(level: float) -> Fraction:
-    """The rational at which a device draws: of the decimal that a level is written as, and its double, the smaller.
-
-    Args:
-        level: in nats.
-
-    Example:
-        >>> exactly(1.5), exactly(0.1) == Fraction(1, 10) < Fraction(0.1)
-        (Fraction(3, 2), True)
-    """
-    return min(written(level), Fraction(level))
 
 
 def _id(config: BitConfig) -> str:

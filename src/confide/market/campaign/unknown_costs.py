@@ -19,7 +19,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
 from confide.market.campaign.config import BitConfig, BitsUnknownCostsConfig
-from confide.market.campaign.kind import BitKind, exactly
+from confide.market.campaign.kind import BitKind
 from confide.market.campaign.plan import BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
@@ -27,6 +27,7 @@ from confide.market.strategies import NONE
 from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import common_equilibria
+from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.response import randomized_response

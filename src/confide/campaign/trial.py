@@ -1,0 +1,145 @@
+"""A mechanism is tried out before anything is charged: a made-up crowd's settlement, but for the store.
+
+What somebody wrote herself may break off, or return what nobody can publish. After the charge that would be late. So
+each trial of a kind (`TriedKind`) goes the way of a settlement when the campaign is planned: records are stored and
+read, the mechanism runs, with simulated noise; what it returned becomes public files and is read back; shares are
+decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type and place.
+
+What depends on what people really hand in, or on a crowd of another size, cannot be seen here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.pack import public_files
+from confide.campaign.settlement import amounts, check_shares
+from confide.contract.encoding import canonical, column_bytes, table_from_bytes
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.kinds import Plan, Trial, TriedKind
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome_folder import public_parts
+from confide.people.shares import written
+from confide.privacy.noise import Noise
+
+__all__ = ["try_out"]
+
+_DECODED = 200  # shares that are decoded again, at most
+_SEED = 0
+_NOTHING = "this was a made-up crowd: no record was read, and nothing was charged"
+
+
+def try_out(file: CampaignFile, plan: Plan) -> None:
+    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none.
+
+    Args:
+        file: the campaign.
+        plan: of it.
+
+    Raises:
+        InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
+    """
+    if isinstance(file.kind, TriedKind):
+        for trial in file.kind.trials(file.config, plan):
+            _tried(replace(file, config=trial.config), file.kind, trial)
+
+
+@dataclass(frozen=True, eq=False)
+class _Batches:
+    """Batches as a store gives them: read again and again, and neither counted nor picked."""
+
+    batches: Sequence[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.batches)
+
+
+def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
+    plan, it = trial.plan, trial.plan.mechanism
+    batches = list(trial.batches)
+    with _told(it, "storing records by `codec`"):
+        codec = kind.codec(plan)
+        if codec is not None:
+            batches = [codec.unpack(*codec.pack(batch)) for batch in batches]
+    with _told(it, "`run`"):
+        outcome = it.run(_Batches(batches), Noise.simulated(_SEED))
+    if not isinstance(outcome, SimulatedOutcome):
+        raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
+                     "end it with `return self._outcome(noise, billboard=..., shares=...)`")
+    with _told(it, "what `run` returned"):
+        check_shares(outcome.shares, len(kind.identities(trial.config)))
+    with _told(it, "publishing what `run` returned"):
+        files = public_files(file, plan, cast("Outcome", outcome))
+        found = SimulatedOutcome(**public_parts(files, release_safe=False),
+                                 shares=table_from_bytes(column_bytes(outcome.shares)))
+        same = canonical(found.to_dict()) == canonical(outcome.to_dict())
+    if not same:
+        raise _wrong(it, "its parameters, guarantees or billboard are read back otherwise than they were written",
+                     "declare fields by the types that they hold: lists come back as tuples")
+    _compare(kind, trial, batches, found)
+    with _told(it, "paying shares by `payouts`"):
+        terms = kind.payouts(plan)
+        if terms is not None:
+            for _ in amounts(terms, found.shares, np.zeros(0, np.int64)):
+                pass
+
+
+def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: SimulatedOutcome) -> None:
+    """Shares beside separate decodes of them from what is public, and what their owners are shown."""
+    it = trial.plan.mechanism
+    with _told(it, "reading one record by `one`"):
+        records = {int(slot): kind.one(trial.plan, batch, place)
+                   for batch in batches for place, slot in enumerate(batch.index)}
+    people = found.shares.num_rows
+    shown = sorted({*range(min(people, _DECODED)), *range(people - 1, people)})
+    for slot in shown:
+        with _told(it, "`decode`"):
+            hers = dict(it.decode(records.get(slot), slot, found.billboard))
+        if sorted(hers) != sorted(found.shares.column_names):
+            raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
+                             f"gives {', '.join(map(str, hers))}", "make shares of what `decode` returns")
+        with _told(it, "`decode`"):
+            same = written(hers) == written(found.shares.slice(slot, 1).to_pylist()[0])
+        if not same:
+            with_record = "has a record" if slot in records else "has none"
+            raise _wrong(it, f"the share of a slot that {with_record} is not the one that `decode` gives",
+                         "let `run` make each share by `decode`, from that slot's record, its index and the billboard")
+    with_one, without = min(records, default=None), min(set(range(people)) - records.keys(), default=None)
+    with _told(it, "explaining a share"):
+        for slot in (with_one, without):
+            if slot is not None:
+                kind.explain(trial.plan, found, records.get(slot), slot)
+
+
+@contextmanager
+def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
+    """A fault of somebody's own code as bad input, with its type and place."""
+    try:
+        yield
+    except ConfideError as error:
+        raise _wrong(mechanism, f"{what} fails: {error}", "mend it") from error
+    except Exception as error:
+        raise _wrong(mechanism, f"{what} fails: {type(error).__name__} at {_place(mechanism, error)}",
+                     "mend it, CONFIDE_DEBUG=1 shows the traceback") from error
+
+
+def _wrong(mechanism: Mechanism, problem: str, remedy: str) -> InvalidInput:
+    return InvalidInput("mechanism", f"{type(mechanism).__name__}: {problem}", f"{remedy}; {_NOTHING}")
+
+
+def _place(mechanism: Mechanism, error: Exception) -> str:
+    """The last line of the mechanism's own module that the fault went through; else of any."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
+    last = [frame for frame in frames if frame.filename == own] or frames
+    return f"{os.path.basename(last[-1].filename)}:{last[-1].lineno}"

@@ -1,0 +1,214 @@
+"""Kinds whose records never leave their owners: one question with two answers, and a report that her device draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Collection, Progress, Trial
+from confide.contract.outcome import SimulatedOutcome
+from confide.contract.presentation import Section, Table
+from confide.people.column_rows import check_typed, read_rows
+from confide.people.devices import drawn_locally, to_the_collector
+from confide.people.peoples_kind import PeoplesKind, absent, own_values
+from confide.people.slot_rows import SlotRows
+from confide.privacy.accounting import written
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.privacy.response import randomized_response, response_table
+from confide.tables import Category, open_table
+
+__all__ = ["ANSWER", "DeviceKind", "Played", "exactly"]
+
+ANSWER = "answer"
+"""What a participant tells her own device; her report stands in the campaign's column."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Played:
+    """A collection that was played.
+
+    Args:
+        truth: the true answers.
+        reports: what was drawn of them.
+    """
+
+    truth: SlotRows
+    reports: SlotRows
+
+    def __iter__(self) -> Iterator[SlotRows]:
+        yield self.reports
+
+
+class DeviceKind(PeoplesKind):
+    """The part of a `LocalKind` that follows from one question with two answers, of which a device hands in one.
+
+    A subclass says `columns`: one `Category` with the two answers, which is the column of the reports; and its
+    mechanism promises `PureDP` to the collector. `Mechanism.submit` takes the record, (1,) with the rank of her answer,
+    and returns the rank to report as an `int`, by `confide.privacy.randomized_response` at that epsilon; None of None.
+    A page draws by itself, so another law is refused. `run` and `decode` see reports alone.
+
+    Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays everybody's side.
+    """
+
+    notion: Literal["epsilon", "rho"] = "epsilon"
+
+    def question(self, config: Any) -> str:
+        """What is asked: the column's name, unless a kind says more."""
+        return self._role(config).column
+
+    def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
+        """As of every kind; and `submit` must be the law that pages draw by."""
+        found = super().trials(config, plan)
+        self._check_law(plan)
+        return found
+
+    # ---- the participant's side
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """Her answer, for her own device alone; left empty, she takes no part."""
+        return [Field(column=ANSWER, label=self.question(config), form="choice", choices=self._role(config).levels,
+                      required=False, note="Your answer does not leave your device. Leave it empty to take no part.")]
+
+    def private(self, config: Any, plan: Any, values: Mapping[str, str]) -> tuple[Any, float]:
+        """What `submit` takes, and the level that a report costs her; None takes no part."""
+        check_typed({ANSWER: "", **values}, [ANSWER])
+        if not str(values.get(ANSWER, "")).strip():
+            return None, 0.0
+        rank, problem = Category(column=ANSWER, levels=self._role(config).levels).encode_one(values[ANSWER])
+        if problem:
+            raise InvalidInput("record", problem)
+        return np.array([rank], dtype=np.float64), self.level(plan)
+
+    def level(self, plan: Any) -> float:
+        """What one report costs.
+
+        Raises:
+            InvalidInput: the mechanism does not promise one epsilon to the collector.
+        """
+        losses = {each.loss for each in to_the_collector(plan.guarantees)}
+        if len(losses) != 1 or not isinstance(loss := losses.pop(), PureDP):
+            name = type(plan.mechanism).__name__
+            raise InvalidInput("mechanism", f"{name} does not promise one epsilon to the collector",
+                               "its reports are drawn at that level: promise one `PureDP` to `Audience.COLLECTOR`")
+        return float(loss.epsilon)
+
+    def device(self, config: Any, plan: Any, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Randomised response at the promised level."""
+        role, level = self._role(config), exactly(self.level(plan))
+        return {"law": "response", "column": role.column, "input": ANSWER, "answers": list(role.levels),
+                "epsilon": {"numerator": str(level.numerator), "denominator": str(level.denominator)}}
+
+    def known(self, config: Any, plan: Any) -> Sequence[Field]:
+        """The operator adds nothing to her row."""
+        return ()
+
+    def row(self, config: Any, identity: str, report: int | None) -> dict[str, str]:
+        """What she hands in; an empty report where she takes no part."""
+        role = self._role(config)
+        return {self._id(config): identity, role.column: "" if report is None else role.levels[report]}
+
+    def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
+        """(slot, report) of the row that her device made."""
+        role = self._role(config)
+        own = own_values(values, self._id(config), self.identity(config, identity))
+        if own.get(role.column) == "":
+            raise absent()
+        return super().submission(config, plan, identity, own)
+
+    # ---- rehearsal
+
+    def rehearse(
+        self, config: Any, plan: Any, folder: Path, noise: Noise, progress: Progress | None = None
+    ) -> Collection:
+        """Everybody's side, played with answers that are public already.
+
+        Returns:
+            A collection whose `data` is `Played`.
+
+        Raises:
+            Refused: the file names none.
+        """
+        table = getattr(config, "rehearsal", None)
+        if table is None:
+            raise Refused("the campaign file has no [rehearsal]",
+                          "name a source of true answers that are public already")
+        answers, rejected = Category(column=table.column, levels=self._role(config).levels), dict[str, str]()
+        parts = list(read_rows(open_table(table.source, folder=folder), roles=(answers,), roster=self.roster(config),
+                               id=config.people.id, rejected=rejected))
+        truth = SlotRows(np.concatenate([part.index for part in parts]), np.concatenate([part.cells for part in parts]))
+        drawn = randomized_response(truth.cells[:, 0].astype(np.int64), self.level(plan), noise, stream="reports")
+        reports = SlotRows(truth.index, drawn[:, None].astype(np.float64))
+        return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
+
+    def rows(self, config: Any, data: Played) -> Sequence[dict[str, str]]:
+        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        drawn = dict(zip(data.reports.index.tolist(), data.reports.cells[:, 0].astype(int).tolist(), strict=True))
+        slots = range(config.people.count) if config.people.id == "row" else sorted(drawn)
+        return [self.row(config, str(slot + 1), drawn.get(slot)) for slot in slots]
+
+    def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The true answers beside the reports."""
+        played: Played = collection.data
+        levels = self._role(plan.config).levels
+        counts = [np.bincount(each.cells[:, 0].astype(int), minlength=len(levels)) for each in
+                  (played.truth, played.reports)]
+        rows = tuple((level, int(true), int(said)) for level, true, said in zip(levels, *counts, strict=True))
+        return [Section(title="Beside the true answers", study=True, blocks=(
+            Table(columns=("answer", "true", "reported"), rows=rows, note="What is true is private."),))]
+
+    # ----
+
+    def _role(self, config: Any) -> Category:
+        """The column of the reports.
+
+        Raises:
+            InvalidInput: it is no question with two answers.
+        """
+        roles = tuple(self.columns(config))
+        if len(roles) != 1 or not isinstance(roles[0], Category) or len(roles[0].levels) != 2:
+            raise InvalidInput("columns", "are no question with two answers",
+                               f"{type(self).__name__} must have one Category of two levels")
+        return roles[0]
+
+    def _id(self, config: Any) -> str:
+        return "id" if config.people.id == "row" else str(config.people.id)
+
+    def _check_law(self, plan: Any) -> None:
+        """Whether `submit` is randomised response at the promised level, as pages draw it: the same odds, and what was
+        drawn is what is handed in.
+        """
+        it, odds = plan.mechanism, response_table(self.level(plan))
+        law = ((odds.same, odds.other), (odds.other, odds.same))
+        for rank in (0, 1):
+            record, heard = np.array([float(rank)]), RecordingNoise(Noise.simulated(rank))
+            report = drawn_locally(record, heard, it)
+            asked = [(draw.law, draw.table, tuple(map(int, draw.center))) for draw in heard.draws]
+            again = drawn_locally(record, ForcedNoise(heard.draws), it)
+            if asked != [("channel", law, (rank,))] or not report == again == int(heard.draws[0].value[0]):
+                raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` draws by another law than pages do",
+                                   "return int(randomized_response(record.astype(int), epsilon, noise, stream=...)[0]) "
+                                   "at the epsilon that is promised to the collector")
+        if it.submit(None) is not None:
+            raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` of None is not None",
+                               "who has no record hands in nothing")
+
+
+def exactly(level: float) -> Fraction:
+    """The rational at which a device draws: of the decimal that a level is written as, and its double, the smaller.
+
+    Args:
+        level: in nats.
+
+    Example:
+        >>> exactly(1.5), exactly(0.1) == Fraction(1, 10) < Fraction(0.1)
+        (Fraction(3, 2), True)
+    """
+    return min(written(level), Fraction(level))
