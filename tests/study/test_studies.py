@@ -109,7 +109,7 @@ def test_a_study_gives_the_same_numbers_every_time():
 
 
 def test_everything_is_written(tmp_path: Path):
-    section = study("regression-corollary").run(True, None).section("The headline setting", "the source")
+    section = study("regression-corollary").run(True, None).section("The headline setting")
     files = write_section(tmp_path / "a" / "b", section)
     pictures = {f"figure-1.{kind}" for kind in ("vl.json", "csv", "svg", "png")}
     assert set(files) == {"numbers.csv", "table-1.csv"} | pictures

@@ -1,4 +1,4 @@
-"""What a study is: a published statement, figure or table, computed again and set beside the published numbers."""
+"""What a study is: a published statement, figure or table, computed again and set beside what the source says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery: of each study a picture, a sentence, a number beside the published one, and the command.
+"""The gallery: of each study a picture, a sentence, a number beside what the source says, and the command.
 
 `confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and the page beside it.
 """

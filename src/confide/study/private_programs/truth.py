@@ -78,7 +78,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         points.append((name, "lie", mean, mean - error, mean + error))
         compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain,
                               origin=OWN_CERTIFICATE))
-    compared.append(bound("what is promised of any lie; published, where truth gives .6", mechanism.gain,
+    compared.append(bound("what is promised of any lie; the source, where truth gives .6", mechanism.gain,
                           at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1",
                           origin=evaluated("Wu 2017, Theorem 6.2.11, line 5250")))
     return Findings(compared=tuple(compared), blocks=(
