@@ -145,12 +145,13 @@ def heat_map(
     Returns:
         One picture.
     """
-    square = {"axis": {"grid": False, "labelSeparation": 12}, "bin": {"step": step}}
-    chart = {"data": _data([{"x": a, "y": b, "value": v} for a, b, v in rows]),
-             "mark": {"type": "rect", "binSpacing": 0},
-             "encoding": {"color": _axis("value", value,
-                                         scale={"scheme": "viridis", "type": "log" if log else "linear"}),
-                          "x": _axis("x", x, **square), "y": _axis("y", y, **square)}}
+    square: dict[str, Any] = {"axis": {"grid": False, "labelSeparation": 12}, "bin": {"step": step}}
+    colours = {"scheme": "viridis", "type": "log" if log else "linear"}
+    chart: dict[str, Any] = {
+        "data": _data([{"x": a, "y": b, "value": v} for a, b, v in rows]),
+        "mark": {"type": "rect", "binSpacing": 0},
+        "encoding": {"color": _axis("value", value, scale=colours), "x": _axis("x", x, **square),
+                     "y": _axis("y", y, **square)}}
     return [_finish(chart, alt, title, height=360, width=360)]
 
 
@@ -171,8 +172,9 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
     counts, edges = np.histogram(np.asarray(values, dtype=np.float64), bins=bins)
     rows = [{"low": float(low), "high": float(high), "count": int(count)}
             for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)]
-    chart = {"data": _data(rows),
-             "mark": {"type": "bar", "color": _PALETTE[0], "stroke": "white", "strokeWidth": 0.5},
-             "encoding": {"x": _axis("low", x, scale=_FREE), "x2": {"field": "high"}, "y": _axis("count", y),
-                          "y2": {"datum": 0}}}
+    chart: dict[str, Any] = {
+        "data": _data(rows),
+        "mark": {"type": "bar", "color": _PALETTE[0], "stroke": "white", "strokeWidth": 0.5},
+        "encoding": {"x": _axis("low", x, scale=_FREE), "x2": {"field": "high"}, "y": _axis("count", y),
+                     "y2": {"datum": 0}}}
     return [_finish(chart, alt, title)]
