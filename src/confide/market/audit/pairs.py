@@ -98,7 +98,7 @@ def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]])
     market: PairMarket = collection.market
     names, sizes, ones = zip(*groups, strict=True)
     return [AuditRow(
-        f"truth: gain of the best other way of reporting of who knows that she is in group {row.group}", "nothing",
+        f"truth: gain of the best other way of reporting of who knows that she is in group {row.group}", "no promise",
         row.gain, "the exact best reply to peers of her group alone", Verdict.VACUOUS,
         f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"),
         unit=collection.currency, concern=Concern.INCENTIVES)
