@@ -21,7 +21,10 @@ _OWN = "not published: "
 OWN_CERTIFICATE = f"{_OWN}what our own certificate or plan promises"
 OWN_COMPARISON = f"{_OWN}computed here, to compare with"
 
-KINDS = ("printed number", "evaluated from the printed formula", "read off a printed figure", "stated in words")
+Kind = Literal["printed number", "evaluated from the printed formula", "read off a printed figure", "stated in words"]
+
+KINDS: tuple[Kind, ...] = ("printed number", "evaluated from the printed formula", "read off a printed figure",
+                           "stated in words")
 """How the source says what stands beside our number: each origin begins with one of them, or with "not published"."""
 
 
@@ -103,7 +106,7 @@ class Compared:
                                f"must begin with {', '.join(KINDS)} or {_OWN!r}")
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind | Literal[""]:
         """How the source gives what stands beside ours, one of KINDS; empty where the source gives nothing."""
         return next((each for each in KINDS if self.origin.startswith(each)), "")
 
