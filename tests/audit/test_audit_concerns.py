@@ -89,7 +89,7 @@ def test_what_was_not_measured_passes_with_a_reason_alone() -> None:
         assert nothing.unmeasured == ()
     words = AuditReport((row("privacy"), AuditRow.unmeasured(promise, "r")), (TEETH,)).to_section().blocks[2]
     assert words.to_dict()["text"] == [
-        "Passed, as far as it was measured; 1 promise was not measured, for the reason in the table."]
+        "Passed: 1 of 2 promises were measured (1 kept), 0 are vacuous, 1 was not measured."]
 
 
 def test_unmeasured_rows_name_the_promised_number() -> None:
@@ -150,5 +150,5 @@ def test_what_no_ledger_is_charged_for() -> None:
 def test_a_notebook_shows_the_table() -> None:
     shown = AuditReport((row("privacy", "privacy: <one> report"),), (TEETH,))._repr_html_()
     assert "&lt;one&gt; report" in shown
-    assert "Passed." in shown
+    assert "Passed: 1 of 1 promises were measured (1 kept)" in shown
     assert math.isclose(AuditReport((row("privacy"),)).false_alarm, 0.0)

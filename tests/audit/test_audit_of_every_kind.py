@@ -42,6 +42,8 @@ def test_its_template_is_audited_in_all_five_concerns(name: str, tmp_path: Path)
         if row.verdict is Verdict.NOT_MEASURED:
             assert row.note
             assert row.holds or row.promised == "nothing"
+        else:
+            assert row.unit, row.promise
     # Where a concern's promises can be claimed, no row says that nothing is promised about it.
     said = {row.concern for row in report.rows if row.promised == "nothing"}
     assert not said & {Concern.of(each) for each in promised}

@@ -11,7 +11,7 @@ import confide
 from confide import audit
 from confide.audit import AuditReport, AuditRow, Control, PlantedBug, Verdict, controls, exact_audit, exceeds
 from confide.contract import InvalidInput, canonical
-from confide.privacy import PureDP
+from confide.privacy import GDP, ZCDP, PureDP
 
 KEPT = AuditRow("privacy", 1.0, 0.9, "enumerated", "kept", concern="privacy")
 BROKEN = AuditRow("budget", 10.0, 11.0, "closed form", "broken", concern="budget")
@@ -101,10 +101,34 @@ def test_section_shows_rows_controls_and_problems():
     assert rows["rows"][0][:5] == ["privacy", "privacy", 1.0, 0.9, "kept"]
     assert rows["rows"][1][2] == "Infinity"
     assert [row[2] for row in planted["rows"]] == ["yes", "NO"]
-    assert words["text"][0] == "Not passed."
+    assert words["text"][0].startswith("Not passed: 1 of ")
     assert len(words["text"]) == 3
     json.dumps(section.to_dict(), allow_nan=False)
-    assert AuditReport((KEPT,), (TEETH,)).to_section().blocks[2].paragraphs == ("Passed.",)
+    assert AuditReport((KEPT,), (TEETH,)).to_section().blocks[2].paragraphs == (
+        "Passed: 1 of 1 promises were measured (1 kept), 0 are vacuous, 0 were not measured.",)
+
+
+def test_units_stand_with_both_numbers():
+    paid = AuditRow.at_most("paid", 1.5, 1.25, "e", concern="budget", unit="EUR")
+    least = AuditRow.at_least("worth", 0.0, 0.5, "e", concern="participation", unit="EUR")
+    assert (paid.bound, paid.found, least.bound) == ("at most 1.5 EUR", "1.25 EUR", "at least 0 EUR")
+    for loss, unit in ((PureDP(1.0), "nats"), (ZCDP(0.5), "(rho)"), (GDP(1.0), "(mu)")):
+        assert AuditRow.of_loss("p", loss, 1.0, 0.5, "e", flagged=False).found == f"0.5 {unit}"
+    bare = AuditRow("x", "p above 1e-09", 0.5, "e", "kept", concern="privacy", unit="(p-value)")
+    assert (bare.bound, bare.found) == ("p above 1e-09", "0.5 (p-value)")
+    assert AuditReport((paid,), (TEETH,)).to_dict()["rows"][0]["unit"] == "EUR"
+
+
+def test_a_table_says_what_its_verdicts_mean_and_how_many_there_are():
+    endless = AuditRow.at_most("error", math.inf, 0.5, "e", concern="accuracy")
+    absent = AuditRow.unpromised("participation", "nobody is invited")
+    report = AuditReport((KEPT, endless, absent), (TEETH,))
+    table, _, words = report.to_section().blocks
+    assert "vacuous: the promise says nothing at these sizes" in table.note
+    assert "not measured: for the reason in its row" in table.note
+    assert words.paragraphs == ("Passed: 1 of 2 promises were measured (1 kept), 1 is vacuous, 0 were not measured; "
+                                "nothing is promised about 1 of 5 concerns.",)
+    assert "vacuous" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note
 
 
 def test_a_gallery_of_planted_bugs():

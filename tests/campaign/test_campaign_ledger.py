@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
+from confide.campaign import Campaign
+from confide.campaign.pages import ledger_sections
+from confide.campaign.settlement import data_set_charge
 from confide.campaign.store import Charge, Store
 from confide.campaign.store import schema as s
-from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit
+from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit, kind
 from confide.privacy import Account, ApproxDP, ApproxEvent, Filter, PureDP, PureEvent, ZCDPEvent
 from confide.privacy.filter import price
 
@@ -50,6 +54,36 @@ def spent(store: Store, who: str | None = None, account: Account = PANEL) -> Any
         return next(found for found in store.ledger(account.name) if found.account == account).filter.spent
     found = store.subject(account, who)
     return None if found is None else found.filter.spent
+
+
+def test_debits_say_whom_they_were_charged_for(store: Store, database_url: str) -> None:
+    """As they are stored; of a debit that was made before that was recorded, nothing is made up."""
+    store.charge(campaign(store, "seen"), ask(audiences=(Audience.PUBLIC, Audience.OTHERS)))
+    store.charge(campaign(store, "reported"), ask(audiences=(Audience.COLLECTOR,)))
+    found, = store.ledger("panel")
+    assert [each.audiences for each in found.debits] == [(Audience.PUBLIC, Audience.OTHERS), (Audience.COLLECTOR,)]
+    shown = ledger_sections([found])[1].to_dict()["blocks"][0]
+    assert [row[shown["columns"].index("charged for")] for row in shown["rows"]] == ["public, others", "collector"]
+    with store.database.writing() as connection:
+        connection.execute(text("ALTER TABLE ledger_debit DROP COLUMN audiences"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
+    with Store(database_url, home=store.home) as older:
+        found, = older.ledger("panel")
+        assert [each.audiences for each in found.debits] == [(), ()]
+        shown = ledger_sections([found])[1].to_dict()["blocks"][0]
+        assert {row[shown["columns"].index("charged for")] for row in shown["rows"]} == {"not recorded"}
+
+
+@pytest.mark.parametrize(("name", "audiences"), [
+    ("bits", (Audience.COLLECTOR,)), ("regression", (Audience.PUBLIC, Audience.OTHERS)), ("mean", (Audience.PUBLIC,)),
+])
+def test_a_charge_is_for_those_whom_its_promises_guard_against(
+    name: str, audiences: tuple[Audience, ...], tmp_path: Path,
+) -> None:
+    path = tmp_path / f"{name}.toml"
+    path.write_text(kind(name).template, encoding="utf-8")
+    it = Campaign.load(path)
+    assert data_set_charge(it.file, it.plan).audiences == audiences
 
 
 def test_tenths_add_up_exactly_and_the_eleventh_is_refused(store: Store) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from confide import charts
-from confide.charts import curves, intervals, render, shapes, to_png, to_svg
+from confide.charts import curves, intervals, render, to_png, to_svg
 from confide.contract import InvalidInput, Picture
 
 ROWS = [("age", "noise", 0.5, 0.4, 0.6), ("age", "total", 0.5, 0.1, 0.9), ("sex", "noise", 4.0, 3.0, 5.0)]
@@ -120,10 +120,8 @@ def test_png() -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = lines().spec
-    for module in (render, shapes):
-        monkeypatch.setattr(module, "available", lambda: False)
-    assert lines() == Picture(spec={}, alt="the error falls")
-    assert bars() == Picture(spec={}, alt="two coefficients with intervals")
+    monkeypatch.setattr(render, "available", lambda: False)
+    assert lines() == Picture(spec=spec, alt="the error falls")  # specifications need nothing
     assert to_svg(spec) is None
     with pytest.raises(InvalidInput, match=r"pip install 'confide\[plots\]'"):
         to_png(spec)
@@ -135,12 +133,11 @@ def test_nothing_to_draw() -> None:
         to_png({})
 
 
-def test_available_is_about_both_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_is_about_what_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     assert charts.available() is True
-    for missing in ("altair", "vl_convert"):
-        render.available.cache_clear()
-        monkeypatch.setattr(render, "find_spec", lambda name, missing=missing: None if name == missing else object())
-        assert render.available() is False
+    render.available.cache_clear()
+    monkeypatch.setattr(render, "find_spec", lambda name: None if name == "vl_convert" else object())
+    assert render.available() is False
     render.available.cache_clear()
     monkeypatch.undo()
     assert render.available() is True

@@ -58,6 +58,33 @@ def test_what_is_asked_wrongly(run: Run) -> None:
     assert (slow.code, "give --verify too" in slow.err) == (2, True)
 
 
+def test_parts_of_families(run: Run) -> None:
+    """What an id begins with is a family, or is explained, and can be asked for."""
+    families = {row.family for row in claims()}
+    others = {row.id.partition("/")[0] for row in claims()} - families
+    assert others == {"threshold", "pairs"}
+    found = " ".join(run("claims", "--family", "market").out.split())
+    assert "Parts of families: threshold/ of market, pairs/ of market; all others begin with their family." in found
+    assert all(row.family == "market" for row in claims(family="market"))
+    for part in others:
+        rows = run("claims", "--family", part, "--json").json["claims"]
+        assert {each["id"].partition("/")[0] for each in rows} == {part}
+        assert {each["family"] for each in rows} == {"market"}
+    assert "Parts of families" not in run("claims", "--family", "search").out
+    assert "family market" in " ".join(run("claims", "pairs/expected-payment").out.split())
+
+
+def test_filters_go_together(run: Run) -> None:
+    asked = ("--family", "market", "--document", "Wang", "--verdict", "holds", "--search", "NASH EQUILIBRIUM")
+    rows = run("claims", *asked, "--json").json["claims"]
+    assert rows
+    for row in rows:
+        assert (row["family"], row["document"], row["verdict"]) == ("market", "Wang 2016", "holds")
+    assert len(rows) < len(claims(family="market", verdict="holds"))
+    by_function = run("claims", "--search", "sensitivity_of_plain_ridge", "--json").json["claims"]
+    assert "regression/lemma-6" in {row["id"] for row in by_function}
+
+
 def test_the_page_is_written(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "page.md"
     found = run("claims", "--family", "search", "--write", target, "--json")

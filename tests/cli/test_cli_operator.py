@@ -53,9 +53,11 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
     assert run("run", path).code == 0
     found = run("ledger")
     assert (found.code, found.err) == (0, "")
-    assert re.search(r"pay survey +one record replaced +public +epsilon = 6 +epsilon 1 of 7 +2,000 +epsilon 1 of 7",
+    assert re.search(r"pay survey +one record replaced +epsilon = 6 +epsilon 1 of 7 +2,000 +epsilon 1 of 7",
                      found.out)
-    assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? ", found.out)
+    assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? +public, others ",
+                     found.out)
+    assert "others: all but oneself, together" in " ".join(found.out.split())
     assert "nothing renews it, and no charge is given back" in found.out
     assert "PRIVATE" not in found.out
     assert max(map(len, found.out.splitlines())) <= 120
@@ -71,7 +73,7 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
 def test_the_ledger_of_one_person(run: Run, settled: tuple[Path, Path]) -> None:
     found = run("ledger", "--data-set", "pay survey", "--id", 17)
     assert (found.code, found.err) == (0, "")
-    assert "Participant 17, pay survey (one record replaced, seen by public)   PRIVATE" in found.out
+    assert "Participant 17, pay survey (one record replaced)   PRIVATE" in found.out
     assert re.search(r"spent +epsilon = 6\b.*left +epsilon 1 of 7\b", found.out, re.DOTALL)
     nobody = run("ledger", "--data-set", "pay survey", "--id", 2001)
     assert "She was in no campaign on this data set." in nobody.out

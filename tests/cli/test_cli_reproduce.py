@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ import pytest
 from cli.commands import Run
 from confide.cli import reproduce as verb
 from confide.contract.errors import InvalidInput
-from confide.study import full_times, reproduced, study_names
+from confide.contract.presentation import Picture
+from confide.study import StudyCache, full_times, reproduced, study_names
 
 FIVE = ("regression-threshold", "channels-stars", "market-pairs", "acquisition-minimax", "allocation-vacuity")
 
@@ -57,8 +61,9 @@ def test_a_quick_run_stands_beside_the_full_one(run: Run, tmp_path: Path, monkey
         "regression-threshold", "regression-threshold-quick"}
     rows = list(csv.DictReader((tmp_path / "out" / "studies" / "regression-threshold" / "numbers.csv").read_text(
         encoding="utf-8").splitlines()))
-    assert {row["relation"] for row in rows} == {"bound holds: ours <= published"}
-    assert {row["origin"] for row in rows} == {"Cummings, Ioannidis and Ligett 2015, Lemma 3"}
+    assert {row["relation"] for row in rows} == {"bound holds: ours <= bound"}
+    assert {row["origin of what is set beside"] for row in rows} == {
+        "evaluated from the printed formula: Cummings, Ioannidis and Ligett 2015, Lemma 3, line 310"}
 
 
 def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
@@ -71,7 +76,7 @@ def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
         assert {"numbers.csv", "figure-1.svg", "figure-1.png", "figure-1.vl.json", "figure-1.csv"} <= {
             path.name for path in folder.iterdir()}
         rows = list(csv.reader((folder / "numbers.csv").read_text(encoding="utf-8").splitlines()))
-        assert rows[0] == ["quantity", "published", "ours", "relation", "remark", "origin"]
+        assert rows[0] == ["quantity", "set beside", "ours", "relation", "remark", "origin of what is set beside"]
         assert "quick run" in (folder / "figure-1.vl.json").read_text(encoding="utf-8")
     assert len(list((home / "cache" / "studies").iterdir())) == 5
     object_ = run("reproduce", *FIVE, "--quick", "--out", tmp_path / "again", "--json").json
@@ -79,9 +84,40 @@ def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
     assert all(each["cached"] for each in object_["studies"])
     assert object_["failed"] == {}
     first = object_["studies"][0]
+    assert (first["kind"], object_["undrawn"]) == ("evaluated from the printed formula", "")
     assert (first["published"], round(first["ours"], 3), first["stand"]) == (pytest.approx(4472.136), 4.519, 2)
     for path in (tmp_path / "five").rglob("*.csv"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "five")).read_bytes()
+
+
+_WITHOUT = ("import sys; sys.modules.update(altair=None, vl_convert=None); from confide.cli import main; "
+            "sys.argv = ['confide', *sys.argv[1:]]; main()")
+"""A computer without the extra `[plots]`: what is None there cannot be imported, and is not found."""
+
+
+@pytest.mark.parametrize("names", [("regression-threshold",), ("regression-threshold", "channels-stars")])
+def test_without_plots_the_data_of_pictures_are_written(names: tuple[str, ...], tmp_path: Path, home: Path) -> None:
+    def call(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-W", "error", "-c", _WITHOUT, "reproduce", *names, "--quick", "--out",
+                               str(tmp_path / "out"), *more], capture_output=True, text=True, check=False)
+
+    found = call()
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "no picture was drawn: pip install 'confide[plots]' installs what draws them" in found.stdout
+    assert "4,472" in found.stdout
+    for folder in [tmp_path / "out"] if len(names) == 1 else [tmp_path / "out" / f"{name}-quick" for name in names]:
+        assert {"numbers.csv", "figure-1.csv", "figure-1.vl.json"} <= {path.name for path in folder.iterdir()}
+        assert not [path for path in folder.iterdir() if path.suffix in {".svg", ".png"}]
+        spec = json.loads((folder / "figure-1.vl.json").read_text(encoding="utf-8"))
+        points = list(csv.reader((folder / "figure-1.csv").read_text(encoding="utf-8").splitlines()))
+        assert "vega-lite" in spec["$schema"]
+        assert len(points) > 5
+    assert json.loads(call("--json").stdout)["undrawn"] == "pip install 'confide[plots]'"
+    # What was kept there has its pictures here.
+    module = "confide.study.truthful_regression.threshold"
+    drawn = StudyCache(home / "cache" / "studies").find("regression-threshold", module, True)
+    assert drawn is not None
+    assert any(isinstance(block, Picture) and block.spec for block in drawn.findings.blocks)
 
 
 def test_a_gallery_of_two(run: Run, tmp_path: Path) -> None:

@@ -292,10 +292,12 @@ def test_audit_of_kept_promises(run: Run, path: Path, monkeypatch: pytest.Monkey
     found = run("audit", path, "--seed", 5)
     assert (found.code, found.err) == (0, "")
     assert "Promised against measured" in found.out
-    assert found.out.rstrip().endswith("Passed.")
+    assert found.out.rstrip().endswith(
+        "Passed: 1 of 2 promises were measured (1 kept), 1 is vacuous, 0 were not measured.")
     spoken = run("audit", path, "--json").json
     assert (spoken["command"], spoken["passed"]) == ("audit", True)
     assert spoken["report"]["rows"][1]["promised"] == "Infinity"
+    assert spoken["report"]["counts"]["vacuous"] == 1
     assert asked == [5, 0]
 
 

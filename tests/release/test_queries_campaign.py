@@ -429,7 +429,7 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     ledger = confide("ledger")
     assert "whoever is" in ledger
     assert "Whether she is in it" in " ".join(confide("ledger", "--id", "7").split())
-    assert "Passed." in confide("audit", path)
+    assert "Passed: " in confide("audit", path)
 
 
 def test_a_made_up_table_has_the_public_columns() -> None:

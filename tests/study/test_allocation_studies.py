@@ -16,10 +16,10 @@ def test_what_the_printed_noise_costs():
     for name, ours in (("price streams of two neighbours apart, over T", 2.0),
                        ("prices and reports together, over 2T, at T = 8", 17 / 16),
                        ("the same for bundles, over 2T, at T = 10", 1.5)):
-        assert found[f"{name}; published: at most 1"] == (1.0, pytest.approx(ours), "differs")
+        assert found[f"{name}; the source: at most 1"] == (1.0, pytest.approx(ours), "differs")
     assert found["the same by the proof put right, n = 10^6, T = 800"][1] == pytest.approx(1601 * 30 / (1600 * 29.5754),
                                                                                            abs=1e-4)
-    counted = "loss of PMatch with all blocks counted, T = {}, largest over n; published: at most 1"
+    counted = "loss of PMatch with all blocks counted, T = {}, largest over n; the source: at most 1"
     assert [found[counted.format(rounds)][2] for rounds in (8, 12, 16, 32)] == ["differs", "stands", "stands", "stands"]
     for _, _, proof, matching, bundles in last_table("allocation-loss"):
         assert matching < min(proof, bundles)  # the product of two worst cases is never less

@@ -132,7 +132,7 @@ def test_rows_are_chosen() -> None:
 @pytest.mark.parametrize(("asked", "told"), [
     ({"name": "regression/lemma-66"}, "did you mean 'regression/lemma-6'"),
     ({"family": "markets"}, "did you mean 'market'"),
-    ({"family": "zoo"}, "known: channels, market, acquisition"),
+    ({"family": "zoo"}, "known: channels, market, threshold"),
     ({"verdict": "wrong"}, "known: holds, holds-with-correction, false"),
     ({"document": "W"}, "several documents; known: Wang 2016"),
     ({"document": "Bernstein"}, "no document; known: Wang 2016"),

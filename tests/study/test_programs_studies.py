@@ -81,7 +81,7 @@ def test_whole_parts():
         assert rows[name][3] == 1.0
     assert rows["flags"][1] < 0.115
     assert rows["flags"][1] < rows["flags with stops"][1] < 0.25
-    assert found["margin of the printed flags, n = 20,000; published: below the supply"][1] == pytest.approx(
+    assert found["margin of the printed flags, n = 20,000; the source: below the supply"][1] == pytest.approx(
         9.3e3, rel=0.05)
 
 
@@ -102,7 +102,7 @@ def test_a_real_network():
     pytest.importorskip("topohub")
     found = quick_run("programs-network")
     assert [each[2] for each in found.values()].count("differs") == 1
-    published, ours, agreement = found["excess without noise if tau = 1; published: none in the end"]
+    published, ours, agreement = found["excess without noise if tau = 1; the source: none in the end"]
     assert (published < ours, agreement) == (True, "differs")
     (row,) = last_table("programs-network")
     assert row[0] == 1_989

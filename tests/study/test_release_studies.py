@@ -20,7 +20,7 @@ def test_what_a_run_costs():
     assert found[most.format("zCDP")][2] == "stands"
     assert {row[0]: row[2:5:2] for row in last_table("queries-composition")} == {
         "Adult": (16, 43), "KDD99": (99, 279), "Netflix": (57, 160)}
-    assert found["epsilon at delta = 1e-6 over 1e-3, Adult, T = 16; published: sqrt(2)"][1:] == (
+    assert found["epsilon at delta = 1e-6 over 1e-3, Adult, T = 16; the source: sqrt(2)"][1:] == (
         pytest.approx(1.389, abs=5e-4), "stands")
 
 
@@ -59,7 +59,7 @@ def test_the_largest_error_against_epsilon():
 
 def test_errors_against_the_number_of_queries():
     found = quick_run("queries-count")
-    assert found["growth of the average error from fewest to most queries; published: mostly stable"][2] == "stands"
+    assert found["growth of the average error from fewest to most queries; the source: mostly stable"][2] == "stands"
     assert found["epsilon of the setting at delta = .001, by Theorem 3.4.2"][1:] == (
         pytest.approx(1.859019, rel=1e-6), "differs")
     few, many = last_table("queries-count")
@@ -88,7 +88,7 @@ def test_rivals_that_need_no_game():
     noise = [each[2] for quantity, each in found.items() if quantity.startswith("Gaussian noise over DualQuery")]
     assert noise == ["differs"]
     assert 1e6 < ours["queries at which the average errors meet"] < 2e7
-    assert found["MWEM's largest error over DualQuery's, 10 bits; published: below 1"][2] == "stands"
+    assert found["MWEM's largest error over DualQuery's, 10 bits; the source: below 1"][2] == "stands"
 
 
 @pytest.mark.slow

@@ -42,6 +42,7 @@ from confide.study import (
     times_toml,
     write_gallery,
 )
+from confide.study.findings import KINDS, OWN_COMPARISON, as_printed
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(confide.__file__).parent
@@ -49,7 +50,8 @@ GALLERY = ROOT / "docs" / "gallery"
 
 FINDINGS = Findings(
     compared=(Compared(quantity="a", published=None, ours=math.inf, agreement="not published"),
-              Compared(quantity="b", published=1.0, ours=float(np.float64(0.1)), agreement="differs", remark="why")),
+              Compared(quantity="b", published=1.0, ours=float(np.float64(0.1)), agreement="differs", remark="why",
+                       origin=as_printed("a book, Table 1, line 1"))),
     blocks=(Text(("one", "two")), Table(columns=("x", "y"), rows=((1, "é"), (None, math.inf)), note="n"),
             Picture(spec={"mark": "line", "data": {"values": [{"x": 0.1}]}}, alt="a line")))
 ROOM = "confide.study.data_market.accuracy"
@@ -146,7 +148,7 @@ def test_the_key_names_every_part() -> None:
              for each in _IMPORT.findall(text)}
     installed = {each for each in found - set(sys.stdlib_module_names) - {"confide"} if find_spec(each) is not None}
     others = {THEIRS.get(each, each) for each in installed} - {None}
-    assert {"numpy", "scipy", "highspy", "altair"} <= others <= set(kept.PARTS)
+    assert {"numpy", "scipy", "highspy"} <= others <= set(kept.PARTS)
 
 
 @pytest.mark.parametrize("damage", [
@@ -251,6 +253,36 @@ def test_one_that_lacks_something_stops_no_other(zoo: list[bool]) -> None:
     assert (found[1].findings.count("stands"), found[1].findings.count("differs")) == (0, 1)
 
 
+# ---- what is set beside our numbers
+
+_PLACES = re.compile(r"(?:Wu 2017|Wang 2016|Fallah et al\. 2022|Cummings, Ioannidis and Ligett 2015), .+, "
+                     r"lines? (?:\d|\{)")
+
+
+def test_every_origin_names_document_place_and_line() -> None:
+    """In the sources of all studies, so that none has to run."""
+    kinds, found = {"as_printed", "evaluated", "read_off", "in_words"}, 0
+    for path in (SOURCE / "study").glob("*/*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in kinds:
+                place = call.args[0]
+                text = place.value if isinstance(place, ast.Constant) else ast.unparse(place)[2:-1]
+                assert _PLACES.match(text), (path, text)
+                found += 1
+    assert found > 50
+
+
+def test_what_is_set_beside_ours_says_where_it_comes_from() -> None:
+    for agreement in ("stands", "differs"):
+        with pytest.raises(InvalidInput, match="origin"):
+            Compared(quantity="a", published=1.0, ours=1.0, agreement=agreement)
+    told = Compared(quantity="a", published=1.0, ours=1.0, agreement="stands", origin=as_printed("a book, line 1"))
+    assert (told.kind, told.origin) == (KINDS[0], "printed number: a book, line 1")
+    own = Compared(quantity="a", published=1.0, ours=1.0, agreement="stands", origin=OWN_COMPARISON)
+    assert own.kind == ""
+    assert Findings(compared=(own, told), blocks=()).headline == told
+
+
 # ---- times, and the gallery
 
 
@@ -289,7 +321,7 @@ def test_a_gallery_of_a_few(tmp_path: Path) -> None:
     page, number = write_gallery(folder, found, date(2026, 1, 2))
     assert (page, number) == (tmp_path / "docs" / "few.md", 2)
     assert page.read_text(encoding="utf-8") == gallery_markdown(exhibits(folder), "few")
-    assert "| 4,472 | 4.519 | bound holds: ours \\<= published |" in page.read_text(encoding="utf-8")
+    assert "| 4,472 | 4.519 | bound holds: ours \\<= bound |" in page.read_text(encoding="utf-8")
     assert not (folder / "old-one.svg").exists()
     assert len(list(folder.iterdir())) == 3
     assert [each["day"] for each in json.loads((folder / "numbers.json").read_text(encoding="utf-8"))] == [

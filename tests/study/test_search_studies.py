@@ -74,7 +74,7 @@ def test_three_regimes() -> None:
     assert {name: each[2] for name, each in found.items() if each[2] == "differs"}.keys() == {
         "risk multiplier where 1.17 is published, corrected, no threshold",
         "the same, with a private threshold (Algorithm 13)",
-        "risk multiplier of 13 searches for a component, no threshold; published: below 2",
+        "risk multiplier of 13 searches for a component, no threshold; the source: below 2",
         "the same, with a private threshold"}
     for row in rows:
         if row[4] == "PTarget, Lap(20)":

@@ -109,12 +109,12 @@ def test_a_study_gives_the_same_numbers_every_time():
 
 
 def test_everything_is_written(tmp_path: Path):
-    section = study("regression-corollary").run(True, None).section("The headline setting", "the source")
+    section = study("regression-corollary").run(True, None).section("The headline setting")
     files = write_section(tmp_path / "a" / "b", section)
     pictures = {f"figure-1.{kind}" for kind in ("vl.json", "csv", "svg", "png")}
     assert set(files) == {"numbers.csv", "table-1.csv"} | pictures
     rows = list(csv.reader(files["numbers.csv"].read_text(encoding="utf-8").splitlines()))
-    assert rows[0][:3] == ["quantity", "published", "ours"]
+    assert rows[0][:3] == ["quantity", "set beside", "ours"]
     assert len(rows) == 8
     assert "layer" in json.loads(files["figure-1.vl.json"].read_text(encoding="utf-8"))
     spec = json.loads(files["figure-1.vl.json"].read_text(encoding="utf-8"))
@@ -162,12 +162,12 @@ def test_stars():
     assert found["eps_X"][1:] == (pytest.approx(0.3300, abs=5e-5), "stands")
     assert found["eps~_X"][1:] == (pytest.approx(0.4001, abs=5e-5), "differs")
     assert found["h(eps~_X)/n"][1:] == (pytest.approx(0.7283, abs=5e-5), "stands")
-    assert found["eps_d* at D = .4 n; published: a lower bound"][:2] == (
+    assert found["eps_d* at D = .4 n; the source: a lower bound"][:2] == (
         pytest.approx(1.4617, abs=1e-4), pytest.approx(1.791759, abs=1e-6))
     assert found["eps_m* at D = .4 n, nats a row"][1] == pytest.approx(0.37325, abs=1e-5)
     assert found["eps_m* at D = .4 n, bits a row"][1] == pytest.approx(0.53848, abs=1e-5)
     assert found["eps_i* at D = .74 n"][1] == pytest.approx(0.35623, abs=1e-5)
-    assert found["eps_d* at D = .74 n; published: an upper bound"][:2] == (
+    assert found["eps_d* at D = .74 n; the source: an upper bound"][:2] == (
         pytest.approx(0.34033, abs=1e-5), pytest.approx(0.32129, abs=1e-5))
 
 

@@ -49,7 +49,7 @@ def _row(events: tuple[Event, ...], promised: Loss) -> AuditRow:
     shares, rule = _shares(events, promised)
     least, most = min(shares), max(shares)
     row = AuditRow.at_most(_PROMISE, 1.0, most, f"the price of all releases of a run by the filter's rule, {rule}",
-                           concern=Concern.BUDGET)
+                           unit="times the promise", concern=Concern.BUDGET)
     row = replace(row, side="exactly")
     if exceeds(most, 1.0) or least >= 1.0 - RELATIVE:
         return row

@@ -55,18 +55,20 @@ class BestResponse:
         """What telling the truth costs against the best report found: max(gain, 0)."""
         return max(0.0, self.gain)
 
-    def row(self, promise: str = "truthfulness", promised: float = 0.0) -> AuditRow:
+    def row(self, promise: str = "truthfulness", promised: float = 0.0, *, unit: str = "") -> AuditRow:
         """The result as a row of an `AuditReport`.
 
         Args:
             promise: what is promised, in words.
             promised: the largest gain that any lie may have; infinity is vacuous.
+            unit: of the utilities, such as a currency.
         """
         evidence = f"best lie {self.lie:.6g} against the truth {self.truth:.6g}; {self.searched}"
         if not math.isinf(self.gain_bound):
             evidence += f"; no report gains more than {self.gain_bound:.6g}"
         return AuditRow.at_most(promise, promised, self.regret, evidence,
-                                scale=abs(self.truthful_utility) + abs(self.gain), concern=Concern.INCENTIVES)
+                                scale=abs(self.truthful_utility) + abs(self.gain),
+                                unit=unit, concern=Concern.INCENTIVES)
 
 
 def best_response(

@@ -28,7 +28,8 @@ from confide.contract.guarantees import (
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 
-__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
+__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls",
+           "parameter_unit"]
 
 
 class Concern(StrEnum):
@@ -113,6 +114,7 @@ class AuditRow:
         concern: what it is about: privacy, incentives, accuracy, participation or budget.
         holds: sentences of the guarantees that it is evidence for; see `holding`.
         side: "at most", "at least" or "exactly", of the promised number; empty where it is none of them.
+        unit: of both numbers, such as "nats", a currency or "people"; of what they are a share, such as "of the runs".
 
     Raises:
         InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement.
@@ -132,6 +134,7 @@ class AuditRow:
     concern: Concern | str = field(kw_only=True)
     holds: tuple[str, ...] = field(default=(), kw_only=True)
     side: Side = field(default="", kw_only=True)
+    unit: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.concern not in tuple(Concern):
@@ -161,6 +164,7 @@ class AuditRow:
         note: str = "",
         false_alarm: float = 0.0,
         scale: float = 1.0,
+        unit: str = "",
     ) -> AuditRow:
         """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
 
@@ -174,6 +178,7 @@ class AuditRow:
             note: what a reader must know besides.
             false_alarm: probability of a wrong "broken".
             scale: size of the numbers that `measured` is a difference of.
+            unit: of both numbers.
 
         Example:
             >>> AuditRow.at_most("largest payment", 5.0, 5.5, "10 000 settlements", concern="budget").verdict
@@ -185,11 +190,12 @@ class AuditRow:
             verdict = Verdict.VACUOUS
         else:
             verdict = Verdict.BROKEN if exceeds(measured, bound, scale=scale) else Verdict.KEPT
-        return cls(promise, bound, measured, evidence, verdict, note, false_alarm, concern=concern, side="at most")
+        return cls(promise, bound, measured, evidence, verdict, note, false_alarm, concern=concern, side="at most",
+                   unit=unit)
 
     @classmethod
     def at_least(
-        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str
+        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, unit: str = ""
     ) -> AuditRow:
         """The row of a promised lower bound, judged as the upper bound on its negative, on the measured scale.
 
@@ -197,13 +203,13 @@ class AuditRow:
             >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict
             <Verdict.BROKEN: 'broken'>
         """
-        judged = cls.at_most(promise, -bound, -measured, evidence, concern=concern, scale=abs(measured))
+        judged = cls.at_most(promise, -bound, -measured, evidence, concern=concern, scale=abs(measured), unit=unit)
         return replace(judged, promised=bound, measured=measured, side="at least")
 
     @classmethod
     def of_loss(
         cls, promise: str, claim: PrivacyLoss, promised: float, measured: float, evidence: str, *, flagged: bool,
-        false_alarm: float = 0.0,
+        false_alarm: float = 0.0, unit: str = "",
     ) -> AuditRow:
         """The row of a privacy audit that has already decided whether the loss is above the promise.
 
@@ -215,12 +221,13 @@ class AuditRow:
             evidence: how.
             flagged: whether the audit refutes the claim.
             false_alarm: probability of a wrong "broken".
+            unit: of both numbers, where it is not that of the loss's parameter.
         """
         verdict, note = Verdict.BROKEN if flagged else Verdict.KEPT, ""
         if claim.vacuous:
             verdict, note = Verdict.VACUOUS, f"{claim} promises nothing"
         return cls(promise, promised, measured, evidence, verdict, note, false_alarm, concern=Concern.PRIVACY,
-                   side="at most")
+                   side="at most", unit=unit or parameter_unit(claim))
 
     @classmethod
     def unpromised(cls, concern: Concern | str, reason: str) -> AuditRow:
@@ -247,7 +254,7 @@ class AuditRow:
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
         side: Side = "at least" if isinstance(promise, Participation) else "at most"
         row = cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise),
-                  side=side)
+                  side=side, unit=_unit(promise))
         return row.holding(promise)
 
     def holding(self, *promises: Guarantee) -> AuditRow:
@@ -280,13 +287,22 @@ class AuditRow:
         """A JSON-ready dictionary; infinities become the string "Infinity"."""
         return {"concern": str(self.concern), "promise": self.promise, "promised": _plain(self.promised),
                 "measured": _plain(self.measured), "evidence": self.evidence, "verdict": str(self.verdict),
-                "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds), "side": self.side}
+                "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds), "side": self.side,
+                "unit": self.unit}
 
     @property
     def bound(self) -> float | str:
-        """The promised number as a table shows it: "at most 1.5"."""
+        """The promised number as a table shows it, with its unit: "at most 1.5 nats"."""
         shown = _plain(self.promised)
-        return f"{self.side} {number(shown)}" if self.side else "" if shown is None else shown
+        if shown is None or (not self.side and (not self.unit or isinstance(shown, str))):
+            return "" if shown is None else shown
+        return " ".join(part for part in (self.side, number(shown), self.unit) if part)
+
+    @property
+    def found(self) -> float | str | None:
+        """The measured number as a table shows it, with its unit: "1.47 nats"; None where there is none."""
+        shown = _plain(self.measured)
+        return shown if shown is None or not self.unit else f"{number(shown)} {self.unit}"
 
     @property
     def named(self) -> str:
@@ -297,6 +313,29 @@ class AuditRow:
     def reading(self) -> str:
         """The evidence and the note, as a table shows them."""
         return "; ".join(part for part in (self.evidence, self.note) if part)
+
+
+def parameter_unit(loss: PrivacyLoss) -> str:
+    """The unit of a loss's parameter.
+
+    Args:
+        loss: such as a promise's.
+
+    Example:
+        >>> from confide.privacy.losses import PureDP, ZCDP
+        >>> parameter_unit(PureDP(1.0)), parameter_unit(ZCDP(0.1))
+        ('nats', '(rho)')
+    """
+    return {"ZCDP": "(rho)", "GDP": "(mu)", "RenyiDP": "nats (Renyi)"}.get(type(loss).__name__, "nats")
+
+
+def _unit(promise: Guarantee) -> str:
+    match promise:
+        case Truthfulness():
+            return promise.unit_of_gain
+        case Budget():
+            return promise.currency
+    return ""
 
 
 def _figure(promise: Guarantee) -> float | str:
@@ -420,6 +459,27 @@ class AuditReport:
         return tuple(row for row in self.rows if row.verdict is Verdict.NOT_MEASURED and row.holds)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many promises were measured, and what came of them.
+
+        Returns:
+            measured: rows that are kept or broken; kept, broken: of those; vacuous: of promises that say nothing at
+            these sizes; not_measured: of promises that nothing was measured of; unpromised: concerns about which
+            nothing is promised.
+
+        Example:
+            >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
+            >>> AuditReport((row, AuditRow.unpromised("budget", "it only adds noise"))).counts["measured"]
+            1
+        """
+        kept, broken, vacuous = (sum(row.verdict is each for row in self.rows)
+                                 for each in (Verdict.KEPT, Verdict.BROKEN, Verdict.VACUOUS))
+        left = len([row for row in self.rows if row.verdict is Verdict.NOT_MEASURED])
+        missing = len(self.unmeasured)
+        return {"measured": kept + broken, "kept": kept, "broken": broken, "vacuous": vacuous,
+                "not_measured": missing, "unpromised": left - missing}
+
+    @property
     def false_alarm(self) -> float:
         """Probability that any row says "broken" of a kept promise, at most: the sum over the rows."""
         return min(1.0, math.fsum(row.false_alarm for row in self.rows))
@@ -427,7 +487,7 @@ class AuditReport:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
         return {"passed": self.passed, "problems": list(self.problems), "false_alarm": self.false_alarm,
-                "unmeasured": len(self.unmeasured),
+                "unmeasured": len(self.unmeasured), "counts": self.counts,
                 "rows": [row.to_dict() for row in self.rows],
                 "controls": [control.to_dict() for control in self.controls]}
 
@@ -438,29 +498,43 @@ class AuditReport:
             title: the heading.
             study: True where the audit ran on private data under simulated noise.
         """
-        chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
         blocks: list[Block] = [
             Table(
                 columns=("concern", "promise", "promised", "measured", "verdict", "evidence"),
-                rows=tuple((str(row.concern), row.named, row.bound, _plain(row.measured), str(row.verdict),
+                rows=tuple((str(row.concern), row.named, row.bound, row.found, str(row.verdict),
                             row.reading) for row in self.rows),
-                note="kept: nothing above the promise was found by the evidence" + (chance if self.false_alarm else ""),
+                note=self._legend(),
             ),
             Table(
                 columns=("control", "planted bug", "flagged"),
                 rows=tuple((c.name, c.planted_bug, "yes" if c.flagged else "NO") for c in self.controls),
                 note="mechanisms broken on purpose; the audit must flag every one",
             ),
-            Text((self._said(),) if self.passed else ("Not passed.", *self.problems)),
+            Text((f"Passed: {self._said()}.",) if self.passed else (f"Not passed: {self._said()}.", *self.problems)),
         ]
         return Section(title=title, blocks=tuple(blocks), study=study)
 
+    def _legend(self) -> str:
+        """What the verdicts that stand in the table mean."""
+        there = {row.verdict for row in self.rows}
+        chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
+        said = [f"kept: nothing above the promise was found by the evidence{chance if self.false_alarm else ''}"]
+        if Verdict.VACUOUS in there:
+            said.append("vacuous: the promise says nothing at these sizes, so that nothing could break it; it does not "
+                        "count as kept, and the report passes only because the row says so")
+        if Verdict.NOT_MEASURED in there:
+            said.append("not measured: for the reason in its row")
+        return ". ".join(said) + "."
+
     def _said(self) -> str:
-        left = len(self.unmeasured)
-        if not left:
-            return "Passed."
-        were = "promises were" if left > 1 else "promise was"
-        return f"Passed, as far as it was measured; {left} {were} not measured, for the reason in the table."
+        """How many promises were measured, how many are vacuous, and how many were not measured."""
+        n = self.counts
+        found = f"{n['kept']} kept" + (f", {n['broken']} broken" if n["broken"] else "")
+        about = (f"; nothing is promised about {n['unpromised']} of {len(Concern)} concerns" if n["unpromised"] else "")
+        rows = n["measured"] + n["vacuous"] + n["not_measured"]
+        return (f"{n['measured']} of {rows} promises were measured ({found}), "
+                f"{n['vacuous']} {'is' if n['vacuous'] == 1 else 'are'} vacuous, {n['not_measured']} "
+                f"{'was' if n['not_measured'] == 1 else 'were'} not measured{about}")
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: the rows, the controls, and whether it passed."""

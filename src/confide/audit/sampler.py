@@ -62,7 +62,7 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
         f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
         f"p above {alpha:g}", p_value, f"{test} on {count} fresh draws of {noise.kind} noise",
         Verdict.KEPT if p_value > alpha else Verdict.BROKEN, false_alarm=alpha,
-        concern=Concern.PRIVACY,
+        unit="(p-value)", concern=Concern.PRIVACY,
     )
 
 

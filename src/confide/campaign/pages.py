@@ -7,7 +7,7 @@ from typing import Any
 
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.payouts.queue import Payouts
-from confide.campaign.store.ledger import Standing
+from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
 from confide.contract.presentation import Section, Table, Text
@@ -65,6 +65,9 @@ def round_note(drawn: Round) -> Section:
 
 
 _UNLISTED = "whoever is in it"
+_CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers. public: everybody; others: all but "
+                "oneself, together; collector: whoever receives the reports; fellows: participants who know their own "
+                "noise. All add up in one account of the data set: whoever sees less learns no more.")
 
 
 def campaigns_section(campaigns: Sequence[Stored]) -> Section:
@@ -85,19 +88,25 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
     debits: list[tuple[str | int, ...]] = []
     for found in standings:
         least = "" if found.least_left is None else found.least_left.left
-        rows.append((found.account.name, found.account.neighbours.value, found.account.audience.value,
-                     str(found.filter.spent), found.filter.left, found.subjects or _UNLISTED, least))
-        debits.extend((found.account.name, entry.day, entry.campaign, entry.title, entry.cost,
+        rows.append((found.account.name, found.account.neighbours.value, str(found.filter.spent), found.filter.left,
+                     found.subjects or _UNLISTED, least))
+        debits.extend((found.account.name, entry.day, entry.campaign, entry.title, _charged_for(entry), entry.cost,
                        entry.subjects or _UNLISTED) for entry in found.debits)
     return [
         Section(title="The ledger", blocks=(
-            Table(columns=("data set", "protects", "seen by", "spent", "left", "people", "least left of a person"),
+            Table(columns=("data set", "protects", "spent", "left", "people", "least left of a person"),
                   rows=tuple(rows)),
             Text(("A budget is fixed by the first campaign on a data set; nothing renews it, and no charge is given "
                   "back.",)))),
         Section(title="Debits", blocks=(
-            Table(columns=("data set", "day", "campaign", "title", "cost", "people"), rows=tuple(debits)),)),
+            Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
+                  note=_CHARGED_FOR),)),
     ]
+
+
+def _charged_for(entry: Debit) -> str:
+    """In words; a store that is older than this says nothing of its earlier debits."""
+    return ", ".join(entry.audiences) or "not recorded"
 
 
 def subject_section(identity: str, found: Standing | None, data_set: Standing | None = None) -> Section:
@@ -117,10 +126,12 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
         return Section(title=f"Participant {identity}", private=True, blocks=(Text((
             "She was in no campaign on this data set.",)),))
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
-    return Section(title=f"Participant {identity}, {found.account}", private=True, blocks=(
+    account = found.account
+    return Section(title=f"Participant {identity}, {account.name} ({account.neighbours.value})", private=True, blocks=(
         Table(columns=("", "in all her campaigns"), rows=rows),
-        Table(columns=("all campaigns on this data set, hers or not", "day", "cost"), rows=tuple(
-            (entry.campaign, entry.day, entry.cost) for entry in found.debits))))
+        Table(columns=("all campaigns on this data set, hers or not", "day", "charged for", "cost"), rows=tuple(
+            (entry.campaign, entry.day, _charged_for(entry), entry.cost) for entry in found.debits),
+              note=_CHARGED_FOR)))
 
 
 def payout_sections(found: Payouts, *, listed: bool) -> list[Section]:

@@ -48,7 +48,7 @@ from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
-from confide.privacy.covering import check_covered
+from confide.privacy.covering import charged_for, check_covered
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
 from confide.privacy.losses import ApproxDP, PureDP
@@ -109,6 +109,7 @@ def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
         (float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)
     account = Account(name=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
     return Charge(account=account, events=events, delta=delta, rule=budget.rule,  # type: ignore[arg-type]
+                  audiences=charged_for(plan.guarantees.privacy),
                   budget=_limit(budget.epsilon, budget.delta),
                   subject_budget=_limit(budget.epsilon if budget.subject_epsilon is None else budget.subject_epsilon,
                                         budget.delta if budget.subject_delta is None else budget.subject_delta))

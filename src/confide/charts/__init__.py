@@ -1,4 +1,4 @@
-"""One way to draw: Vega-Lite specifications by altair, pictures by vl-convert; both are the extra `[plots]`."""
+"""One way to draw: Vega-Lite specifications, which need nothing, and pictures by vl-convert, the extra `[plots]`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.charts.render import available, to_png, to_svg
+    from confide.charts.render import DRAWS, available, to_png, to_svg
     from confide.charts.shapes import curves, heat_map, histogram, intervals
 
 
-__all__ = ["available", "curves", "heat_map", "histogram", "intervals", "to_png", "to_svg"]
+__all__ = ["DRAWS", "available", "curves", "heat_map", "histogram", "intervals", "to_png", "to_svg"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "heat_map", "histogram", "intervals")},
+    {"render": ("DRAWS", "available", "to_png", "to_svg"), "shapes": ("curves", "heat_map", "histogram", "intervals")},
 )

@@ -9,13 +9,16 @@ from typing import Any
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["available", "to_png", "to_svg"]
+__all__ = ["DRAWS", "available", "to_png", "to_svg"]
+
+DRAWS = "pip install 'confide[plots]'"
+"""What makes pictures of specifications."""
 
 
 @cache
 def available() -> bool:
     """True when the extra `[plots]` is installed."""
-    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+    return find_spec("vl_convert") is not None
 
 
 def to_svg(spec: dict[str, Any]) -> str | None:
@@ -39,7 +42,7 @@ def to_png(spec: dict[str, Any], scale: float = 2.0) -> bytes:
         InvalidInput: the specification is empty, or the extra `[plots]` is not installed.
     """
     if not spec or not available():
-        raise InvalidInput("picture", "needs altair and vl-convert", "pip install 'confide[plots]'")
+        raise InvalidInput("picture", "needs vl-convert", f"{DRAWS} installs it")
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(json.dumps(spec), scale=scale))

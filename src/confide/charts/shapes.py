@@ -1,50 +1,66 @@
-"""The few shapes that confide draws, each a function from plain numbers to a `Picture`."""
+"""The few shapes that confide draws, each a function from plain numbers to a `Picture`.
+
+A picture is a Vega-Lite specification, written here as it is: it needs no library, so pictures have their data wherever
+confide runs, and only drawing them takes the extra `[plots]`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.charts.render import available
 from confide.contract.presentation import Picture
 
 __all__ = ["curves", "heat_map", "histogram", "intervals"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
-_WIDTH = 560
+_WIDTH, _HEIGHT = 560, 280
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
+_FREE = {"nice": True, "zero": False}
+_LOG = {"type": "log"}
+_CONFIG = {
+    "view": {"continuousWidth": 300, "continuousHeight": 300, "stroke": None},
+    "axis": {"grid": True, "gridColor": "#e6eaee", "labelFontSize": 12, "titleFontSize": 12},
+    "legend": {"labelFontSize": 12, "titleFontSize": 12},
+    "title": {"anchor": "start", "fontSize": 14},
+}
 
 
-def _data(values: list[dict[str, Any]]) -> Any:
-    """Rows for altair; JSON has no infinities, so what is not finite is left out of the drawing."""
-    import altair as alt_
-
-    rows = [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in values]
-    return alt_.Data(values=rows)  # type: ignore[no-untyped-call]
+def _data(values: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows; JSON has no infinities, so what is not finite is left out of the drawing."""
+    return {"values": [{k: _plain(v) for k, v in row.items()} for row in values]}
 
 
-def _legend(series: Sequence[str]) -> Any:
-    """Below the chart, in columns that do not run wider than it; none for one series."""
-    import altair as alt_
-
-    if len(series) < 2:
-        return None
-    entry = 30 + 7 * max(map(len, series))  # pixels, roughly
-    return alt_.Legend(orient="bottom", labelLimit=400, columns=max(1, _WIDTH // entry))
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _finish(chart: Any, alt: str, title: str) -> Picture:
-    spec = (
-        chart.properties(title=title)
-        .configure_view(stroke=None)
-        .configure_axis(labelFontSize=12, titleFontSize=12, grid=True, gridColor="#e6eaee")
-        .configure_legend(labelFontSize=12, titleFontSize=12)
-        .configure_title(fontSize=14, anchor="start")
-        .to_dict(validate=False)
-    )
+def _colour(series: Sequence[str]) -> dict[str, Any]:
+    """A colour for each series, and a legend below the chart, no wider than it; none for one."""
+    legend = None
+    if len(series) > 1:
+        entry = 30 + 7 * max(map(len, series))  # pixels, roughly
+        legend = {"columns": max(1, _WIDTH // entry), "labelLimit": 400, "orient": "bottom"}
+    return {"field": "series", "legend": legend, "scale": {"domain": list(series), "range": _PALETTE[: len(series)]},
+            "title": None, "type": "nominal"}
+
+
+def _axis(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
+    """A channel of numbers; its keys by name, since a drawing numbers its parts in their order."""
+    named = {} if title is None else {"title": title}
+    return dict(sorted({"field": field, **more, **named, "type": "quantitative"}.items()))
+
+
+def _finish(
+    chart: dict[str, Any], alt: str, title: str, *, height: int | dict[str, int] = _HEIGHT, width: int = _WIDTH
+) -> Picture:
+    spec = {"config": deepcopy(_CONFIG), **chart, "height": height, "title": title, "width": width, "$schema": _SCHEMA}
     return Picture(spec=spec, alt=alt)
 
 
@@ -61,24 +77,18 @@ def intervals(
         log: logarithmic axis, of values above 0.
 
     Returns:
-        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+        One picture.
     """
-    if not available():
-        return [Picture(spec={}, alt=alt)]
-    import altair as alt_
-
-    data: Any = _data([{"label": a, "series": s, "value": v, "low": lo, "high": hi} for a, s, v, lo, hi in rows])
     series = list(dict.fromkeys(row[1] for row in rows))
-    color = alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
-                       legend=_legend(series))
-    base = alt_.Chart(data).encode(
-        y=alt_.Y("label:N", title=None, sort=None), yOffset=alt_.YOffset("series:N", sort=series)
-    )
-    low = alt_.X("low:Q", title=axis, scale=alt_.Scale(type="log")) if log else alt_.X("low:Q", title=axis)
-    bars = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=color)
-    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=color)
-    chart = (bars + dots).properties(width=_WIDTH, height=alt_.Step(max(18, 42 // len(series))))
-    return [_finish(chart, alt, title)]
+    common = {"color": _colour(series), "y": {"field": "label", "sort": None, "title": None, "type": "nominal"},
+              "yOffset": {"field": "series", "sort": series, "type": "nominal"}}
+    low = _axis("low", axis, **({"scale": _LOG} if log else {}))
+    bars = {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**common, "x": low, "x2": {"field": "high"}}}
+    dots = {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 70},
+            "encoding": {**common, "x": _axis("value")}}
+    data = _data([{"label": a, "series": s, "value": v, "low": lo, "high": hi} for a, s, v, lo, hi in rows])
+    step = max(18, 42 // max(1, len(series)))
+    return [_finish({"layer": [bars, dots], "data": data}, alt, title, height={"step": step})]
 
 
 def curves(
@@ -98,34 +108,22 @@ def curves(
         log_y: logarithmic vertical axis.
 
     Returns:
-        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+        One picture.
     """
-    if not available():
-        return [Picture(spec={}, alt=alt)]
-    import altair as alt_
-
     series = list(dict.fromkeys(row[2] for row in rows))
-    data: Any = _data([{"x": a, "y": b, "series": s} for a, b, s in rows])
-
-    def scale(log: bool) -> Any:
-        return alt_.Scale(type="log") if log else alt_.Scale(zero=False, nice=True)
-
-    axis_x = alt_.X("x:Q", title=x, scale=scale(log_x))
-    axis_y = alt_.Y("y:Q", title=y, scale=scale(log_y))
-    lines = alt_.Chart(data).mark_line(strokeWidth=2.5).encode(
-        x=axis_x, y=axis_y,
-        color=alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
-                         legend=_legend(series)),
-    )
-    layers = [lines]
-    if marks:
-        points: Any = _data([{"x": a, "y": b, "label": t} for a, b, t in marks])
-        dots = alt_.Chart(points).mark_point(filled=True, size=90, color="#1c2024", opacity=1).encode(x="x:Q", y="y:Q")
-        words = alt_.Chart(points).mark_text(align="left", dx=8, dy=-8, fontSize=12).encode(
-            x="x:Q", y="y:Q", text="label:N"
-        )
-        layers += [dots, words]
-    return [_finish(alt_.layer(*layers).properties(width=_WIDTH, height=280), alt, title)]
+    data = _data([{"x": a, "y": b, "series": s} for a, b, s in rows])
+    lines: dict[str, Any] = {"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": {
+        "color": _colour(series), "x": _axis("x", x, scale=_LOG if log_x else _FREE),
+        "y": _axis("y", y, scale=_LOG if log_y else _FREE)}}
+    if not marks:
+        return [_finish({"layer": [lines], "data": data}, alt, title)]
+    points = _data([{"x": a, "y": b, "label": t} for a, b, t in marks])
+    place = {"x": _axis("x"), "y": _axis("y")}
+    dots = {"data": points, "encoding": place,
+            "mark": {"type": "point", "color": "#1c2024", "filled": True, "opacity": 1, "size": 90}}
+    words = {"data": points, "encoding": {"text": {"field": "label", "type": "nominal"}, **place},
+             "mark": {"type": "text", "align": "left", "dx": 8, "dy": -8, "fontSize": 12}}
+    return [_finish({"layer": [{"data": data, **lines}, dots, words]}, alt, title)]
 
 
 def heat_map(
@@ -145,20 +143,16 @@ def heat_map(
         log: logarithmic colours.
 
     Returns:
-        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+        One picture.
     """
-    if not available():
-        return [Picture(spec={}, alt=alt)]
-    import altair as alt_
-
-    data: Any = _data([{"x": a, "y": b, "value": v} for a, b, v in rows])
-    squares = alt_.Bin(step=step)
-    colours = alt_.Scale(scheme="viridis", type="log" if log else "linear")
-    axis = alt_.Axis(grid=False, labelSeparation=12)
-    chart = alt_.Chart(data).mark_rect(binSpacing=0).encode(
-        x=alt_.X("x:Q", title=x, bin=squares, axis=axis), y=alt_.Y("y:Q", title=y, bin=squares, axis=axis),
-        color=alt_.Color("value:Q", title=value, scale=colours))
-    return [_finish(chart.properties(width=360, height=360), alt, title)]
+    square: dict[str, Any] = {"axis": {"grid": False, "labelSeparation": 12}, "bin": {"step": step}}
+    colours = {"scheme": "viridis", "type": "log" if log else "linear"}
+    chart: dict[str, Any] = {
+        "data": _data([{"x": a, "y": b, "value": v} for a, b, v in rows]),
+        "mark": {"type": "rect", "binSpacing": 0},
+        "encoding": {"color": _axis("value", value, scale=colours), "x": _axis("x", x, **square),
+                     "y": _axis("y", y, **square)}}
+    return [_finish(chart, alt, title, height=360, width=360)]
 
 
 def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:
@@ -173,16 +167,14 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
         alt: what it shows, in words.
 
     Returns:
-        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+        One picture.
     """
-    if not available():
-        return [Picture(spec={}, alt=alt)]
-    import altair as alt_
-
     counts, edges = np.histogram(np.asarray(values, dtype=np.float64), bins=bins)
-    data: Any = _data([{"low": float(low), "high": float(high), "count": int(count)}
-                       for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)])
-    bars = alt_.Chart(data).mark_bar(color=_PALETTE[0], stroke="white", strokeWidth=0.5).encode(
-        x=alt_.X("low:Q", title=x, scale=alt_.Scale(zero=False, nice=True)), x2="high:Q", y=alt_.Y("count:Q", title=y),
-        y2=alt_.datum(0))
-    return [_finish(bars.properties(width=_WIDTH, height=280), alt, title)]
+    rows = [{"low": float(low), "high": float(high), "count": int(count)}
+            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)]
+    chart: dict[str, Any] = {
+        "data": _data(rows),
+        "mark": {"type": "bar", "color": _PALETTE[0], "stroke": "white", "strokeWidth": 0.5},
+        "encoding": {"x": _axis("low", x, scale=_FREE), "x2": {"field": "high"}, "y": _axis("count", y),
+                     "y2": {"datum": 0}}}
+    return [_finish(chart, alt, title)]

@@ -98,7 +98,8 @@ def kinds(
         emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
     else:
         for each in kind_names():
-            console.print(f"[bold]{escape(each)}[/bold]  {escape(kind(each).summary)}")
+            console.print(f"[bold]{escape(each)}[/bold]  {escape(kind(each).summary)}",
+                          soft_wrap=not console.is_terminal)  # in a pipe a line for each
 
 
 @app.command()

@@ -21,11 +21,13 @@ __all__ = ["claims"]
 
 def claims(
     name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
-    family: Annotated[str | None, typer.Option("--family", help="Of this family alone, such as market.")] = None,
+    family: Annotated[str | None, typer.Option("--family", help="Of this family alone, such as market, or "
+                                       "of a part of one, such as threshold.")] = None,
     document: Annotated[str | None, typer.Option("--document", help="Of this source alone, such as Wang.")] = None,
     verdict: Annotated[str | None, typer.Option("--verdict", help="With this verdict alone: holds, false, "
                                                 "holds-with-correction, vacuous-at-practical-size.")] = None,
-    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="With this text in the row.")] = None,
+    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="With this text in the row, in any "
+                                               "case.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
                       ] = False,
     slow: Annotated[bool, typer.Option("--slow", help="Recompute also what takes long, in place of citing its stored "
@@ -79,7 +81,8 @@ def claims(
 def _one(row: Claim) -> Section:
     from confide.contract.presentation import Section, Table
 
-    facts = (("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
+    facts = (("family", row.family),
+             ("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
              ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.ours),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
     return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
@@ -98,10 +101,14 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
 def _many(rows: Sequence[Claim]) -> Section:
     from confide.contract.claims import Verdict
     from confide.contract.presentation import Section, Table
+    from confide.study import parts_of_families
 
     counts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
     note = f"{len(rows):,} claims: {told}. confide claims ID shows one of them." if rows else "No claim fits."
+    parts = ", ".join(f"{part}/ of {family}" for part, family in parts_of_families(rows).items())
+    if parts:
+        note += f" Parts of families: {parts}; all others begin with their family."
     cells = tuple((row.id, row.document, row.statement, row.verdict) for row in rows)
     return Section(title="Published claims", blocks=(
         Table(columns=("id", "document", "where", "verdict"), rows=cells, note=note),))

@@ -174,6 +174,7 @@ class AuditRowModel(_Model):
     holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for; empty "
                                          "where nothing is promised")
     side: Literal["", "at most", "at least", "exactly"] = Field(description="of the promised number")
+    unit: str = Field(description='of both numbers, such as "nats" or a currency; empty where they have none')
 
 
 class ControlModel(_Model):
@@ -191,6 +192,8 @@ class ReportModel(_Model):
     problems: list[str]
     false_alarm: float
     unmeasured: int = Field(description="promises that were not measured; their rows say why")
+    counts: dict[str, int] = Field(description="measured (kept and broken), vacuous and not_measured promises; "
+                                               "unpromised: concerns about which nothing is promised")
     rows: list[AuditRowModel]
     controls: list[ControlModel]
 
@@ -239,21 +242,25 @@ class ReproduceOutput(_Model):
     cached: bool = Field(description="whether it was computed before, and kept")
     out: str = Field(description="folder of the pictures and tables")
     files: dict[str, str] = Field(description="what lies there: name -> path")
+    undrawn: str = Field(description="what installs the drawing of pictures, where it is missing; else empty")
     sections: list[SectionModel]
 
 
 class ReproducedModel(_Model):
-    """One of several studies, and its first published number; where the source prints none, its first one."""
+    """One of several studies, and its first number that the source says something of; if none, its first one."""
 
     study: StudyModel
     quick: bool
     seconds: float = Field(description="of the computation")
     cached: bool = Field(description="whether it was computed before, and kept")
     quantity: str = Field(description="what the number is")
-    published: float | str | None
+    published: float | str | None = Field(description="what is set beside it, as `kind` says")
     ours: float | str = Field(description="an infinity is a string")
-    relation: str = Field(description="of ours to the published one, in words")
-    origin: str = Field(description="where the published number comes from; empty where there is none")
+    relation: str = Field(description="of ours to what is set beside it, in words")
+    kind: Literal["printed number", "evaluated from the printed formula", "read off a printed figure",
+                  "stated in words", ""] = Field(description="how the source says what is set beside it; empty where "
+                                                             "it does not")
+    origin: str = Field(description="the same with the place in the source; empty where nothing is set beside it")
     stand: int = Field(description="how many of the numbers, bounds and statements beside the study's stand")
     differ: int = Field(description="how many differ")
     files: dict[str, str] = Field(description="what was written: name -> path")
@@ -266,6 +273,7 @@ class ReproduceAllOutput(_Model):
     quick: bool
     out: str | None = Field(description="folder with a folder for each; null where a gallery was written")
     written: list[str] = Field(description="the gallery's page, the file of times")
+    undrawn: str = Field(description="what installs the drawing of pictures, where it is missing; else empty")
     studies: list[ReproducedModel]
     failed: dict[str, str] = Field(description="name -> why it could not be computed")
 

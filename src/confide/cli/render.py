@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from rich import markup
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -14,6 +15,7 @@ from confide.contract.words import number, printable
 
 __all__ = ["console", "show", "show_title"]
 
+_GAP = 2  # between columns
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
                   force_jupyter=False, emoji=False)
@@ -53,8 +55,33 @@ def show(parts: Sequence[Section]) -> None:
 
 def _table(block: Table) -> RichTable:
     table = RichTable(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    rows = [[number(value) for value in row] for row in block.rows]
+    widths = _widths([[printable(cell) for cell in row] for row in (list(block.columns), *rows)], console.width)
     for k, name in enumerate(block.columns):
-        table.add_column(escape(name), justify="right" if block.numeric(k) else "left", overflow="fold")
-    for row in block.rows:
-        table.add_row(*(escape(number(value)) for value in row))
+        table.add_column(escape(name), justify="right" if block.numeric(k) else "left", overflow="fold",
+                         width=widths[k])
+    for row in rows:
+        table.add_row(*map(escape, row))
     return table
+
+
+def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
+    """Of columns that fit beside each other: no word, such as the id of a claim, is broken where that can be helped,
+    and what is left goes where most lines are saved. Left to itself the table would break ids, or cut lines off.
+
+    Args:
+        rows: cells; the headings first.
+        whole: columns of the terminal.
+    """
+    columns = range(len(rows[0]))
+    room = whole - _GAP * (len(columns) - 1)
+    natural = [max(1, *(cell_len(line) for row in rows for line in row[k].split("\n"))) for k in columns]
+    if sum(natural) <= room:
+        return natural
+    widths = [max((cell_len(word) for row in rows for word in row[k].split()), default=1) for k in columns]
+    while sum(widths) > max(room, len(columns)):
+        widths[widths.index(max(widths))] -= 1
+    while sum(widths) < room:
+        widest = max(columns, key=lambda k: natural[k] / widths[k])
+        widths[widest] += 1
+    return widths

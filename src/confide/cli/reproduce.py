@@ -6,6 +6,7 @@ import datetime
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +41,7 @@ def reproduce(
                      ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute published statements, figures or tables again: pictures, tables, our numbers beside the published ones.
+    """Compute published statements, figures or tables again: pictures, tables, our numbers beside the sources'.
 
     Findings are kept, and not computed again until the library, or a part it stands on, changes.
     """
@@ -78,10 +79,8 @@ def reproduce(
 
 
 def _list(as_json: bool) -> None:
-    from rich.markup import escape
-
     from confide.cli import output
-    from confide.cli.render import console
+    from confide.cli.render import console, escape
     from confide.study import full_times, studies
 
     times = full_times()
@@ -92,10 +91,10 @@ def _list(as_json: bool) -> None:
     for each in studies():
         took = f"; {_seconds(times.seconds[each.name])} s" if each.name in times.seconds else ""
         source = escape(each.source + took)
-        console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({source})[/dim]", soft_wrap=True)
+        console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({source})[/dim]",
+                      soft_wrap=not console.is_terminal)  # in a pipe a line for each
     console.print(f"\n[dim]Seconds are of processor time of full runs, measured on {times.day.isoformat()} "
                   f"({escape(times.machine)}). confide reproduce --all --quick runs a short form of all.[/dim]")
-
 
 
 def _seconds(seconds: float) -> str:
@@ -106,7 +105,8 @@ def _seconds(seconds: float) -> str:
 
 def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_json: bool) -> None:
     from confide.cli import output
-    from confide.cli.render import console, show, show_title
+    from confide.cli.render import show
+    from confide.contract.presentation import Text
     from confide.contract.progress import progress_bar
     from confide.study import reproduce as computed
     from confide.study import write_section
@@ -118,16 +118,29 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
     files = write_section(folder, section)
     if as_json:
         emit(output.ReproduceOutput(study=output.StudyModel(**found.study.to_dict()), quick=quick, out=str(folder),
-                                    seconds=found.seconds, cached=found.cached,
+                                    seconds=found.seconds, cached=found.cached, undrawn=_undrawn(),
                                     files={key: str(path) for key, path in files.items()},
                                     sections=output.sections([section])))
         return
-    show_title(section.title)
-    console.print(f"{found.study.source}: {found.study.statement}", markup=False)
-    show([section])
+    said = Text((f"{found.study.source}: {found.study.statement}",))
+    show([replace(section, blocks=(said, *section.blocks))])
     took = f"{_seconds(found.seconds)} s"
     print(f"\n{f'computed before, in {took}; --no-cache computes it again' if found.cached else f'computed in {took}'}")
     print(f"wrote {folder}: {', '.join(files)}")
+    _say_what_is_missing()
+
+
+def _say_what_is_missing() -> None:
+    if _undrawn():
+        print(f"no picture was drawn: {_undrawn()} installs what draws them; their data and specifications are in "
+              "figure-*.csv and figure-*.vl.json")
+
+
+def _undrawn() -> str:
+    """What draws pictures, where it is not installed."""
+    from confide.charts import DRAWS, available
+
+    return "" if available() else DRAWS
 
 
 def _write(
@@ -188,6 +201,7 @@ def _tell(
     if as_json:
         emit(output.ReproduceAllOutput(
             quick=quick, out=str(folder) if files else None, written=[str(path) for path in written],
+            undrawn=_undrawn(),
             studies=[_model(each, files.get(each.study.name, {})) for each in done],
             failed={each.study.name: str(each.error) for each in failed}))
     else:
@@ -196,6 +210,7 @@ def _tell(
             print(f"\nwrote {path}")
         if files:
             print(f"\nwrote {folder}: a folder for each")
+            _say_what_is_missing()
         for lacking in failed:
             print(f"\n{lacking.study.name}: {lacking.error}")
     if failed:
@@ -207,17 +222,17 @@ def _tell(
 def _summary(done: Sequence[Reproduced]) -> Section:
     from confide.contract.presentation import Section, Table
 
-    rows = tuple((each.study.name, told.quantity, told.published, told.ours, told.told, each.findings.count("stands"),
-                  each.findings.count("differs"), round(each.seconds, 1), "yes" if each.cached else "")
+    rows = tuple((each.study.name, told.quantity, told.published, told.ours, told.told, told.kind or told.origin,
+                  each.findings.count("stands"), each.findings.count("differs"), round(each.seconds, 1),
+                  "yes" if each.cached else "")
                  for each in done for told in (each.findings.headline,))
     fresh = sum(each.seconds for each in done if not each.cached)
     return Section(title="Studies", blocks=(Table(
-        columns=("study", "its first published number", "published", "ours", "relation", "stand", "differ",
+        columns=("study", "its first number", "set beside", "ours", "relation", "what is set beside", "stand", "differ",
                  "s", "kept"), rows=rows,
         note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in "
              f"{_seconds(fresh)} s. Stand and differ count all numbers, bounds and statements that are set beside "
-             "a study's; each one's relation and origin is in its numbers.csv. Where the source prints none, the "
-             "number is the study's first one."),))
+             "a study's; each one's relation and origin is in its numbers.csv."),))
 
 
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
@@ -227,7 +242,7 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
         quantity=told.quantity, published=output.finite(told.published), ours=output.finite(told.ours),
-        relation=told.told, origin=told.origin or each.study.source if told.agreement != "not published" else "",
+        relation=told.told, kind=told.kind, origin=told.origin,
         stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})
 

@@ -156,7 +156,7 @@ def _decoded(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
     shares = [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown]
     found = differing(shares)
     row = AuditRow.at_most(_SHARES, 0.0, float(found), f"of {len(shown)} shares, how many differ from a decode apart",
-                           concern=Concern.ACCURACY)
+                           unit="shares", concern=Concern.ACCURACY)
     altered = [*shares[:-1], dict.fromkeys(shares[-1], None)]
     return row, Control(_SHARES, "one share altered after the run", differing(altered) > found)
 

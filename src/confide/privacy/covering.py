@@ -6,7 +6,7 @@ before anything is charged, the price of its events by the filter's own rules is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from confide.contract.errors import InvalidInput
@@ -15,7 +15,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Cost, price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["check_covered"]
+__all__ = ["charged_for", "check_covered"]
 
 _ROUNDING = Fraction(1, 10**9)
 """A price may be below a promise by this part of it: both are sums and conversions of doubles."""
@@ -56,13 +56,38 @@ the ledger must be charged for at least what is promised
     if not claimed:
         raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
                            "what is charged has to be held against something")
-    outside = [promise for promise in claimed if promise.audience in _OUTSIDE]
-    for promise in outside or [promise for promise in claimed if promise.audience in _INSIDE]:
+    for promise in _guarded(claimed):
         for event in spent:
             if event.neighbours is not promise.unit:
                 raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "
                                    f"{promise.unit.value}", "relations are converted only by proved rules")
         _compare(spent, promise)
+
+
+def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
+    """To whom the promises are made that the price of a run's events has to cover.
+
+    Args:
+        promises: of the run.
+
+    Returns:
+        The public and the other participants, where something is promised of them; else whoever it is promised of.
+
+    Example:
+        >>> from confide.contract.guarantees import Source, Unit
+        >>> promise = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.COLLECTOR,
+        ...                   source=Source(document="a", statement="b"))
+        >>> charged_for([promise])
+        (<Audience.COLLECTOR: 'collector'>,)
+    """
+    claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
+    there = {promise.audience for promise in _guarded(claimed)}
+    return tuple(each for each in Audience if each in there)
+
+
+def _guarded(claimed: Sequence[Privacy]) -> list[Privacy]:
+    outside = [promise for promise in claimed if promise.audience in _OUTSIDE]
+    return outside or [promise for promise in claimed if promise.audience in _INSIDE]
 
 
 def _compare(events: tuple[Event, ...], promise: Privacy) -> None:

@@ -248,23 +248,17 @@ class Corollary1:
         return estimate.release_error(scale, self._law.variance)
 
     def plot(self) -> Picture:
-        """Printed eta, and the largest loss of any lie, both over b, for n from 10^3 to 10^12.
-
-        Raises:
-            InvalidInput: the extra [plots] is not installed.
-        """
+        """Printed eta, and the largest loss of any lie, both over b, for n from 10^3 to 10^12."""
         rows = []
         for n in np.geomspace(1e3, 1e12, 28):
             at = replace(self, people=int(n))
             rows += [(float(n), at.gain_ratio, "eta, what a lie may gain (printed)"),
                      (float(n), at.loss_ratio, "the most that any lie can lose")]
-        pictures = curves(
+        (picture,) = curves(
             rows, title="Corollary 1: its equilibrium admits every lie", x="people n", y="money, in units of b",
             alt="Printed eta over b grows without bound; the largest loss of any lie falls to a constant below it.",
             log_x=True, log_y=True)
-        if not pictures or not pictures[0].spec:
-            raise InvalidInput("plot", "there is nothing to draw with", "install the extra [plots]")
-        return pictures[0]
+        return picture
 
 
 def corollary_1(

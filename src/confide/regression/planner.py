@@ -134,12 +134,11 @@ class RegressionPlan:
         """Predicted error against the release's epsilon, with the plan marked.
 
         Raises:
-            InvalidInput: the extra [plots] is not installed, or the release has no epsilon of its own.
+            InvalidInput: the release has no epsilon of its own.
         """
         pictures = self.trade_off()
-        if not pictures or not pictures[0].spec:
-            raise InvalidInput("plot", "there is nothing to draw with, or no epsilon to vary",
-                               "install the extra [plots], and plan a release with its own epsilon")
+        if not pictures:
+            raise InvalidInput("plot", "there is no epsilon to vary", "plan a release with its own epsilon")
         return pictures[0]
 
     def trade_off(self) -> list[Picture]:

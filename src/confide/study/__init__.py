@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from confide.study.catalogue import studies, study, study_names
     from confide.study.claims_page import claims_markdown
     from confide.study.claims_pinned import Pin, pinned, pins_toml
-    from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
+    from confide.study.claims_table import Claim, Evidence, Measured, claims, parts_of_families, read_claims
     from confide.study.claims_verified import Verified, verify_claims
     from confide.study.errata_index import Erratum, errata
     from confide.study.findings import Compared, Findings, Study
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Claim", "Compared", "Erratum", "Evidence", "Exhibit", "Findings", "FullTimes", "Kept", "Measured",
            "NotReproduced", "Pin", "Reproduced", "Study", "StudyCache", "Verified", "claims", "claims_markdown",
-           "errata", "exhibits", "full_times", "gallery_markdown", "pinned", "pins_toml", "read_claims", "reproduce",
-           "reproduce_all", "shown_quick", "studies", "study", "study_names", "this_machine", "times_toml",
-           "verify_claims", "write_gallery", "write_section"]
+           "errata", "exhibits", "full_times", "gallery_markdown", "parts_of_families", "pinned", "pins_toml",
+           "read_claims", "reproduce", "reproduce_all", "shown_quick", "studies", "study", "study_names",
+           "this_machine", "times_toml", "verify_claims", "write_gallery", "write_section"]
 
 __getattr__, __dir__ = doors(
     __name__,
@@ -35,7 +35,7 @@ __getattr__, __dir__ = doors(
         "catalogue": ("studies", "study", "study_names"),
         "claims_page": ("claims_markdown",),
         "claims_pinned": ("Pin", "pinned", "pins_toml"),
-        "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
+        "claims_table": ("Claim", "Evidence", "Measured", "claims", "parts_of_families", "read_claims"),
         "claims_verified": ("Verified", "verify_claims"),
         "errata_index": ("Erratum", "errata"),
         "findings": ("Compared", "Findings", "Study"),

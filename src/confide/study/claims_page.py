@@ -9,7 +9,7 @@ from typing import get_args
 
 from confide.contract.claims import Verdict
 from confide.contract.words import number
-from confide.study.claims_table import Claim
+from confide.study.claims_table import Claim, parts_of_families
 from confide.study.errata_index import errata
 
 __all__ = ["claims_markdown"]
@@ -55,6 +55,7 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
         "```", "",
         "The function stands in brackets at the end of its row, in the package that heads the table. Lines count in "
         "the text that we read.", "",
+        *_parts(rows),
         *(f"- **{verdict}**: {_WORDS[verdict]}" for verdict in _VERDICTS), "",
         "## Verdicts", "",
         *_table(("document", *_VERDICTS, "all"), [_counted(each, [row for row in rows if row.document == each])
@@ -69,6 +70,16 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
             lines += ["", f"### {document}: `{package}`", "",
                       *_table(("claim", "what is claimed", "verdict", "what we found"), [_row(row) for row in part])]
     return "\n".join(lines) + "\n"
+
+
+def _parts(rows: Sequence[Claim]) -> list[str]:
+    """What ids begin with that is no family."""
+    found = parts_of_families(rows)
+    if not found:
+        return []
+    return ["An id begins with its family, or with a part of one: "
+            + ", ".join(f"`{part}` is a part of `{family}`" for part, family in found.items()) + ". `--family` takes "
+            "both.", ""]
 
 
 def _errata(rows: Sequence[Claim]) -> list[str]:

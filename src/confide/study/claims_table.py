@@ -21,7 +21,7 @@ from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 
-__all__ = ["Claim", "Evidence", "Measured", "claims", "read_claims"]
+__all__ = ["Claim", "Evidence", "Measured", "claims", "parts_of_families", "read_claims"]
 
 _PACKAGES = (
     ("channels", "confide.channels"),
@@ -109,6 +109,11 @@ class Claim:
     measured: Measured | None = None
 
     @property
+    def part(self) -> str:
+        """What the id begins with: the family, or a part of it, such as threshold of market."""
+        return self.id.partition("/")[0]
+
+    @property
     def cost(self) -> Literal["fast", "slow"]:
         """Slow evidence is recomputed on request alone."""
         return "fast" if self.measured is None else "slow"
@@ -120,7 +125,21 @@ class Claim:
 
     def says(self, text: str) -> bool:
         """Whether a text, in any case, stands anywhere in this row."""
-        return text.casefold() in "\n".join((self.id, self.statement, self.claim, self.ours)).casefold()
+        words = (self.id, self.family, self.document, self.statement, self.claim, self.ours, str(self.evidence))
+        return text.casefold() in "\n".join(words).casefold()
+
+
+def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
+    """What ids begin with that is no family, and the family of which it is a part.
+
+    Args:
+        rows: as `claims` gives them.
+
+    Example:
+        >>> parts_of_families(claims(family="market"))
+        {'threshold': 'market', 'pairs': 'market'}
+    """
+    return {row.part: row.family for row in rows if row.part != row.family}
 
 
 def claims(
@@ -131,7 +150,7 @@ def claims(
 
     Args:
         name: the id of one row.
-        family: such as market.
+        family: such as market, or a part of one, such as threshold: what an id begins with.
         document: its name, or a part that no other document has, such as Wang.
         verdict: holds, holds-with-correction, false or vacuous-at-practical-size.
         search: what must stand in the row, in any case.
@@ -150,12 +169,13 @@ def claims(
     if name is not None:
         _known("id", name, (row.id for row in rows))
     if family is not None:
-        _known("family", family, (row.family for row in rows))
+        _known("family", family, (each for row in rows for each in (row.family, row.part)))
     if verdict is not None:
         _known("verdict", verdict, get_args(Verdict))
     if document is not None:
         document = _document(document)
-    return tuple(row for row in rows if name in (None, row.id) and family in (None, row.family)
+    return tuple(row for row in rows if name in (None, row.id)
+                 and family in (None, row.family, row.part)
                  and verdict in (None, row.verdict) and document in (None, row.document)
                  and (search is None or row.says(search)))
 

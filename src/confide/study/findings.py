@@ -1,4 +1,4 @@
-"""What a study is: a published statement, figure or table, computed again and set beside the published numbers."""
+"""What a study is: a published statement, figure or table, computed again and set beside what the source says."""
 
 from __future__ import annotations
 
@@ -7,35 +7,88 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.progress import advance
 
-__all__ = ["OWN_CERTIFICATE", "OWN_COMPARISON", "READ_FROM_PLOT", "Compared", "Findings", "Standing", "Study",
-           "advance", "bound", "crossing", "near", "printed_digits"]
+__all__ = ["KINDS", "OWN_CERTIFICATE", "OWN_COMPARISON", "Compared", "Findings", "Standing", "Study", "advance",
+           "as_printed", "bound", "crossing", "evaluated", "in_words", "near", "printed_digits", "read_off"]
 
 Standing = Literal["stands", "differs", "not published"]
 
-OWN_CERTIFICATE = "not published: what our own certificate or plan promises"
-OWN_COMPARISON = "not published: computed here, to compare with"
-READ_FROM_PLOT = "read from the plot"
+_OWN = "not published: "
+OWN_CERTIFICATE = f"{_OWN}what our own certificate or plan promises"
+OWN_COMPARISON = f"{_OWN}computed here, to compare with"
+
+Kind = Literal["printed number", "evaluated from the printed formula", "read off a printed figure", "stated in words"]
+
+KINDS: tuple[Kind, ...] = ("printed number", "evaluated from the printed formula", "read off a printed figure",
+                           "stated in words")
+"""How the source says what stands beside our number: each origin begins with one of them, or with "not published"."""
+
+
+def as_printed(place: str) -> str:
+    """The origin of a number that the source prints.
+
+    Args:
+        place: document, and theorem, table, figure or section, and the line of the text that was read.
+
+    Example:
+        >>> as_printed("Wu 2017, Table 1, line 1279")
+        'printed number: Wu 2017, Table 1, line 1279'
+    """
+    return f"{KINDS[0]}: {place}"
+
+
+def evaluated(place: str) -> str:
+    """The origin of a number that we computed by a formula which the source prints, at the sizes of the study.
+
+    Args:
+        place: of the formula.
+    """
+    return f"{KINDS[1]}: {place}"
+
+
+def read_off(place: str) -> str:
+    """The origin of a number that was read off a figure of the source.
+
+    Args:
+        place: of the figure.
+    """
+    return f"{KINDS[2]}: {place}"
+
+
+def in_words(place: str) -> str:
+    """The origin of what the source says without a number, such as that nothing exceeds its supply.
+
+    Args:
+        place: of the sentence.
+    """
+    return f"{KINDS[3]}: {place}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One number beside the published one.
+    """One number beside the source's.
 
     Args:
         quantity: what it is, with its unit.
-        published: the source's number; None where the source gives none.
+        published: the source's number, as its origin says: printed, or evaluated from what is printed, or read off;
+            None where the source gives none.
         ours: what was computed.
-        agreement: whether the published number, bound or statement stands.
+        agreement: whether the source's number, bound or statement stands.
         remark: why it does not, in a few words.
-        relation: of ours to the published one, in words; by itself where the published thing is a sentence.
-        origin: where the published number comes from, if not from where the study's source says.
+        relation: of ours to the source's, in words; by itself where the source has a sentence.
+        origin: how the source says it, and where: by `as_printed`, `evaluated`, `read_off` or `in_words`;
+            OWN_CERTIFICATE or OWN_COMPARISON where another number of ours stands beside it; empty where nothing does.
+
+    Raises:
+        InvalidInput: something stands beside it, and no origin says where that comes from.
 
     Example:
-        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands").told
+        >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
+        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).told
         'statement holds'
     """
 
@@ -47,9 +100,19 @@ class Compared:
     relation: str = ""
     origin: str = ""
 
+    def __post_init__(self) -> None:
+        if self.agreement != "not published" and not self.origin.startswith((*KINDS, _OWN)):
+            raise InvalidInput("origin", f"{self.origin!r} does not say how the source gives what stands beside ours",
+                               f"must begin with {', '.join(KINDS)} or {_OWN!r}")
+
+    @property
+    def kind(self) -> Kind | Literal[""]:
+        """How the source gives what stands beside ours, one of KINDS; empty where the source gives nothing."""
+        return next((each for each in KINDS if self.origin.startswith(each)), "")
+
     @property
     def told(self) -> str:
-        """The relation of ours to the published one, in words."""
+        """The relation of ours to the source's, in words."""
         if self.relation or self.agreement == "not published":
             return self.relation or self.agreement
         if self.published is None:
@@ -62,7 +125,7 @@ class Findings:
     """What a study found.
 
     Args:
-        compared: published numbers and ours; at least one.
+        compared: numbers of the source and ours; at least one.
         blocks: pictures and tables, in reading order.
     """
 
@@ -71,23 +134,23 @@ class Findings:
 
     @property
     def headline(self) -> Compared:
-        """The first number that stands beside a published one, or the first number where none does."""
-        return next((each for each in self.compared if each.published is not None), self.compared[0])
+        """The first number that stands beside one of the source, or beside another one, or the first one."""
+        beside = [each for each in self.compared if each.published is not None]
+        return next((each for each in beside if each.kind), (beside or self.compared)[0])
 
     def count(self, agreement: Standing) -> int:
-        """How many published numbers, bounds and statements stand, or differ."""
+        """How many of the numbers, bounds and statements beside ours stand, or differ."""
         return sum(each.agreement == agreement for each in self.compared)
 
-    def section(self, title: str, source: str) -> Section:
+    def section(self, title: str) -> Section:
         """The whole as a section of a page.
 
         Args:
             title: of the section.
-            source: where published numbers come from whose own origin is not told.
         """
-        rows = tuple((c.quantity, c.published, c.ours, c.told, c.remark,
-                      "" if c.agreement == "not published" else c.origin or source) for c in self.compared)
-        table = Table(columns=("quantity", "published", "ours", "relation", "remark", "origin"), rows=rows)
+        rows = tuple((c.quantity, c.published, c.ours, c.told, c.remark, c.origin) for c in self.compared)
+        table = Table(columns=("quantity", "set beside", "ours", "relation", "remark", "origin of what is set beside"),
+                      rows=rows)
         return Section(title=title, blocks=(table, *self.blocks))
 
 
@@ -129,7 +192,7 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
 
 def bound(
     quantity: str, ours: float, *, at_least: float | None = None, at_most: float | None = None, remark: str = "",
-    slack: float = 1e-9, origin: str = "",
+    slack: float = 1e-9, origin: str,
 ) -> Compared:
     """A number beside a bound: the bound holds where the number keeps to it.
 
@@ -140,26 +203,25 @@ def bound(
         at_most: the bound from above.
         remark: such as how far it is from the bound.
         slack: for rounding.
-        origin: where the bound comes from, if not from where the study's source says.
+        origin: where the bound comes from; see `Compared`.
 
     Example:
-        >>> bound("pi", 3.14159, at_most=22 / 7).told, bound("pi", 3.14159, at_least=3.2).told
-        ('bound holds: ours <= published', 'bound fails: ours < published')
+        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).told
+        'bound holds: ours <= bound'
     """
     above = at_most is not None
     limit = at_most if at_most is not None else at_least or 0.0
     kept = ours <= limit + slack if above else ours >= limit - slack
-    beside = "published" if not origin.startswith("not published") else "the bound"
     sign = ("<=" if kept else ">") if above else (">=" if kept else "<")
-    relation = f"bound {'holds' if kept else 'fails'}: ours {sign} {beside}"
+    relation = f"bound {'holds' if kept else 'fails'}: ours {sign} bound"
     return Compared(quantity=quantity, published=limit, ours=ours, agreement="stands" if kept else "differs",
                     remark=remark, relation=relation, origin=origin)
 
 
 def near(
-    quantity: str, published: float, ours: float, *, within: float, remark: str = "", origin: str = "",
+    quantity: str, published: float, ours: float, *, within: float, remark: str = "", origin: str,
 ) -> Compared:
-    """A number beside a published one: it stands where they are no further apart than is told.
+    """A number beside one of the source: it stands where they are no further apart than is told.
 
     Args:
         quantity: what it is.
@@ -167,11 +229,11 @@ def near(
         ours: what was computed.
         within: how far apart they may be, in the number's own unit; 0 where they have to be equal.
         remark: why they differ, or what decides how far apart they may be.
-        origin: where the number comes from, if not from where the study's source says.
+        origin: where the number comes from; see `Compared`.
 
     Example:
-        >>> near("pi", 3.14, 3.14159, within=0.01).told, near("pi", 3.2, 3.14159, within=0.01).told
-        ('equal within 0.01', 'differs by more than 0.01')
+        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).told
+        'equal within 0.01'
     """
     same = abs(ours - published) <= within
     apart = f"{within:.2g}"
@@ -181,7 +243,7 @@ def near(
                     remark=remark, relation=relation, origin=origin)
 
 
-def printed_digits(quantity: str, printed: str, ours: float, remark: str = "") -> Compared:
+def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *, origin: str) -> Compared:
     """A number beside one that was printed with so many digits: it stands where it rounds to it.
 
     Args:
@@ -189,12 +251,13 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "") -
         printed: as it stands in the source.
         ours: what was computed.
         remark: why it differs.
+        origin: where it is printed; see `Compared`.
 
     Example:
-        >>> printed_digits("e", "2.7", 2.71828).told, printed_digits("pi", "3.1", 3.2).told
-        ('equal within rounding', 'differs')
+        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).told
+        'equal within rounding'
     """
     digits = len(printed.partition(".")[2])
     same = f"{ours:.{digits}f}" == printed
     return Compared(quantity=quantity, published=float(printed), ours=ours, agreement="stands" if same else "differs",
-                    remark=remark, relation="equal within rounding" if same else "differs")
+                    remark=remark, relation="equal within rounding" if same else "differs", origin=origin)

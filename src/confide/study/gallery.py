@@ -1,4 +1,4 @@
-"""The gallery: of each study a picture, a sentence, a number beside the published one, and the command.
+"""The gallery: of each study a picture, a sentence, a number beside what the source says, and the command.
 
 `confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and the page beside it.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from confide.charts import available, to_png, to_svg
+from confide.charts import DRAWS, available, to_png, to_svg
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
 from confide.contract.words import number
@@ -46,11 +46,11 @@ class Exhibit:
         seconds: how long that run took.
         day: when it was shown, as YYYY-MM-DD.
         quantity: of its headline number.
-        published: the source's number; None where it gives none.
+        published: what is set beside ours; None where nothing is.
         ours: what was computed; as text where it is not finite.
-        relation: of ours to the published one, in words.
-        origin: where the published number comes from; empty where there is none.
-        stand: how many published numbers, bounds and statements stand, of all of the study's.
+        relation: of ours to it, in words.
+        origin: how the source says what is set beside ours, and where; empty where nothing is.
+        stand: how many of the numbers, bounds and statements beside the study's stand.
         differ: how many differ.
         picture: name of the file.
         alt: what it shows, in words.
@@ -99,7 +99,7 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
         InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
     """
     if not available():
-        raise InvalidInput("gallery", "needs altair and vl-convert", "pip install 'confide[plots]'")
+        raise InvalidInput("gallery", "needs vl-convert", f"{DRAWS} installs it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         shown = [_exhibit(folder, each, day) for each in found]
@@ -136,7 +136,7 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:
     return Exhibit(
         name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=told.quantity,
         published=None if told.published is None else _finite(told.published), ours=_finite(told.ours),
-        relation=told.told, origin="" if told.agreement == "not published" else told.origin or found.study.source,
+        relation=told.told, origin=told.origin,
         stand=found.findings.count("stands"), differ=found.findings.count("differs"),
         picture=f"{name}.{kind}", alt=picture.alt)
 
@@ -159,8 +159,9 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
     by_name = {each.name: each for each in shown}
     lines = [
         "# Gallery", "",
-        "One picture of each study. The number below it is the study's first one that a source prints, or its first "
-        "one where the sources print none; pictures, all numbers and what is drawn come with the command:", "",
+        "One picture of each study. Below it stands the study's first number that a source says something of, what is "
+        "set beside it, and where that comes from: a printed number, one that we evaluated from the printed formula or "
+        "read off a printed figure, or a sentence. Pictures, all numbers and what is drawn come with the command:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",
         "confide reproduce --all --quick                  # all of them, in a minute or two",
@@ -179,7 +180,7 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
             lines += ["", f"## {_ROOMS.get(room, room.capitalize())}"]
         lines += ["", f"### {_plain(each.title)}", "", f"![{_plain(it.alt)}]({folder}/{it.picture})", "",
                   f"{_plain(each.source)}: {_plain(each.statement)}", "",
-                  "| | published | ours | relation |", "|---|---|---|---|",
+                  "| | set beside | ours | relation |", "|---|---|---|---|",
                   f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
                   f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_told(it)}."]
     return "\n".join(lines) + "\n"
@@ -188,8 +189,8 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
 def _counted(it: Exhibit) -> str:
     if not it.stand + it.differ:
         return "The source prints no number of its own."
-    where = f" (the first: {_plain(it.origin)})" if it.origin else ""
-    return f"Of {it.stand + it.differ:,} numbers, bounds or statements beside ours{where} {it.stand:,} stand and " \
+    where = f"Set beside: {_plain(it.origin)}. " if it.origin else ""
+    return f"{where}Of {it.stand + it.differ:,} numbers, bounds or statements beside ours {it.stand:,} stand and " \
            f"{it.differ:,} differ."
 
 

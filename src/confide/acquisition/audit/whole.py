@@ -115,24 +115,24 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     }
     return [
         AuditRow.at_most("privacy: the largest contracted loss, towards the platform", caps.local, worst["local"],
-                         renyi, concern=Concern.PRIVACY).holding(*towards[Audience.COLLECTOR]),
+                         renyi, unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.COLLECTOR]),
         AuditRow.at_most("privacy: the largest contracted loss, towards the public", caps.central, worst["central"],
-                         renyi, concern=Concern.PRIVACY).holding(*towards[Audience.PUBLIC]),
+                         renyi, unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.PUBLIC]),
         AuditRow.at_most("privacy: the largest loss towards fellows, all of them together", caps.local,
                          max(towards_fellows(each) for each in bought),
                          f"{renyi}; only her own noise is left in the sum where the others leave out theirs",
-                         concern=Concern.PRIVACY).holding(*towards[Audience.FELLOWS]),
+                         unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.FELLOWS]),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
                          note="no better than guessing the middle of the range" if accuracy.vacuous else "",
-                         concern=Concern.ACCURACY).holding(accuracy),
-        AuditRow.at_most(f"money: a single payment ({it.currency})", budget.highest, worst["paid"], evidence,
-                         scale=budget.highest, concern=Concern.BUDGET).holding(budget),
-        AuditRow.at_least(f"money: a single payment, at least ({it.currency})", budget.lowest, worst["least"], evidence,
-                          concern=Concern.BUDGET).holding(budget),
-        AuditRow.at_most(f"money: expected total ({it.currency})", budget.expected, worst["total"],
+                         unit="(answers, squared)", concern=Concern.ACCURACY).holding(accuracy),
+        AuditRow.at_most("money: a single payment", budget.highest, worst["paid"], evidence,
+                         scale=budget.highest, unit=it.currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_least("money: a single payment, at least", budget.lowest, worst["least"], evidence,
+                          unit=it.currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_most("money: expected total", budget.expected, worst["total"],
                          f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected,
-                         concern=Concern.BUDGET).holding(budget),
+                         unit=it.currency, concern=Concern.BUDGET).holding(budget),
     ]
 
 
@@ -191,9 +191,9 @@ def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
         AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
                          f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
                          vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
-                         concern=Concern.INCENTIVES).holding(truth),
+                         unit=it.currency, concern=Concern.INCENTIVES).holding(truth),
         AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
-                          f"the same people in {where}", concern=Concern.PARTICIPATION).holding(part),
+                          f"the same people in {where}", unit=it.currency, concern=Concern.PARTICIPATION).holding(part),
     ]
 
 

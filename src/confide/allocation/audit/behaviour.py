@@ -132,7 +132,8 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
         found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
         wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
     return AuditRow.at_most("billboard: shares that are not what their bidders decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up bidders decode their own", concern=Concern.ACCURACY)
+                            f"{len(asked)} of {n:,} made-up bidders decode their own",
+                            unit="shares", concern=Concern.ACCURACY)
 
 
 # ---- supply
@@ -152,18 +153,19 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     if mechanism.on_overflow == "truncate":
         over = float(run_of(mechanism, seed).over > 0)
         return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off",
-                                concern=Concern.ACCURACY)
+                                unit="runs", concern=Concern.ACCURACY)
     strict = _strict(mechanism)
     if strict is not None:
         over = float(run_of(strict, seed).over > 0)
         return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
-                                false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
+                                false_alarm=FALSE_ALARM, unit="runs", concern=Concern.ACCURACY)
     runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.gamma)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.gamma))
     over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
     return AuditRow.at_most(promise, float(most), over,
                             f"{runs} runs on made-up bidders; with gamma = {mechanism.gamma:g} more than {most} have a "
-                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
+                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                            unit="runs", concern=Concern.ACCURACY)
 
 
 def _strict(mechanism: Market) -> Market | None:
@@ -204,9 +206,9 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
     return [
         AuditRow.at_most("certificate: the claimed share of the best welfare", welfare / most,
                          claimed.ratio, f"{evidence}; promised: exact welfare over an exact bound of the best",
-                         false_alarm=FALSE_ALARM, concern=Concern.ACCURACY),
+                         false_alarm=FALSE_ALARM, unit="of the best welfare", concern=Concern.ACCURACY),
         AuditRow.at_least("certificate: the claimed bound of the best welfare", most, claimed.optimum,
-                          f"{evidence}; promised: the exact dual bound", concern=Concern.ACCURACY),
+                          f"{evidence}; promised: the exact dual bound", unit="in value", concern=Concern.ACCURACY),
     ]
 
 
@@ -245,7 +247,7 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     evidence = (f"{_GADGETS} bidders among {_SPIES} spies each, one run; more than {most} right guesses have a "
                 f"probability below {FALSE_ALARM:g}")
     row = AuditRow.of_loss(promise, claim, float(most), float(guessed), evidence, flagged=guessed > most,
-                           false_alarm=FALSE_ALARM)
+                           false_alarm=FALSE_ALARM, unit="bits")
     if most >= _GADGETS:
         return [replace(row, verdict="vacuous", note=f"at epsilon = {mechanism.epsilon:g} all bits may be guessed")]
     return [row]

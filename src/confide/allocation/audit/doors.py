@@ -31,6 +31,7 @@ from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
+from confide.audit.report import parameter_unit
 from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Noise
 
@@ -138,7 +139,7 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
                 f"those of own walks; the largest log ratio was {realised:.3g}")
     where = ", noise drawn in blocks" if blocks else ""
     return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
-                            float(worst), evidence, concern=Concern.PRIVACY)
+                            float(worst), evidence, unit=parameter_unit(claim), concern=Concern.PRIVACY)
 
 
 # ---- where noise is drawn in blocks
@@ -201,7 +202,7 @@ def crafted_row(mechanism: Market) -> AuditRow:
     promised = "privacy: an auction of eight, along a record that attains its epsilon"
     return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
                             f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1",
-                            concern=Concern.PRIVACY)
+                            unit="nats", concern=Concern.PRIVACY)
 
 
 def crafted_controls() -> list[Control]:

@@ -36,6 +36,7 @@ from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
 from confide.audit.history_loss import promised_parameter
+from confide.audit.report import parameter_unit
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
@@ -89,7 +90,7 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     asked = len(recorded(mechanism, run_of(mechanism, seed).values, Noise.simulated(seed)).draws)
     rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
                                  "what a run asked of its noise",
-                                 concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
+                                 unit="releases", concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
     advance(progress, _STEPS, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
@@ -110,7 +111,8 @@ def accounts_row(mechanism: Market) -> AuditRow:
     pure = isinstance(claim, PureDP)
     spent = Accountant(events).epsilon(0.0, calculator="basic") if pure else Accountant(events).rho()
     return AuditRow.at_most("accounts: the sum of what the releases are charged", promised_parameter(claim), spent,
-                            f"the events of a run; {'epsilon' if pure else 'rho'}", concern=Concern.BUDGET)
+                            f"the events of a run; {'epsilon' if pure else 'rho'}",
+                            unit=parameter_unit(claim), concern=Concern.BUDGET)
 
 
 def _wrong_accounts(mechanism: Market) -> Control:
@@ -138,7 +140,7 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
                 "over a bidder's two states")
     rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.distance),
                              float(auction_reach(own.rounds, bid_cap=own.bid_cap, add_remove=absent)), evidence,
-                             concern=Concern.PRIVACY)]
+                             unit="bids", concern=Concern.PRIVACY)]
     counter = own.halting_plan.counter
     if counter is not None:
         counted: Counted = "bidding" if own.halting == "bids" else "unsatisfied"
@@ -149,13 +151,14 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
             found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, add_remove=absent, last_report=False,
                                   bids_count=False)
         rows.append(AuditRow.at_most("privacy: how far a bidder moves the reports to halt (l1)",
-                                     float(counter.distance), float(found), evidence, concern=Concern.PRIVACY))
+                                     float(counter.distance), float(found), evidence,
+                                     unit="reports", concern=Concern.PRIVACY))
     if isinstance(own, PMatch) and not absent:
         history = staggered_auction(own.rounds, bid_cap=own.bid_cap)
         moved, _ = bids_and_reports(history.first, history.second, history.billboard)
         rows.append(AuditRow.at_most("privacy: the same along a history that attains it",
                                      float(own.counter.distance), float(moved), "her own walks along that history",
-                                     concern=Concern.PRIVACY))
+                                     unit="bids", concern=Concern.PRIVACY))
     return rows
 
 

@@ -33,12 +33,13 @@ def worth_rows(mechanism: Any, values: Any, outcome: Any, promised: Guarantees) 
     for part in own.of(Participation):
         rows.append(AuditRow.at_least(
             "participation: what a bidder gets, less its price", part.utility, least, evidence,
-            concern=Concern.PARTICIPATION).holding(*promised.of(Participation)))
+            unit="in value", concern=Concern.PARTICIPATION).holding(*promised.of(Participation)))
     for promise in own.of(Accuracy):
         if promise.measure.startswith(_BETTER) and most is not None:
             rows.append(AuditRow.at_most(
                 f"accuracy: {promise.measure}", promise.bound, most, evidence, vacuous=promise.vacuous,
-                note="no better than any good" if promise.vacuous else "", concern=Concern.ACCURACY).holding(*(
+                note="no better than any good" if promise.vacuous else "",
+                unit="in value", concern=Concern.ACCURACY).holding(*(
                     each for each in promised.of(Accuracy) if each.measure == promise.measure)))
     return rows
 

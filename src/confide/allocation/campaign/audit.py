@@ -157,7 +157,8 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
             wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people", concern=Concern.ACCURACY)
+                            f"{tried:,} decodes of {len(played)} runs on made-up people",
+                            unit="people", concern=Concern.ACCURACY)
 
 
 def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -168,7 +169,7 @@ def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people", concern=Concern.ACCURACY)
+                            f"{len(played)} runs on made-up people", unit="billboards", concern=Concern.ACCURACY)
 
 
 def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -199,4 +200,5 @@ def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
     share = seen / runs
     return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
                     f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
-                    false_alarm=FALSE_ALARM if allowed else 0.0, concern=Concern.ACCURACY, side="at most")
+                    false_alarm=FALSE_ALARM if allowed else 0.0,
+                    unit="of the runs", concern=Concern.ACCURACY, side="at most")

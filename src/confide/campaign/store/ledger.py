@@ -64,6 +64,8 @@ class Charge:
         subject_budget: of each subject, in the same way, also of those who are new.
         rule: how charges add up.
         subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
+        audiences: to whom the promises are made that it covers. There is one account for all of them: a loss towards
+            some is one towards whoever sees less, too.
     """
 
     account: Account
@@ -73,6 +75,7 @@ class Charge:
     subject_budget: PureDP | ApproxDP
     rule: Rule = "basic"
     subjects: Sequence[str] = ()
+    audiences: tuple[Audience, ...] = ()
 
     def __post_init__(self) -> None:
         for event in self.events:
@@ -96,6 +99,7 @@ class Debit:
         day: when it was debited, YYYY-MM-DD in UTC.
         cost: by the account's rule, in words.
         subjects: how many people were debited with the data set.
+        audiences: to whom the promises are made that it covers; empty where that was not recorded.
     """
 
     campaign: str
@@ -103,6 +107,7 @@ class Debit:
     day: str
     cost: str
     subjects: int
+    audiences: tuple[Audience, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +140,7 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
     connection.execute(insert(s.debit).values(
         campaign_id=campaign, scope_id=scope_id, delta=repr(charge.delta), subjects=len(charge.subjects), day=day,
         cost=str(Filter(charge.budget, charge.rule, cost).spent),
-        events=events_text(charge.events),
+        events=events_text(charge.events), audiences=", ".join(charge.audiences) or None,
     ))
 
 
@@ -312,7 +317,8 @@ def _debits(connection: Connection, scope_id: int) -> tuple[Debit, ...]:
     query = (select(s.debit, s.campaign.c.name, s.campaign.c.title)
              .join(s.campaign, s.campaign.c.id == s.debit.c.campaign_id)
              .where(s.debit.c.scope_id == scope_id).order_by(s.debit.c.day, s.debit.c.campaign_id))
-    return tuple(Debit(campaign=row.name, title=row.title, day=row.day, cost=row.cost, subjects=row.subjects)
+    return tuple(Debit(campaign=row.name, title=row.title, day=row.day, cost=row.cost, subjects=row.subjects,
+                       audiences=tuple(Audience(each) for each in (row.audiences or "").split(", ") if each))
                  for row in connection.execute(query))
 
 

@@ -174,4 +174,6 @@ debit = Table(
     Column("cost", Text, nullable=False, comment="by the account's rule, in words"),
     Column("subjects", Integer, nullable=False),
     Column("day", String(10), nullable=False),
+    Column("audiences", String(64),
+           comment="to whom the promises are made that it covers; none where it was not recorded"),
 )

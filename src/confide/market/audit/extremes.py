@@ -37,8 +37,9 @@ def least_row(collection: BitCollection) -> AuditRow:
     """
     budget = collection.guarantees().of(Budget)[0]
     return AuditRow.at_least(
-        f"money: a single payment, at least ({collection.currency})", budget.lowest, extremes(collection)[0],
-        f"all counts of up to {_MOST} reports, in whole coins", concern=Concern.BUDGET).holding(budget)
+        "money: a single payment, at least", budget.lowest, extremes(collection)[0],
+        f"all counts of up to {_MOST} reports, in whole coins",
+        unit=collection.currency, concern=Concern.BUDGET).holding(budget)
 
 
 def charged(collection: BitCollection) -> tuple[tuple[AuditRow, ...], tuple[Control, ...]]:

@@ -57,21 +57,21 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         f"the exact best reply over all channels, to payments in whole coins; its level is "
         f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[1],
-        concern=Concern.INCENTIVES).holding(truth))
+        unit=collection.currency, concern=Concern.INCENTIVES).holding(truth))
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
                                   found.rows[0].utility, "the exact expectation, in whole coins",
-                                  concern=Concern.PARTICIPATION).holding(part))
+                                  unit=collection.currency, concern=Concern.PARTICIPATION).holding(part))
     step()
     mean, largest, wrong, evidence = _money(collection)
-    rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=mean, concern=Concern.BUDGET).holding(budget))
-    rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
-                                 scale=largest, concern=Concern.BUDGET).holding(budget))
+    rows.append(AuditRow.at_most("money: expected total", budget.expected, mean, evidence,
+                                 scale=mean, unit=collection.currency, concern=Concern.BUDGET).holding(budget))
+    rows.append(AuditRow.at_most("money: a single payment", budget.highest, largest, evidence,
+                                 scale=largest, unit=collection.currency, concern=Concern.BUDGET).holding(budget))
     rows.append(least_row(collection))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, f"{evidence}; the better guess of each",
                                  vacuous=accuracy.vacuous, scale=accuracy.bound,
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
-                                 concern=Concern.ACCURACY).holding(accuracy))
+                                 unit="(probability)", concern=Concern.ACCURACY).holding(accuracy))
     step()
     out = randomiser_controls(collection, seed)
     step()

@@ -56,16 +56,16 @@ def audit_pairs(
         f"the exact best reply over all channels, at level {best.level:.6g}, " + (
             "and a coin for rounding" if rounding else "to payments in whole coins, count by count"),
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[0],
-        concern=Concern.INCENTIVES).holding(truth))
+        unit=collection.currency, concern=Concern.INCENTIVES).holding(truth))
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility, earned,
                                   "the exact expectation, before payments are rounded up",
-                                  concern=Concern.PARTICIPATION).holding(part))
+                                  unit=collection.currency, concern=Concern.PARTICIPATION).holding(part))
     mean, largest = _money(collection)
     evidence = "expected over the law of two reports, and all reports alike, paid by the mechanism's own rule"
-    rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=mean, concern=Concern.BUDGET).holding(budget))
-    rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
-                                 scale=largest, concern=Concern.BUDGET).holding(budget))
+    rows.append(AuditRow.at_most("money: expected total", budget.expected, mean, evidence,
+                                 scale=mean, unit=collection.currency, concern=Concern.BUDGET).holding(budget))
+    rows.append(AuditRow.at_most("money: a single payment", budget.highest, largest, evidence,
+                                 scale=largest, unit=collection.currency, concern=Concern.BUDGET).holding(budget))
     rows.append(least_row(collection))
     advance(progress, 2, 4)
     if market.people <= _LARGEST_EXACT:
@@ -74,11 +74,11 @@ def audit_pairs(
             f"accuracy: chance that the estimate is further off than {accuracy.bound:.4g}",
             accuracy.failure_probability, failure, "exact, the worst over all numbers of ones",
             vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else "",
-            concern=Concern.ACCURACY).holding(accuracy))
+            unit="(probability)", concern=Concern.ACCURACY).holding(accuracy))
     else:
         rows.append(AuditRow.unmeasured(
             accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each number of ones"))
-    rows += _insiders(market, groups)
+    rows += _insiders(collection, groups)
     advance(progress, 3, 4)
     out = randomiser_controls(collection, seed)
     for bug, broken in (("payments by true bits: the noise of the peers forgotten", Noiseless),
@@ -92,15 +92,16 @@ def audit_pairs(
     return AuditReport((*rows, *spent), (*out, *twice))
 
 
-def _insiders(market: PairMarket, groups: Sequence[tuple[str, int, int]]) -> list[AuditRow]:
+def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]]) -> list[AuditRow]:
     if not groups:
         return []
+    market: PairMarket = collection.market
     names, sizes, ones = zip(*groups, strict=True)
     return [AuditRow(
         f"truth: gain of the best other way of reporting of who knows that she is in group {row.group}", "no promise",
         row.gain, "the exact best reply to peers of her group alone", Verdict.VACUOUS,
         f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"),
-        concern=Concern.INCENTIVES)
+        unit=collection.currency, concern=Concern.INCENTIVES)
         for row in audit_groups(market, sizes, ones, list(names))]
 
 

@@ -49,11 +49,11 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments in whole "
         "coins",
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.terms.stake,
-        concern=Concern.INCENTIVES).holding(truth))
+        unit=collection.currency, concern=Concern.INCENTIVES).holding(truth))
     utility = min(row.utility for row in types.rows)
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
                                   utility, "the exact expectation of each type, in whole coins",
-                                  concern=Concern.PARTICIPATION).holding(part))
+                                  unit=collection.currency, concern=Concern.PARTICIPATION).holding(part))
     advance(progress, 2, 4)
     if market.people <= _LARGEST:
         mean, wrong = _enumerated(market)
@@ -61,16 +61,18 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     else:
         mean, wrong = market.total_payment().mean, market.error_probability()
         evidence = "the law of the counts, state by state"
-    rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=abs(market.total_bound), concern=Concern.BUDGET).holding(budget))
+    rows.append(AuditRow.at_most("money: expected total", budget.expected, mean, evidence,
+                                 scale=abs(market.total_bound),
+                                 unit=collection.currency, concern=Concern.BUDGET).holding(budget))
     _, high = extremes(collection)
-    rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, high,
+    rows.append(AuditRow.at_most("money: a single payment", budget.highest, high,
                                  "all counts of up to 40 reports, in whole coins", scale=high,
-                                 concern=Concern.BUDGET).holding(budget))
+                                 unit=collection.currency, concern=Concern.BUDGET).holding(budget))
     rows.append(least_row(collection))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, evidence, vacuous=accuracy.vacuous,
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
-                                 scale=accuracy.bound, concern=Concern.ACCURACY).holding(accuracy))
+                                 scale=accuracy.bound,
+                                 unit="(probability)", concern=Concern.ACCURACY).holding(accuracy))
     advance(progress, 3, 4)
     out = randomiser_controls(collection, seed, worths)
     for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),

@@ -180,7 +180,7 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         wrong += any(given != each for each in own)
     return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
                             f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
-                            concern=Concern.ACCURACY)
+                            unit="shares", concern=Concern.ACCURACY)
 
 
 def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
@@ -211,7 +211,8 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
     rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
                              float((over - found.excess).max()), f"{evidence}; exact averages",
-                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()), concern=Concern.ACCURACY)]
+                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()),
+                             unit="units of supply", concern=Concern.ACCURACY)]
     if mechanism.trivial > 0.0:
         prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
         dual = dual_value(program, records, prices, supply)
@@ -220,7 +221,8 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
             program.public_load(prices)).sum() / LOAD_UNIT) / PRICE_UNIT
         rows.append(AuditRow.at_most("certificate: optimum less the value of the averages", float(found.gap + slip),
                                      dual - worth, f"{evidence}; exact dual value less exact value",
-                                     false_alarm=FALSE_ALARM, scale=abs(dual), concern=Concern.ACCURACY))
+                                     false_alarm=FALSE_ALARM, scale=abs(dual),
+                                     unit="in value", concern=Concern.ACCURACY))
     return rows
 
 
@@ -243,18 +245,19 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
     name = "supply: runs that deliver more than there is"
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
         return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people",
-                                 concern=Concern.ACCURACY),
+                                 unit="runs", concern=Concern.ACCURACY),
                 stops_row(mechanism, pool, seed)]
     strict = _strict(mechanism)
     if strict is not None:
         return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
                                  f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
-                                 concern=Concern.ACCURACY)]
+                                 unit="runs", concern=Concern.ACCURACY)]
     runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.beta)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.beta))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
     return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
-                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)]
+                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                             unit="runs", concern=Concern.ACCURACY)]
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
@@ -268,7 +271,7 @@ def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
     crowded = replace(mechanism, rounds=2, burn_in=0)
     return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
                             "one run on made-up people who ask for more than there is; the lowest noise of flags",
-                            concern=Concern.ACCURACY)
+                            unit="runs", concern=Concern.ACCURACY)
 
 
 def _never(noise: Noise) -> Noise:
@@ -320,7 +323,8 @@ def order_row(run: Run) -> AuditRow:
     if isinstance(mechanism, PrivDude):
         wrong += not mixed_up.shares.equals(outcome.shares.take(order))
     return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
-                            "the same run with people in another order, and in other parts", concern=Concern.ACCURACY)
+                            "the same run with people in another order, and in other parts",
+                            unit="outcomes", concern=Concern.ACCURACY)
 
 
 def _board(outcome: Any) -> bytes:

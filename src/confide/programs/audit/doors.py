@@ -103,7 +103,7 @@ def answers_row(
         runs += 1
     return AuditRow.at_most("privacy: published numbers that are not a draw's own answer, and draws before the records",
                             0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order",
-                            concern=Concern.PRIVACY)
+                            unit="numbers and draws", concern=Concern.PRIVACY)
 
 
 def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:

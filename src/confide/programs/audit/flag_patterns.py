@@ -79,7 +79,7 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
             worst = max(worst, abs(both[0] - both[1]))
     return AuditRow.at_most("privacy: when flags rise", (sound or mechanism).flags.epsilon, worst,
                             f"log ratio of the patterns of {runs} own runs, by the noise that they asked for",
-                            concern=Concern.PRIVACY)
+                            unit="nats", concern=Concern.PRIVACY)
 
 
 def _log_probability(mechanism: RoundDude, records: Any, board: Any, level: float, query: float) -> float:
@@ -130,7 +130,7 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
         out.append(AuditRow.at_most(
             f"privacy: when flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}", promised, worst,
             f"all patterns, all records of nothing or Cinf, {len(_LEVELS)} levels; exact, with the planned noise",
-            concern=Concern.PRIVACY))
+            unit="nats", concern=Concern.PRIVACY))
     return out
 
 
@@ -163,7 +163,7 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
         "privacy: delta that stops cost", (sound or mechanism).flags.stop_delta,
         (1.0 + math.exp(own.epsilon)) * own.rows * apart,
         "the law of the planned noise, and of the room between levels and stops; by quadrature", scale=own.stop_delta,
-        concern=Concern.PRIVACY)
+        unit="(delta)", concern=Concern.PRIVACY)
 
 
 def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Control]:

@@ -87,7 +87,8 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
     return [path, AuditRow.at_most(
         "truthfulness: what a lie gains, in the mean", mechanism.gain, gain,
         "the best lie on a path, and the total variation of the measured loss of "
-        + ("path and audit" if isinstance(mechanism, TightenAndAudit) else "the path"), concern=Concern.INCENTIVES)]
+        + ("path and audit" if isinstance(mechanism, TightenAndAudit) else "the path"),
+        unit="in value", concern=Concern.INCENTIVES)]
 
 
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
@@ -125,7 +126,8 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
     return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",
                             float(mechanism.alpha or 0.0),
                             worst, f"{asked} lies, and her favourite, on {_PATHS} paths; utilities by the true record",
-                            scale=float(mechanism.program.constants.most_value), concern=Concern.INCENTIVES)
+                            scale=float(mechanism.program.constants.most_value),
+                            unit="in value", concern=Concern.INCENTIVES)
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:

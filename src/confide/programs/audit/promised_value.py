@@ -75,12 +75,17 @@ def promised_rows(
                     f"accuracy: {own.measure}, as promised before the run", own.bound, min(measured),
                     f"{evidence}; exact values, and an exact dual value in place of the optimum",
                     vacuous=own.vacuous, note="no better than nothing" if own.vacuous else "", false_alarm=false_alarm,
-                    scale=abs(found[0].dual), concern=Concern.ACCURACY).holding(*same)
+                    scale=abs(found[0].dual), unit=_unit(own.measure), concern=Concern.ACCURACY).holding(*same)
         elif isinstance(own, Participation) and _EACH in own.who and found[0].least is not None:
             yield AuditRow.at_least(
                 "participation: the value of what anybody gets, less its price", own.utility,
                 min(one.least for one in found if one.least is not None), evidence.replace("the best of ", "each of "),
-                concern=Concern.PARTICIPATION).holding(*same)
+                unit="in value", concern=Concern.PARTICIPATION).holding(*same)
+
+
+def _unit(measure: str) -> str:
+    """Of what a promise of accuracy counts: people, what is shared, or what it is worth to them."""
+    return "people" if measure.startswith("participants") else "units of supply" if "excess" in measure else "in value"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,15 +51,15 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
     evidence = f"{pairs} pairs of records, random and made to move most, at {len(prices)} price vectors"
     rows = [
         AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence,
-                         concern=Concern.PRIVACY),
+                         unit="in load", concern=Concern.PRIVACY),
         AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence,
-                         concern=Concern.PRIVACY),
+                         unit="in load", concern=Concern.PRIVACY),
         AuditRow.at_most("sensitivity: the sum of a contribution's entries", one.largest_sum, total, evidence,
-                         concern=Concern.PRIVACY),
+                         unit="in load", concern=Concern.PRIVACY),
     ]
     if not null:
         rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence,
-                                     concern=Concern.PRIVACY))
+                                     unit="in load", concern=Concern.PRIVACY))
     return rows
 
 

@@ -113,7 +113,8 @@ def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
     own = sound or mechanism
     spent = Accountant(mechanism.events()).epsilon(own.delta)
     return AuditRow.at_most("accounts: what all releases are charged together", own.loss.epsilon, spent,
-                            f"the events of a run; epsilon at delta = {own.delta:g}", concern=Concern.BUDGET)
+                            f"the events of a run; epsilon at delta = {own.delta:g}",
+                            unit="nats", concern=Concern.BUDGET)
 
 
 def _wrong_accounts(mechanism: Dude) -> Control:

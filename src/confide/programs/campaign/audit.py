@@ -154,7 +154,8 @@ def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
             wrong += dict(it.decode(there.record(each.cells[place]), place, each.board)) != share
             tried += 1
     return AuditRow.at_most("people whose own device finds another part than the run gave them", 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people", concern=Concern.ACCURACY)
+                            f"{tried:,} decodes of {len(played)} runs on made-up people",
+                            unit="people", concern=Concern.ACCURACY)
 
 
 def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
@@ -165,4 +166,4 @@ def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people", concern=Concern.ACCURACY)
+                            f"{len(played)} runs on made-up people", unit="billboards", concern=Concern.ACCURACY)

@@ -139,9 +139,9 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         due = fine.decode((people.X[index], lie[index]), index, truth.billboard)["payment"]
         worst = max(worst, abs(paid - due) / fine.payment.minor_units)
     return AuditRow.at_most(
-        f"her answer moves her payment only through its own score ({mechanism.payment.currency})", 0.0, worst,
+        "her answer moves her payment only through its own score", 0.0, worst,
         f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's",
-        concern=Concern.INCENTIVES)
+        unit=mechanism.payment.currency, concern=Concern.INCENTIVES)
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
@@ -159,20 +159,20 @@ def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
         outside = np.maximum(paid - mechanism.figures.highest, mechanism.figures.lowest - paid)
         worst = max(worst, float(outside.max()))
     return AuditRow.at_most(
-        f"no payment outside the sure range ({mechanism.payment.currency}): excess", 0.0, max(0.0, worst),
+        "no payment outside the sure range: excess", 0.0, max(0.0, worst),
         "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest,
-        concern=Concern.BUDGET)
+        unit=mechanism.payment.currency, concern=Concern.BUDGET)
 
 
 def _mean_row(
     promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = "",
-    concern: Concern = Concern.ACCURACY,
+    unit: str = "", concern: Concern = Concern.ACCURACY,
 ) -> AuditRow:
     """A bound on an expectation: broken where the runs' mean is above it beyond what so few runs can say."""
     mean, runs = float(samples.mean()), len(samples)
     spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
     row = AuditRow.at_most(promise, bound, mean - spread, evidence, vacuous=vacuous, note=note,
-                           false_alarm=_FALSE_ALARM, concern=concern)
+                           false_alarm=_FALSE_ALARM, unit=unit, concern=concern)
     return replace(row, measured=mean)
 
 
@@ -204,27 +204,27 @@ def behaviour_rows(
         own_score_row(mechanism, seed),
         *([range_row(mechanism)] if mechanism.payment.clip is not None else []),
         AuditRow.at_most(
-            f"no lie gains more ({currency})", truth.gain, lies.gain,
+            "no lie gains more", truth.gain, lies.gain,
             f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
-            vacuous=truth.vacuous, note=note or truth.note, concern=Concern.INCENTIVES).holding(truth),
+            vacuous=truth.vacuous, note=note or truth.note, unit=currency, concern=Concern.INCENTIVES).holding(truth),
         _far_row(mechanism, truth, lies.far, types, note),
         AuditRow(
-            f"taking part pays: expected payment ({currency})", due, lies.truth,
+            "taking part pays: expected payment", due, lies.truth,
             f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
             Verdict.VACUOUS if cut else Verdict.KEPT if lies.truth >= due * (1 - 1e-9) else Verdict.BROKEN, note,
-            concern=Concern.PARTICIPATION, side="at least").holding(part),
+            unit=currency, concern=Concern.PARTICIPATION, side="at least").holding(part),
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
-            vacuous=accuracy.vacuous,
+            vacuous=accuracy.vacuous, unit="(scaled, squared)",
             note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}").holding(accuracy),
-        _mean_row(f"expected total ({currency})", budget.expected, measured.totals, people,
-                  concern=Concern.BUDGET).holding(budget),
-        AuditRow.at_most(f"largest payment ({currency})", budget.highest, measured.highest, people,
+        _mean_row("expected total", budget.expected, measured.totals, people,
+                  unit=currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_most("largest payment", budget.highest, measured.highest, people,
                          false_alarm=min(0.5, budget.failure_probability * runs),
-                         concern=Concern.BUDGET).holding(budget),
-        AuditRow.at_most(f"smallest payment, sign turned ({currency})", -budget.lowest, -measured.lowest, people,
+                         unit=currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_most("smallest payment, sign turned", -budget.lowest, -measured.lowest, people,
                          false_alarm=min(0.5, budget.failure_probability * runs),
-                         concern=Concern.BUDGET).holding(budget),
+                         unit=currency, concern=Concern.BUDGET).holding(budget),
     ]
 
 
@@ -232,14 +232,15 @@ def _far_row(
     mechanism: PrivateTruthfulRegression, truth: Truthfulness, far: float, types: int, note: str
 ) -> AuditRow:
     """Whether a lie pays that moves her prediction by more than the truth radius."""
-    promise = f"no lie pays that moves her prediction by more than {truth.radius:.4g} ({mechanism.payment.currency})"
+    currency = mechanism.payment.currency
+    promise = f"no lie pays that moves her prediction by more than {truth.radius:.4g}"
     if math.isinf(far):
         return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves it so "
-                        "far", concern=Concern.INCENTIVES, side="at most").holding(truth)
+                        "far", unit=currency, concern=Concern.INCENTIVES, side="at most").holding(truth)
     return AuditRow.at_most(
         promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, peers as measured; the best "
         f"of those that move it so far gains {far:.4g}", vacuous=truth.vacuous, note=note or truth.note,
-        scale=mechanism.figures.highest, concern=Concern.INCENTIVES).holding(truth)
+        scale=mechanism.figures.highest, unit=currency, concern=Concern.INCENTIVES).holding(truth)
 
 
 def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:

@@ -113,7 +113,7 @@ def samples_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
     off = max(0.0, float(low) - expected, expected - float(high))
     return AuditRow.at_most("law: two samples of a round ask about different queries (distance from the interval)",
                             0.0, off, f"{found} of {_DRAWS} rounds, expected {expected:.4f}; exact binomial interval",
-                            false_alarm=FALSE_ALARM, concern=Concern.PRIVACY)
+                            false_alarm=FALSE_ALARM, unit="(probability)", concern=Concern.PRIVACY)
 
 
 def accuracy_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
@@ -130,7 +130,8 @@ def accuracy_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
     bound = it.planned_certificate.bound
     return AuditRow.at_most("accuracy: largest error against the planned certificate", bound, error,
                             "one run over eight elements, 300 rounds of 3,000 samples",
-                            vacuous=it.planned_certificate.vacuous, false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
+                            vacuous=it.planned_certificate.vacuous, false_alarm=FALSE_ALARM,
+                            unit="of the records", concern=Concern.ACCURACY)
 
 
 def dual_query_rows(seed: int = 1) -> list[AuditRow]:

@@ -153,7 +153,7 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
     stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
     return AuditRow.at_most("privacy: the epsilon that is promised, summed again", plan.loss.epsilon * (1 + 1e-9), own,
                             f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}",
-                            concern=Concern.PRIVACY).holding(*stated)
+                            unit="nats", concern=Concern.PRIVACY).holding(*stated)
 
 
 def _wrong_accounts(plan: QueriesPlan) -> Control:
@@ -161,7 +161,7 @@ def _wrong_accounts(plan: QueriesPlan) -> Control:
     it = plan.mechanism
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
         wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise",
-                                 concern=Concern.PRIVACY)
+                                 unit="nats", concern=Concern.PRIVACY)
     else:
         wrong = _accounts(plan, 4.0)
     return Control("privacy, summed again", "four times the spend that is stated", wrong.flagged)
@@ -219,7 +219,7 @@ def _held(
         yield AuditRow.at_most(f"accuracy: {promise.measure}", promise.bound, float(measured.max()),
                                f"{_RUN}; the promise fails with probability {promise.failure_probability:.2g}",
                                vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability),
-                               concern=Concern.ACCURACY).holding(*(
+                               unit="of the records", concern=Concern.ACCURACY).holding(*(
                                    each for each in plan.guarantees.of(Accuracy) if each.measure == promise.measure))
     row = _bar_row(it, held, errors, note)
     if row is not None:
@@ -227,10 +227,10 @@ def _held(
     if math.isfinite(held.together) and not isinstance(it, NoisyAnswers):
         yield AuditRow.at_most("accuracy: the largest error of all answers, by the run's own certificate",
                                held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
-                               concern=Concern.ACCURACY)
+                               unit="of the records", concern=Concern.ACCURACY)
     if promise is None and row is None:
         yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note,
-                       concern=Concern.ACCURACY)
+                       unit="of the records", concern=Concern.ACCURACY)
 
 
 _RUN = "one run under simulated noise, on a made-up table with the campaign's columns"
@@ -245,13 +245,13 @@ def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow
     if isinstance(it, NoisyAnswers):  # its single bars hold one by one
         return AuditRow.at_most("accuracy: the largest error of all answers", held.together, float(errors.max()),
                                 _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
-                                concern=Concern.ACCURACY).holding(*it.guarantees().of(Accuracy))
+                                unit="of the records", concern=Concern.ACCURACY).holding(*it.guarantees().of(Accuracy))
     known = np.isfinite(held.each)
     if not known.any():
         return None
     return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
                             float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
-                            false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
+                            false_alarm=FALSE_ALARM, unit="times the bar", concern=Concern.ACCURACY)
 
 
 def _repeated(data: Codes, records: int) -> Codes:

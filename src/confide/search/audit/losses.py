@@ -133,7 +133,7 @@ def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTar
     return AuditRow.at_most(
         "privacy: one choice among noisy values, with a known threshold", worst[1], worst[0],
         f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours",
-        concern=Concern.PRIVACY)
+        unit="nats", concern=Concern.PRIVACY)
 
 
 def _known(one: Any) -> Sequence[float | None]:
@@ -161,7 +161,8 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
                 worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
-                            f"its law on 3 networks, {pairs} ordered pairs of neighbours", concern=Concern.PRIVACY)
+                            f"its law on 3 networks, {pairs} ordered pairs of neighbours",
+                            unit="nats", concern=Concern.PRIVACY)
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
@@ -195,7 +196,7 @@ def list_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget |
     pure = [each for each in promises if isinstance(each.loss, PureDP)]
     return AuditRow.at_most("privacy: the released list after two searches for a component", promised, worst,
                             f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours",
-                            concern=Concern.PRIVACY).holding(*pure)
+                            unit="nats", concern=Concern.PRIVACY).holding(*pure)
 
 
 def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
@@ -219,7 +220,7 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
         "privacy: the delta of the list after two searches, at the epsilon that is promised of two", mechanism.delta,
         worst,
         f"exact laws on 3 networks, {pairs} ordered pairs of neighbours, epsilon by the same composition",
-        scale=0.0, concern=Concern.PRIVACY).holding(*promises)]
+        scale=0.0, unit="(delta)", concern=Concern.PRIVACY).holding(*promises)]
 
 
 def list_delta(tree: LawTree, graphs: Sequence[Any], epsilon: float) -> float:

@@ -32,7 +32,7 @@ def miss_rows(mechanism: PTarget) -> list[AuditRow]:
         "than at the best one", promise.failure_probability, _worst(rule, promise.bound, rule.people),
         f"the exact law of the threshold on {len(list(_made_up(rule)))} made-up populations of this size",
         vacuous=promise.vacuous, note="no threshold misses by so much" if promise.vacuous else "",
-        concern=Concern.ACCURACY).holding(promise) for rule, promise in _drawn(mechanism)]
+        unit="(probability)", concern=Concern.ACCURACY).holding(promise) for rule, promise in _drawn(mechanism)]
 
 
 def miss_controls(mechanism: PTarget) -> list[Control]:

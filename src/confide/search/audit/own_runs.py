@@ -77,7 +77,7 @@ def history_row(mechanism: PTarget) -> AuditRow:
     return AuditRow.at_most(
         "privacy: how far the examined strangers move the threshold's law, given the released list", 0.0, worst,
         f"the logits that its own code asks for, {histories} histories against the count over V minus N[T]",
-        concern=Concern.PRIVACY)
+        unit="nats", concern=Concern.PRIVACY)
 
 
 def _law_of(logits: Any) -> _Array:
@@ -105,7 +105,7 @@ def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
     return AuditRow.at_most(
         "privacy: orders inside a component that other contacts of one stranger lead to, beside the one there is", 0.0,
         float(len(orders) - 1), f"its own walk and run on {len(made.graphs)} graphs: {made.name}",
-        concern=Concern.PRIVACY)
+        unit="orders", concern=Concern.PRIVACY)
 
 
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
@@ -178,7 +178,8 @@ def runs_row(
         f"law at epsilon {epsilon:.3g} a call: how rare the most unlikely of its own counts is, in powers of ten",
         -float(np.log10(limit)),
         -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
-        false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "", concern=Concern.PRIVACY)
+        false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "",
+        unit="powers of ten", concern=Concern.PRIVACY)
 
 
 def _tail(count: int, runs: int, chance: float) -> float:

@@ -123,7 +123,7 @@ def witness_row(witness: Witness) -> AuditRow:
     return AuditRow.at_most(
         "privacy: the list together with its second threshold", witness.promised, witness.loss,
         f"exact law on {witness.strangers:,} strangers and {witness.bridged} targets behind one of them, epsilon "
-        f"{witness.epsilon:g}", concern=Concern.PRIVACY)
+        f"{witness.epsilon:g}", unit="nats", concern=Concern.PRIVACY)
 
 
 def _stuck(seed: int) -> Callable[[int], Noise]:

@@ -84,7 +84,7 @@ def _spends(plan: SearchPlan, events: Sequence[Event]) -> AuditRow:
     cost = price("basic", tuple(events), delta)
     return AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
                             float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}",
-                            concern=Concern.BUDGET)
+                            unit="times the plan", concern=Concern.BUDGET)
 
 
 def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
@@ -95,7 +95,7 @@ def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("lists of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(boards)} simulated runs on {network().name}", concern=Concern.ACCURACY)
+                            f"{len(boards)} simulated runs on {network().name}", unit="lists", concern=Concern.ACCURACY)
 
 
 def _small(it: PTarget) -> PTarget:

@@ -14,7 +14,7 @@ from confide.market.costs import LinearCost
 from confide.market.matching import price_floor
 from confide.market.nature import Reporting
 from confide.market.planner import MarketPlan, best_price_level, plan, thesis_bounds
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]
 
@@ -48,7 +48,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         bounds, exact, chernoff = thesis_bounds(tau, _ACCURACY, _PRIOR, _COST), *(
             _cheaper(tau, each) for each in ("exact", "chernoff"))
         compared.append(bound(f"total, tau = {tau:g}", bounds.total, at_least=bounds.lower,
-                              remark=f"{bounds.people} people; the source's lower bound beside it"))
+                              remark=f"{bounds.people} people; the source's lower bound beside it",
+                              origin=evaluated("Wang 2016, Theorem 5, line 1023")))
         rows.append((tau, bounds.lower, bounds.tighter, bounds.total, chernoff.total, chernoff.people, exact.total,
                      exact.people, exact.error))
     return Findings(compared=tuple(compared), blocks=(

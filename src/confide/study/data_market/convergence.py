@@ -13,7 +13,7 @@ from confide.contract.presentation import Table
 from confide.market.costs import LinearCost
 from confide.market.majority import MajorityMarket
 from confide.market.optimum import least_payment
-from confide.study.findings import Findings, Study, advance, near
+from confide.study.findings import Findings, Study, advance, evaluated, near
 
 __all__ = ["STUDY", "log_gap"]
 
@@ -42,7 +42,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         corrected = slope + 0.5 * math.log((further - 1) / (far - 1)) / (further - far)
         compared += [
             near(f"slope of ln gap, epsilon = {level:g}", -rate, corrected, within=1e-5 * rate,
-                 remark="after the correction by sqrt(N), which the source's rate leaves out"),
+                 remark="after the correction by sqrt(N), which the source's rate leaves out",
+                 origin=evaluated("Wang 2016, Theorem 4, line 759")),
         ]
         rows.append((level, rate, slope, corrected, log_gap(1_000_000, level)))
         advance(progress, k, len(levels))

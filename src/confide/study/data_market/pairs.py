@@ -14,7 +14,7 @@ from confide.market.costs import LinearCost
 from confide.market.pairs.least import least_pair_payment
 from confide.market.pairs.prices import cheapest_level, pair_floor, pair_prices
 from confide.market.pairs.prior import PairPrior
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Compared, Findings, Study, advance, in_words
 
 __all__ = ["STUDY"]
 
@@ -35,7 +35,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     advance(progress, 1, 1)
     compared = (
         Compared(quantity=f"payment over its lower bound at epsilon = {far:g}", published=1.0, ours=ratio,
-                 agreement="differs", remark="the term that is left out is of the same order (erratum E2)"),
+                 agreement="differs", remark="the term that is left out is of the same order (erratum E2)",
+                 origin=in_words("Wang 2016, section 5.3, after (5.21), line 1651")),
         Compared(quantity="limit of that ratio, (1 + 1/|correlation|)/2", published=None, ours=limit,
                  agreement="not published"),
         Compared(quantity="cheapest epsilon", published=None, ours=best, agreement="not published",

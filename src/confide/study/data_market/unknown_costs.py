@@ -20,7 +20,7 @@ from confide.market.threshold.cost_laws import LogNormalLaw
 from confide.market.threshold.planner import CRITERIA, plan_unknown_costs
 from confide.market.threshold.random_attendance import thesis_attendance
 from confide.market.threshold.threshold_market import ThresholdMarket
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, bound
 
 __all__ = ["STUDY"]
 
@@ -60,10 +60,12 @@ def _compared() -> list[Compared]:
         found += [_own(f"bound on the total, {name}, N = {each.people}", each.total_bound) for each in (few, many)]
         found += [_own(f"exact total, {name}, N = {each.people}", each.expected_total) for each in (few, many)]
         words = f"fall of the bound, {name}"
-        found.append(bound(words, fall, at_least=0.99) if spread > least else _own(
+        found.append(bound(words, fall, at_least=0.99,
+                           origin=as_printed("Wang 2016, Figure 4.2, line 1412")) if spread > least else _own(
             words, fall, "with this law the source's sentence would not hold"))
         found += [bound(f"error, {name}, N = {each.people}", each.error_probability(), at_most=_ERROR,
-                        remark="far below the goal: what it costs too much") for each in (few, many)]
+                        remark="far below the goal: what it costs too much",
+                        origin=as_printed("Wang 2016, Figure 4.2, line 1400")) for each in (few, many)]
     return found
 
 

@@ -11,7 +11,7 @@ from confide.channels.risk import attack_risk
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, printed_digits
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, printed_digits
 
 _CHANNEL = [[0.6, 0.4], [0.4, 0.6]]
 _EVEN, _SURE = [0.55, 0.45], [0.9, 0.1]
@@ -21,14 +21,22 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
     even, sure = analyse(_CHANNEL, _EVEN), analyse(_CHANNEL, _SURE)
     posterior = attack_risk(_CHANNEL, _SURE).guess_after
     compared = (
-        printed_digits("identifiability, prior (.55, .45)", "0.6", even.identifiability),
-        printed_digits("best guess, prior (.55, .45)", "0.65", even.adversary_success),
-        printed_digits("least identifiability, prior (.55, .45)", "0.2", prior_level(IndependentRows([_EVEN]))),
-        printed_digits("identifiability, prior (.9, .1)", "2.6", sure.identifiability),
-        printed_digits("least identifiability, prior (.9, .1)", "2.2", prior_level(IndependentRows([_SURE]))),
-        printed_digits("differential privacy, any prior", "0.4", sure.dp),
-        printed_digits("best guess after output 0, prior (.9, .1)", "0.93", posterior),
-        printed_digits("... as a factor e^x of the guess before", "0.03", math.log(posterior / 0.9)),
+        printed_digits("identifiability, prior (.55, .45)", "0.6", even.identifiability,
+                       origin=as_printed("Wang 2016, Example 1, line 231")),
+        printed_digits("best guess, prior (.55, .45)", "0.65", even.adversary_success,
+                       origin=as_printed("Wang 2016, Example 1, line 231")),
+        printed_digits("least identifiability, prior (.55, .45)", "0.2", prior_level(IndependentRows([_EVEN])),
+                       origin=as_printed("Wang 2016, Example 1, line 231")),
+        printed_digits("identifiability, prior (.9, .1)", "2.6", sure.identifiability,
+                       origin=as_printed("Wang 2016, Example 1, line 231")),
+        printed_digits("least identifiability, prior (.9, .1)", "2.2", prior_level(IndependentRows([_SURE])),
+                       origin=as_printed("Wang 2016, Example 1, line 231")),
+        printed_digits("differential privacy, any prior", "0.4", sure.dp,
+                       origin=as_printed("Wang 2016, Example 2, line 245")),
+        printed_digits("best guess after output 0, prior (.9, .1)", "0.93", posterior,
+                       origin=as_printed("Wang 2016, Example 2, line 245")),
+        printed_digits("... as a factor e^x of the guess before", "0.03", math.log(posterior / 0.9),
+                       origin=as_printed("Wang 2016, Example 2, line 245")),
         Compared(quantity="mutual information, prior (.55, .45), bits", published=None, ours=even.bits,
                  agreement="not published"),
     )

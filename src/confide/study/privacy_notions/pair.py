@@ -19,7 +19,7 @@ from confide.channels.worked_priors import PAIR
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["PAIR", "dp_level", "identifiability_level", "information"]
 
@@ -67,7 +67,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     inside = [gap for d, gap in zip(grid, gaps, strict=True) if d <= end]
     compared: tuple[Compared, ...] = (
         bound("eps_i* - eps_d*, largest for D <= h(eps~_X)", max(inside), at_most=found.prior_level,
-              remark="an upper bound; it is 0"),
+              remark="an upper bound; it is 0", origin=evaluated("Wang 2016, Theorem 1, line 334")),
         Compared(quantity="eps_i* - eps_d*, largest for any D", published=None, ours=max(gaps),
                  agreement="not published", remark="eps_X bounds it everywhere"),
         Compared(quantity="eps~_X", published=None, ours=found.kernel_level, agreement="not published",

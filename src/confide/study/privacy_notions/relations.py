@@ -12,7 +12,7 @@ from confide.channels.worked_priors import PAIR
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Findings, Study, advance, bound
+from confide.study.findings import Findings, Study, advance, bound, evaluated, in_words
 
 __all__ = ["relations"]
 
@@ -53,9 +53,10 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
                for _, low, value, high in table.rows)
     dp = float(table.rows[4][2] or 0.0) - float(table.rows[2][2] or 0.0)
     compared = (
-        bound("relations that hold, of 5", float(hold), at_least=5.0),
+        bound("relations that hold, of 5", float(hold), at_least=5.0,
+              origin=in_words("Wang 2016, Theorems 1 and 2, Corollary 1, lines 334, 436 and 508")),
         bound("dp of the kernel mechanism above the least, nats", dp, at_most=2 * found.prior_level,
-              remark="an upper bound; it is eps_X exactly"),
+              remark="an upper bound; it is eps_X exactly", origin=evaluated("Wang 2016, Corollary 1, line 508")),
     )
     bars = [(name, "computed", float(value or 0), float(low or 0), float(high or 0))
             for name, (_, low, value, high) in zip(_SHORT, table.rows, strict=True)]

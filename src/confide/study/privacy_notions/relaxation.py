@@ -17,7 +17,7 @@ from confide.charts import curves
 from confide.contract.errors import SolverFailed
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Findings, Study, advance, bound, near
+from confide.study.findings import Findings, Study, advance, bound, in_words, near
 
 __all__ = ["uncertified_distortion"]
 
@@ -67,8 +67,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     worst = max(abs(relaxed - h(level, 2, 2)) for level, relaxed, _, _ in table)
     below = min(min(joint, plain) - relaxed for _, relaxed, joint, plain in table)
     compared = (
-        near("relaxed program less h, largest", 0.0, worst, within=1e-9, origin="Wang 2016, Lemma 7"),
-        bound("distance of both programs from the relaxed one, least", below, at_least=0.0, remark="never negative"),
+        near("relaxed program less h, largest", 0.0, worst, within=1e-9,
+             origin=in_words("Wang 2016, Lemma 7, line 1758")),
+        bound("distance of both programs from the relaxed one, least", below, at_least=0.0, remark="never negative",
+              origin=in_words("Wang 2016, Figure 2.3, line 375")),
     )
     picture = curves(rows, title="Two problems and their relaxation", x="level, nats", y="least distortion, rows",
                      alt="The relaxed program is below both. Identifiability meets it at eps~_X = 2.887, differential "

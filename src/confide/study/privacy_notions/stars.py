@@ -15,7 +15,7 @@ from confide.channels.worked_priors import FIVE_STARS
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound, printed_digits
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, bound, evaluated, printed_digits
 
 
 def _level(notion: Notion, share: float) -> float:
@@ -39,20 +39,23 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     at, beyond = printed_bounds(FIVE_STARS, 0.4, found), printed_bounds(FIVE_STARS, 0.74, found)
     information = _level("mutual-information", 0.4)
     compared = (
-        printed_digits("eps_X", "0.33", found.prior_level),
-        printed_digits("eps~_X", "0.41", found.kernel_level, "a two-decimal grid, rounded up"),
-        printed_digits("h(eps~_X)/n", "0.73", end),
-        bound("eps_d* at D = .4 n; published: a lower bound", _level("dp", 0.4), at_least=at.dp[0],
-              remark="equals eps_i*"),
-        bound("eps_i* at D = .4 n; published: a lower bound", _level("identifiability", 0.4),
-              at_least=at.identifiability[0], remark="it is reached"),
+        printed_digits("eps_X", "0.33", found.prior_level, origin=as_printed("Wang 2016, section 2.3, line 430")),
+        printed_digits("eps~_X", "0.41", found.kernel_level, "a two-decimal grid, rounded up",
+                       origin=as_printed("Wang 2016, section 2.3, line 430")),
+        printed_digits("h(eps~_X)/n", "0.73", end, origin=as_printed("Wang 2016, section 2.3, line 430")),
+        bound("eps_d* at D = .4 n; the source: a lower bound", _level("dp", 0.4), at_least=at.dp[0],
+              remark="equals eps_i*", origin=evaluated("Wang 2016, section 2.3, line 430")),
+        bound("eps_i* at D = .4 n; the source: a lower bound", _level("identifiability", 0.4),
+              at_least=at.identifiability[0], remark="it is reached",
+              origin=evaluated("Wang 2016, section 2.3, line 430")),
         Compared(quantity="eps_m* at D = .4 n, nats a row", published=None, ours=information,
                  agreement="not published"),
         Compared(quantity="eps_m* at D = .4 n, bits a row", published=None, ours=information / math.log(2),
                  agreement="not published"),
         Compared(quantity="eps_i* at D = .74 n", published=None, ours=_level("identifiability", 0.74),
                  agreement="not published"),
-        bound("eps_d* at D = .74 n; published: an upper bound", _level("dp", 0.74), at_most=beyond.dp[1]),
+        bound("eps_d* at D = .74 n; the source: an upper bound", _level("dp", 0.74), at_most=beyond.dp[1],
+              origin=evaluated("Wang 2016, section 2.3, line 430")),
     )
     table = Table(columns=("D/n", "eps_i*", "eps_d*", "eps_m*", "source: eps_d* at least", "at most"),
                   rows=tuple((share, _level("identifiability", share), _level("dp", share),

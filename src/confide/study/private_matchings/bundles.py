@@ -16,7 +16,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.privacy.noise import Noise
-from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]
 
@@ -45,8 +45,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     least = quiet.increment * held + free.diagnostics["unsatisfied"] + float(prices.sum()) * (quiet.batch - 1)
     above = bundle_dual_bound(quiet.valuation.population(rows_of, people=n, goods=k), s, prices)
     compared: list[Compared] = [
-        bound("welfare lost without noise; published: at most alpha for each good held, and what is unsold",
-              optimum - free.diagnostics["welfare"], at_most=least, remark="the proof's own bound, with batches"),
+        bound("welfare lost without noise; the source: at most alpha for each good held, and what is unsold",
+              optimum - free.diagnostics["welfare"], at_most=least, remark="the proof's own bound, with batches",
+              origin=evaluated("Wu 2017, Theorem 4.4.2, line 2570")),
         bound("optimum, beside the bound of the final prices", optimum, at_most=above, remark="weak duality",
               origin=OWN_CERTIFICATE),
         Compared(quantity="share of the optimum without noise", published=None,

@@ -19,7 +19,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.privacy.noise import Noise
 from confide.privacy.tree_counter import TreeCounter
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.study.private_matchings.runs import NOTE, bidders, ran
 
 __all__ = ["STUDY"]
@@ -67,8 +67,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     errors = {"the source's formula": source.error,
               f"its T = {source.rounds} rounds, noise (2T + 1) h/epsilon, exact error": usual_error(whole, gamma)}
     rows: list[tuple[str | float, ...]] = [(name, error, math.nan, math.nan) for name, error in errors.items()]
-    compared = [bound("copies held back by the source's constants; published: fewer than there are", source.reserve,
-                      at_most=supply - 1.0, remark="nothing is left to sell")]
+    compared = [bound("copies held back by the source's constants; the source: fewer than there are", source.reserve,
+                      at_most=supply - 1.0, remark="nothing is left to sell",
+                      origin=in_words("Wu 2017, Algorithm 4, line 1920"))]
     for done, (name, auction) in enumerate(steps.items(), 1):
         errors[name] = error = usual_error(auction.counter, gamma)
         reserve, share = float(auction.needed_reserve), math.nan

@@ -16,7 +16,7 @@ from confide.allocation.printed.settings import BundleSetting, MatchingSetting
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]
 
@@ -52,23 +52,28 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             worst[rounds] = max(worst.get(rounds, 0.0), found)
         advance(progress, done, steps)
     compared: list[Compared] = [
-        bound("price streams of two neighbours apart, over T; published: at most 1", auction_reach(8) / 8, at_most=1.0,
-              remark="two goods in every round (erratum 2)"),
-        bound("prices and reports together, over 2T, at T = 8; published: at most 1",
-              auction_reach(8, "unsatisfied") / 16, at_most=1.0, remark="2T + 1: one report more"),
-        bound("the same for bundles, over 2T, at T = 10; published: at most 1", bundle_reach(10, tested="slot") / 20,
-              at_most=1.0, remark="3T with tests in the slot (erratum 3)"),
-        bound("blocks of a bid over log2(nT), n = 10^6, T = 800; published: at most 1",
-              matching.levels / math.log2(matching.horizon), at_most=1.0, remark="one level more (erratum 1)"),
-        *(bound(f"loss of PMatch with all blocks counted, T = {rounds}, largest over n; published: at most 1", found,
-                at_most=1.0, remark="" if found > 1.0 else "the print's noise is enough here, if not by its proof")
+        bound("price streams of two neighbours apart, over T; the source: at most 1", auction_reach(8) / 8, at_most=1.0,
+              remark="two goods in every round (erratum 2)", origin=evaluated("Wu 2017, Theorem 4.3.3, line 1987")),
+        bound("prices and reports together, over 2T, at T = 8; the source: at most 1",
+              auction_reach(8, "unsatisfied") / 16, at_most=1.0, remark="2T + 1: one report more",
+              origin=evaluated("Wu 2017, Theorem 4.3.3, line 1987")),
+        bound("the same for bundles, over 2T, at T = 10; the source: at most 1", bundle_reach(10, tested="slot") / 20,
+              at_most=1.0, remark="3T with tests in the slot (erratum 3)",
+              origin=evaluated("Wu 2017, Theorem 4.4.1, line 2566")),
+        bound("blocks of a bid over log2(nT), n = 10^6, T = 800; the source: at most 1",
+              matching.levels / math.log2(matching.horizon), at_most=1.0, remark="one level more (erratum 1)",
+              origin=evaluated("Wu 2017, Theorem 4.3.3, line 1987")),
+        *(bound(f"loss of PMatch with all blocks counted, T = {rounds}, largest over n; the source: at most 1", found,
+                at_most=1.0, remark="" if found > 1.0 else "the print's noise is enough here, if not by its proof",
+                origin=evaluated("Wu 2017, Theorem 4.3.3, line 1987"))
           for rounds, found in worst.items()),
         Compared(quantity="the same by the proof put right, n = 10^6, T = 800", published=1.0,
                  ours=replace(matching, people=10**6).proved_epsilon, agreement="differs",
-                 remark="an upper bound: (2T + 1) h over 2T log2(nT)"),
+                 remark="an upper bound: (2T + 1) h over 2T log2(nT)",
+                 origin=evaluated("Wu 2017, Theorem 4.3.3, line 1987")),
         Compared(quantity="the same for bundles, T = 800", published=1.0,
                  ours=replace(bundles, people=10**6).proved_epsilon, agreement="differs",
-                 remark="3T h over 2T log2(nT)"),
+                 remark="3T h over 2T log2(nT)", origin=evaluated("Wu 2017, Theorem 4.4.1, line 2566")),
     ]
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title=f"What the printed noise is proved to cost, T = {_ROUNDS}", x="steps nT",

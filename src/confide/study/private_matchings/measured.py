@@ -16,7 +16,7 @@ from confide.charts import intervals
 from confide.contract.errors import Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound, evaluated
 from confide.study.private_matchings.runs import NOTE, Bidders, Rung, baselines, bidders, ran, rung_auction
 
 __all__ = ["STUDY"]
@@ -111,9 +111,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                                  ours=smooth.share, agreement="not published"))
         advance(progress, done, len(cases) + 1)
     free = _without_noise(quick)
-    compared += [bound(f"loss without noise over alpha n and unsold copies, alpha = {alpha:g}; published: at most 1",
+    compared += [bound(f"loss without noise over alpha n and unsold copies, alpha = {alpha:g}; the source: at most 1",
                        loss, at_most=1.0,
-                       remark=f"share of the optimum {share:.3f}, {mean:.1f} bids of a bidder in the mean")
+                       remark=f"share of the optimum {share:.3f}, {mean:.1f} bids of a bidder in the mean",
+                       origin=evaluated("Wu 2017, Theorem 4.3.5, line 2056"))
                  for alpha, share, mean, _, loss in free]
     advance(progress, len(cases) + 1, len(cases) + 1)
     return Findings(compared=tuple(compared), blocks=(

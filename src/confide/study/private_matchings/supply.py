@@ -12,7 +12,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 from confide.study.private_matchings.runs import NOTE, Rung, baselines, bidders, ran, rung_auction
 
 __all__ = ["RUNGS", "STUDY"]
@@ -54,8 +54,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             advance(progress, done, len(kinds) * len(signals))
         slope = math.log(lost[signals[-1]] / lost[signals[0]]) / math.log(signals[-1] / signals[0])
         compared.append(bound(
-            f"exponent of s epsilon in what PMatch loses at its best, instance {kind}; published: -1/3 or less", slope,
-            at_most=-1.0 / 3.0, remark="alpha = (s epsilon)^(-1/3), without logarithms and constants"))
+            f"exponent of s epsilon in what PMatch loses at its best, instance {kind}; the source: -1/3 or less", slope,
+            at_most=-1.0 / 3.0, remark="alpha = (s epsilon)^(-1/3), without logarithms and constants",
+            origin=evaluated("Wu 2017, Theorem 4.1.1, line 1621")))
         pictures += curves(points, title=f"Welfare of private matchings, instance {kind}", x="supply times epsilon",
                            y="share of the optimum", log_x=True,
                            alt="Share of the optimum against supply times epsilon: PMatch rises from about half to "

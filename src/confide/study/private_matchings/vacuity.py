@@ -20,7 +20,7 @@ from confide.allocation.printed.smallest import (
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated, in_words
 
 __all__ = ["ASKED", "STUDY"]
 
@@ -49,11 +49,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                                  published=None, ours=float(people), agreement="not published"))
         advance(progress, done, len(ASKED) + 1)
     wanted = matching_threshold(10**6, 50, 0.5, 1.0, _GAMMA)
-    compared += [bound("copies of each good, n = 10^6, k = 50, alpha = .5, epsilon = 1; published: fewer than n",
-                       wanted.supply, at_most=1e6, remark="where s >= n no theorem is needed"),
+    compared += [bound("copies of each good, n = 10^6, k = 50, alpha = .5, epsilon = 1; the source: fewer than n",
+                       wanted.supply, at_most=1e6, remark="where s >= n no theorem is needed",
+                       origin=in_words("Wu 2017, Theorem 4.3.5, line 2056")),
                  bound("bidders over those that the printed conditions ask for, where s is as small as it may be; "
-                       "published: 1", wanted.people / wanted.supply, at_most=1.0,
-                       remark="Lemma 4.3.9 needs n >= 24E'/alpha, the theorem says n > s >= 16E'/alpha")]
+                       "the source: 1", wanted.people / wanted.supply, at_most=1.0,
+                       remark="Lemma 4.3.9 needs n >= 24E'/alpha, the theorem says n > s >= 16E'/alpha",
+                       origin=evaluated("Wu 2017, Theorem 4.3.5, line 2056"))]
     points: list[tuple[float, float, str]] = []
     for people in np.geomspace(1e4, 1e13, 10 if quick else 60).round().astype(int).tolist():
         points += [(people, _supplies(people, alpha)[0], f"Theorem 4.3.5, alpha = {alpha:g}")

@@ -21,7 +21,7 @@ from confide.programs.priv_dude import PrivDude
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import margins_needed
 from confide.programs.tighten_and_audit import TightenAndAudit
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.study.private_programs.runs import DELTA, REFERENCE, market
 
 __all__ = ["STUDY"]
@@ -65,19 +65,22 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 if taken:
                     lost.append(1.0 - outcome.diagnostics["value"] / best)
             mean = float(np.mean(lost)) if lost else 1.0
-            compared.append(bound(f"largest excess of a row, {name}, n = {n:,}; published: none", over, at_most=0.0,
-                                  remark=f"{mean:.1%} of the optimum lost, {accepted} of {runs} runs accepted"))
+            compared.append(bound(f"largest excess of a row, {name}, n = {n:,}; the source: none", over, at_most=0.0,
+                                  remark=f"{mean:.1%} of the optimum lost, {accepted} of {runs} runs accepted",
+                                  origin=in_words("Wu 2017, Theorems 5.5.3, 6.3.5, 6.3.6, lines 4816, 5365, 5412")))
             rows.append((n, name, _margin(mechanism), mean, spec, accepted / runs))
             points.append((name, f"n = {n:,}", mean, min(lost, default=1.0), max(lost, default=1.0)))
             advance(progress, size * len(modes) + done, len(sizes) * len(modes))
-        compared.append(bound(f"margin of the printed flags, n = {n:,}; published: below the supply",
-                              _printed_flags(n), at_most=program.supplies[0], remark="no run is feasible"))
+        compared.append(bound(f"margin of the printed flags, n = {n:,}; the source: below the supply",
+                              _printed_flags(n), at_most=program.supplies[0], remark="no run is feasible",
+                              origin=in_words("Wu 2017, Theorem 6.3.5, line 5365")))
         path = PrivDude(program, 1.0, DELTA)
         regret = regret_bound(program.constants, path.schedule, path.beta / 3.0)
         kept = float((margins_needed(program, regret, supplies=program.supplies, rounds=path.rounds, alpha=1.0,
                                      beta=path.beta) / program.supplies).max())
-        compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; published: below 1", kept,
-                              at_most=1.0, remark="refused: it rests on a bound that is known before the run"))
+        compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; the source: below 1",
+                              kept, at_most=1.0, remark="refused: it rests on a bound that is known before the run",
+                              origin=in_words("Wu 2017, Theorem 5.5.3, line 4816")))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="What whole parts within every supply cost", axis="share of the optimum",
                    alt="Lost share of the optimum for audits and flags at each size: a few percent with a hundred "

@@ -18,7 +18,7 @@ from confide.programs.families.flow import Flow
 from confide.programs.families.networks import made_up_users, packaged_network
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.priv_dude import PrivDude
-from confide.study.findings import OWN_CERTIFICATE, OWN_COMPARISON, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, OWN_COMPARISON, Compared, Findings, Study, advance, bound, in_words
 from confide.study.private_programs.runs import DELTA, best_of, quiet
 
 __all__ = ["STUDY"]
@@ -55,8 +55,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         bound("largest excess of a capacity; the certificate claims", worst,
               at_most=float(certain.excess.max()) / supply, remark="2.3% in the reference run, with all users",
               origin=OWN_CERTIFICATE),
-        bound("excess without noise if tau = 1; published: none in the end", held[1.0][0], at_most=0.01 * people,
-              remark="335 users in the reference run: the printed tau is false for flows"),
+        bound("excess without noise if tau = 1; the source: none in the end", held[1.0][0], at_most=0.01 * people,
+              remark="335 users in the reference run: the printed tau is false for flows",
+              origin=in_words("Wu 2017, Corollary 5.4.3, line 4506")),
         bound("excess without noise if tau is the escape's cost", held[6.0][0], at_most=0.01 * people,
               origin=OWN_COMPARISON))
     points = [(float(t), float(board.prices[t].max()) / PRICE_UNIT, f"tau = {tau:g}")

@@ -9,7 +9,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.instances import popular
-from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound, in_words
 from confide.study.private_programs.runs import REFERENCE, quiet
 
 __all__ = ["STUDY"]
@@ -30,7 +30,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((n, shares[0], shares[200], shares[500], float(half)))
         compared += [
             bound(f"excess of all rows over all supply without noise, 1,000 rounds, all averaged, n = {n:,}; "
-                  "published: none in the end", shares[0], at_most=0.01, remark="prices begin at 0"),
+                  "the source: none in the end", shares[0], at_most=0.01, remark="prices begin at 0",
+                  origin=in_words("Wu 2017, Algorithm 8, line 3969")),
             bound(f"the same without the first 500 rounds, n = {n:,}", shares[500], at_most=0.01,
                   origin=OWN_COMPARISON),
             Compared(quantity=f"the same, 200 rounds after 100 with steps of their own, n = {n:,}", published=None,

@@ -14,7 +14,7 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.instances import popular
 from confide.programs.printed_bounds import smallest_supply
 from confide.programs.priv_dude import PrivDude
-from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
 from confide.study.private_programs.runs import DELTA, best_of, ran
 
 __all__ = ["STUDY"]
@@ -30,7 +30,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((goods, epsilon, found.printed, 2.0 * goods * found.printed, found.a_priori, found.certificate))
         compared.append(bound(f"copies of each good for a promise of 5%, k = {goods}, epsilon = {epsilon:g}",
                               found.certificate, at_most=found.printed,
-                              remark=f"{found.a_priori:,} before the run, with rounds without end"))
+                              remark=f"{found.a_priori:,} before the run, with rounds without end",
+                              origin=evaluated("Wu 2017, Theorem 5.3.17 and Corollary 5.4.1, lines 4273 and 4446")))
     advance(progress, 1, 2)
     supply = smallest_supply(goods=10, epsilon=1.0).certificate
     program, values = UnitDemand(20 * supply, float(supply), goods=10), popular(20 * supply, 10, 1)

@@ -18,7 +18,7 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.incentives import printed_gain
 from confide.programs.instances import popular
 from confide.programs.true_dude import TrueDude
-from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
 from confide.study.private_programs.runs import DELTA, REFERENCE, market
 
 __all__ = ["STUDY"]
@@ -78,8 +78,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         points.append((name, "lie", mean, mean - error, mean + error))
         compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain,
                               origin=OWN_CERTIFICATE))
-    compared.append(bound("what is promised of any lie; published, where truth gives .6", mechanism.gain,
-                          at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1"))
+    compared.append(bound("what is promised of any lie; the source, where truth gives .6", mechanism.gain,
+                          at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1",
+                          origin=evaluated("Wu 2017, Theorem 6.2.11, line 5250")))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="What lies gain, epsilon = 1, alpha = .01", axis="mean gain, in units of value",
                    alt="Mean gain of six lies with bars of two standard errors: none gains anything to speak of, and "

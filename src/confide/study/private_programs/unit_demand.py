@@ -12,7 +12,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.programs.printed_bounds import printed_accuracy
 from confide.programs.priv_dude import PrivDude
-from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
 from confide.study.private_programs.runs import DELTA, REFERENCE, market, printed_epsilon, ran
 
 __all__ = ["STUDY"]
@@ -46,7 +46,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                                 delta=DELTA, beta=0.05)
         compared += [
             bound(f"lost welfare over the optimum, {name}", found.lost, at_most=said.welfare_loss / best,
-                  remark="the print's bound says nothing above 1"),
+                  remark="the print's bound says nothing above 1",
+                  origin=evaluated("Wu 2017, Theorem 5.3.17 and Corollary 5.4.1, lines 4273 and 4446")),
             bound(f"largest excess over supply, {name}; the certificate claims", found.largest,
                   at_most=found.certified if found.kept else 0.0, origin=OWN_CERTIFICATE)]
         if not printed:

@@ -13,7 +13,7 @@ from confide.release.answers import true_answers
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.published_runs import EPSILONS, FIGURE_1
 from confide.release.workload import Workload
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.study.query_release.tables import HEALTH, NOTE, SHORT, Errors, by_budget, errors, health, stand_in
 
 __all__ = ["STUDY"]
@@ -69,11 +69,13 @@ def _compared(found: dict[tuple[str, float], Errors]) -> list[Compared]:
     for name in ("stand-in for Adult", "stand-in for KDD99"):
         low, one, high = (found[name, epsilon].largest for epsilon in (0.25, 1.0, 5.0))
         compared.append(bound(
-            f"fall of the largest error from epsilon = .25 to 1, {name}; published: more than from 1 to 5",
-            low - one, at_least=one - high, remark="noticeably, then less"))
+            f"fall of the largest error from epsilon = .25 to 1, {name}; the source: more than from 1 to 5",
+            low - one, at_least=one - high, remark="noticeably, then less",
+            origin=in_words("Wu 2017, section 3.7, lines 1364 and 1371")))
     adult = found["stand-in for Adult", 1.0].largest
-    compared += [bound(f"largest error at epsilon = 1, stand-in for {name}; published: less than Adult's",
-                       found[f"stand-in for {name}", 1.0].largest, at_most=adult) for name in ("KDD99", "Netflix")]
+    compared += [bound(f"largest error at epsilon = 1, stand-in for {name}; the source: less than Adult's",
+                       found[f"stand-in for {name}", 1.0].largest, at_most=adult,
+                       origin=in_words("Wu 2017, section 3.7, line 1373")) for name in ("KDD99", "Netflix")]
     compared += [Compared(quantity=f"largest error at epsilon = {epsilon:g}, {series}", published=None,
                           ours=seen.largest, agreement="not published")
                  for (series, epsilon), seen in found.items()]

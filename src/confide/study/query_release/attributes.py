@@ -20,7 +20,7 @@ from confide.release.oracle.local_search import LocalSearch
 from confide.release.published_runs import FIGURE_3, FIGURE_3_ETA, FIGURE_3_RECORDS
 from confide.release.stand_ins import product_answers_of
 from confide.release.workload import Workload
-from confide.study.findings import Compared, Findings, Study, advance, bound, near
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, bound, in_words, near
 from confide.study.query_release.tables import Errors, by_budget, errors
 
 __all__ = ["STUDY"]
@@ -64,14 +64,16 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     mixed = found[common, _RULES[3][0]].average, found[common, _RULES[2][0]].average
     return Findings(compared=(
         near("average error, mean over all sizes", 0.08, mean, within=0.02,
-             remark="small sizes alone" if quick else ""),
+             remark="small sizes alone" if quick else "", origin=as_printed("Wu 2017, section 3.7, line 1419")),
         Compared(quantity=f"average error, {list(sizes)[-1]:,} attributes", published=None, ours=last.average,
                  agreement="not published"),
         Compared(quantity=f"largest error, {list(sizes)[-1]:,} attributes", published=None, ours=last.largest,
                  agreement="not published"),
         bound(f"coins over zeros for free attributes, average error, {common:,} attributes, positive literals; "
-              "published: below 1", coins / zeros, at_most=1.0, remark="dense data, but sparse answers"),
-        bound(f"the same, random literals, {common:,} attributes", mixed[1] / mixed[0], at_most=1.0),
+              "the source: below 1", coins / zeros, at_most=1.0, remark="dense data, but sparse answers",
+              origin=in_words("Wu 2017, section 3.7, line 1462")),
+        bound(f"the same, random literals, {common:,} attributes", mixed[1] / mixed[0], at_most=1.0,
+              origin=in_words("Wu 2017, section 3.7, line 1462")),
     ), blocks=(
         *curves([(attributes, each.average, series) for (attributes, series), each in found.items()],
                 title="Average error against the number of attributes, (1, .001)", x="binary attributes",

@@ -26,7 +26,7 @@ from confide.release.published_runs import DELTA, FIGURE_3_ETA, FIGURE_3_RECORDS
 from confide.release.reweighted import Reweighted
 from confide.release.stand_ins import ADULT, KDD99, made_up_codes, product_answers_of, published_schema
 from confide.release.workload import Workload
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.study.query_release.tables import HEALTH, NOTE, Errors, by_budget, errors, health, stand_in
 
 __all__ = ["STUDY"]
@@ -112,7 +112,8 @@ def _where_it_wins(seen: dict[tuple[str, str], Errors]) -> list[Compared]:
     rival = min(seen[name, method].largest for method in ("independent marginals", "naive Gaussian"))
     ratio = seen[name, "DualQuery"].largest / rival
     return [bound("DualQuery's largest error over the better one of Gaussian noise and independent "
-                  "marginals, 1,000,000 queries of 500 correlated bits; published: below 1", ratio, at_most=1.0)]
+                  "marginals, 1,000,000 queries of 500 correlated bits; the source: below 1", ratio, at_most=1.0,
+                  origin=in_words("Wu 2017, section 3.7, line 1386"))]
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -145,10 +146,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                  published=None, ours=positive["DualQuery"].average / positive["all zeros"].average,
                  agreement="not published", remark="the text shows no average error for Adult"),
         bound(f"Gaussian noise over DualQuery, average error, {crossing.queries:,} queries, KDD99's size; "
-              "published: above 1", crossing.noise.average / crossing.dual.average, at_least=1.0,
-              remark="DualQuery as published, T = 99"),
-        bound("the same, largest error; published: above 1", crossing.noise.largest / crossing.dual.largest,
-              at_least=1.0),
+              "the source: above 1", crossing.noise.average / crossing.dual.average, at_least=1.0,
+              remark="DualQuery as published, T = 99", origin=in_words("Wu 2017, section 3.7, line 1386")),
+        bound("the same, largest error; the source: above 1", crossing.noise.largest / crossing.dual.largest,
+              at_least=1.0, origin=in_words("Wu 2017, section 3.7, line 1386")),
         Compared(quantity="queries at which the average errors meet", published=None, ours=crossing.average,
                  agreement="not published", remark="extrapolated: noise grows like the square root"),
         Compared(quantity="queries at which the largest errors meet", published=None, ours=crossing.largest,
@@ -158,8 +159,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="DualQuery's average error over that of products of one-way counts, independent attributes",
                  published=None, ours=dual.average / product.average, agreement="not published",
                  remark="Figure 3's data"),
-        bound("MWEM's largest error over DualQuery's, 10 bits; published: below 1",
-              small["MWEM"].largest / small["DualQuery"].largest, at_most=1.0),
+        bound("MWEM's largest error over DualQuery's, 10 bits; the source: below 1",
+              small["MWEM"].largest / small["DualQuery"].largest, at_most=1.0,
+              origin=in_words("Wu 2017, section 3.8, line 1493")),
         *_where_it_wins(seen),
     ), blocks=(
         *curves(drawn, title="Noise on every count against DualQuery: KDD99's size, (1, .001)", x="queries",

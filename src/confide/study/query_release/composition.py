@@ -10,7 +10,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.release.calculators import CALCULATORS, Calculator, all_epsilons, epsilon, solve
 from confide.release.published_runs import DELTA, EPSILONS, FIGURE_1, FIGURE_2, rounds_of
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, as_printed, bound
 
 __all__ = ["STUDY"]
 
@@ -25,12 +25,14 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     compared = [Compared(quantity=f"epsilon at delta = .001 of eta = 1.2, T = 170, s = 1750, by {_NAMES[name]}",
                          published=1.0 if name == "theorem-3.4.2" else None, ours=of_the_run[name],
                          agreement="differs" if name == "theorem-3.4.2" else "not published",
-                         remark="the text says 1 by this theorem" if name == "theorem-3.4.2" else "")
+                         remark="the text says 1 by this theorem" if name == "theorem-3.4.2" else "",
+                         origin=as_printed("Wu 2017, section 3.7, line 1380"))
                 for name in _NAMES]
     advance(progress, 1, steps)
     allowed: list[tuple[str, Calculator]] = [("Theorem 3.4.2", "theorem-3.4.2"), ("zCDP", "zcdp")]
     compared += [bound(f"rounds that (1, .001) pays for at this eta and s, by {words}",
-                       float(solve(n, 1.0, DELTA, eta=eta, samples=samples, calculator=each).rounds), at_least=170.0)
+                       float(solve(n, 1.0, DELTA, eta=eta, samples=samples, calculator=each).rounds), at_least=170.0,
+                       origin=as_printed("Wu 2017, section 3.7, line 1380"))
                  for words, each in allowed]
     advance(progress, 2, steps)
     grid = range(10, 351, 68 if quick else 17)
@@ -45,12 +47,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, 3 + done, steps)
     ratios = [float(row[-1]) for row in rows]
     compared += [bound("rounds by zCDP over those of Theorem 3.4.2, least over the runs of Figure 1", min(ratios),
-                       at_least=1.0),
+                       at_least=1.0, origin=OWN_COMPARISON),
                  Compared(quantity="the same, largest", published=None, ours=max(ratios), agreement="not published")]
     footnote = [epsilon(FIGURE_1["Adult"][0], 2.0, 16, 1000, delta, calculator="theorem-3.4.2")
                 for delta in (1e-3, 1e-6)]
-    compared.append(bound("epsilon at delta = 1e-6 over 1e-3, Adult, T = 16; published: sqrt(2)",
-                          footnote[1] / footnote[0], at_most=2**0.5))
+    compared.append(bound("epsilon at delta = 1e-6 over 1e-3, Adult, T = 16; the source: sqrt(2)",
+                          footnote[1] / footnote[0], at_most=2**0.5,
+                          origin=as_printed("Wu 2017, footnote 4, line 1366")))
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="What rounds cost: KDD99's size, eta = 1.2, s = 1750, delta = .001", x="rounds T",
                 y="epsilon, nats", log_y=True, marks=[(170.0, 1.0, "the text")],

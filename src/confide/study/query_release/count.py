@@ -16,7 +16,7 @@ from confide.release.calculators import all_epsilons
 from confide.release.dual_query import DualQuery
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.published_runs import DELTA, FIGURE_2
-from confide.study.findings import READ_FROM_PLOT, Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, bound, in_words, read_off
 from confide.study.query_release.tables import NOTE, SHORT, Errors, errors, stand_in
 
 __all__ = ["STUDY"]
@@ -46,16 +46,19 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     few, many = found[sizes[0]], found[sizes[-1]]
     epsilons = all_epsilons(n, eta, FIGURE_2[2], samples, DELTA)
     return Findings(compared=(
-        bound("growth of the average error from fewest to most queries; published: mostly stable",
-              many.average / few.average, at_most=1.5),
-        bound("growth of the largest error; published: mostly stable", many.largest / few.largest, at_most=2.0,
-              remark="more queries have a larger maximum of the same noise"),
+        bound("growth of the average error from fewest to most queries; the source: mostly stable",
+              many.average / few.average, at_most=1.5, origin=in_words("Wu 2017, section 3.7, line 1385")),
+        bound("growth of the largest error; the source: mostly stable", many.largest / few.largest, at_most=2.0,
+              remark="more queries have a larger maximum of the same noise",
+              origin=in_words("Wu 2017, section 3.7, line 1385")),
         bound("average error at most queries; published axis ends at .01", many.average, at_most=0.01,
-              origin=f"Wu 2017, Figure 2, end of the axis, {READ_FROM_PLOT}"),
+              origin=read_off("Wu 2017, Figure 2, end of the axis, line 1326")),
         Compared(quantity="epsilon of the setting at delta = .001, by Theorem 3.4.2", published=1.0,
-                 ours=epsilons["theorem-3.4.2"], agreement="differs", remark="erratum 2"),
+                 ours=epsilons["theorem-3.4.2"], agreement="differs", remark="erratum 2",
+                 origin=as_printed("Wu 2017, section 3.7, line 1380")),
         Compared(quantity="epsilon of the setting at delta = .001, by zCDP", published=1.0, ours=epsilons["zcdp"],
-                 agreement="differs", remark="less than what is claimed: the claim itself holds"),
+                 agreement="differs", remark="less than what is claimed: the claim itself holds",
+                 origin=as_printed("Wu 2017, section 3.7, line 1380")),
         Compared(quantity="queries weighed in a round, at most queries, each once and negated", published=None,
                  ours=2.0 * sizes[-1], agreement="not published", remark="linear"),
     ), blocks=(

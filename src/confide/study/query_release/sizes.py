@@ -11,7 +11,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.release.stand_ins import ADULT, KDD99, NETFLIX, published_schema
-from confide.study.findings import Compared, Findings, Study, advance, near
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, near
 
 __all__ = ["STUDY"]
 
@@ -26,8 +26,10 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
         columns, bits = len(schema.columns), schema.attributes
         compared += [
             near(f"columns of {name}", printed.columns, columns, within=0.0,
-                 remark="" if columns == printed.columns else "the binary ones are those of 15, with income"),
-            near(f"binary attributes of {name}", printed.bits, bits, within=0.0),
+                 remark="" if columns == printed.columns else "the binary ones are those of 15, with income",
+                 origin=as_printed("Wu 2017, Table 1, line 1279")),
+            near(f"binary attributes of {name}", printed.bits, bits, within=0.0,
+                 origin=as_printed("Wu 2017, Table 1, line 1279")),
             Compared(quantity=f"of which no record can have, {name}", published=None, ours=unreachable,
                      agreement="not published", remark="six relationships over 60 bins" if unreachable else ""),
         ]

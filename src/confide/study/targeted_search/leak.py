@@ -9,7 +9,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.search.audit.threshold_witness import Witness, limit_loss
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]
 
@@ -29,12 +29,15 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, at, len(bridges))
     at_40 = next(row for row in rows if row[0] == 40)
     compared = [bound("log ratio of the printed rule, k' = 40, epsilon = .2, without end of people; claimed: 2 epsilon",
-                      at_40[4], at_most=2 * _EPSILON, remark="k' epsilon/4"),
-                bound("the same, of the event F(noise) < .7", at_40[3], at_most=2 * _EPSILON),
+                      at_40[4], at_most=2 * _EPSILON, remark="k' epsilon/4",
+                      origin=evaluated("Wu 2017, Lemma 7.4.3, line 6216")),
+                bound("the same, of the event F(noise) < .7", at_40[3], at_most=2 * _EPSILON,
+                      origin=evaluated("Wu 2017, Lemma 7.4.3, line 6216")),
                 bound(f"the same, {strangers:,} people, released list and second threshold", at_40[2],
-                      at_most=2 * _EPSILON),
+                      at_most=2 * _EPSILON, origin=evaluated("Wu 2017, Theorem 7.3.3, line 6080")),
                 bound("the corrected rule there", at_40[5], at_most=2 * _EPSILON,
-                      remark="counted over V minus N[T]; two calls at epsilon"),
+                      remark="counted over V minus N[T]; two calls at epsilon",
+                      origin=evaluated("Wu 2017, Theorem 7.3.3, line 6080")),
                 Compared(quantity="targets behind one person at which the printed rule breaks its claim",
                          published=None, ours=next(row[0] for row in rows if row[4] > row[1]),
                          agreement="not published", remark="of those computed; from 9 on by k' epsilon/4 > 2 epsilon")]

@@ -15,7 +15,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.search.graph import Graph
 from confide.search.synthetic import affiliation_network, coauthors_like_dblp, costars_like_imdb
-from confide.study.findings import Compared, Findings, Study, advance, near
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, near
 
 __all__ = ["STUDY"]
 
@@ -50,7 +50,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         mean, published = graph.edges / graph.people, printed.edges / printed.people
         compared += [
             near(f"edges for each vertex, {name}'s model", published, mean, within=_NEAR * published,
-                 remark="made up to fit" + (f"; a network of 1/{_PART} of the people" if quick else "")),
+                 remark="made up to fit" + (f"; a network of 1/{_PART} of the people" if quick else ""),
+                 origin=as_printed("Wu 2017, Table 3, edges over vertices, line 6277")),
             Compared(quantity=f"share of the edges of weight 2 or more, {name}'s model", published=None,
                      ours=close.edges / graph.edges, agreement="not published",
                      remark="the text removes lighter ones, and does not say whether its table counts them"),

@@ -17,7 +17,7 @@ from confide.search.discovery import Found, Group, in_random_order, privately, w
 from confide.search.line_styles import told_apart
 from confide.search.search_accounting import multipliers
 from confide.search.targeted import PTarget
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, as_printed, bound, in_words
 from confide.study.targeted_search.runs import COMPONENTS, REGIMES, Network, casts, costars, group_of
 
 __all__ = ["STUDY", "searched", "verdict"]
@@ -26,6 +26,8 @@ _Row = tuple[str | int | float | None, ...]
 SCALE = 20.0
 _NAMES = ("Target", "PTarget, Lap(20)", "random order")
 _LEAST = (0.9, 0.75, 0.75)
+_LINES = (6347, 6354, 6377)
+"""Of the text that was read: what it says of each regime."""
 _SPEC = {  # means at the six budgets, on the film casts, for target groups of the same parameters but other draws
     "dominant component": "32 60 105 229 379 427", "even sizes": "17 31 51 92 127 127",
     "fragmented": "6 10 16 33 35 35",
@@ -104,9 +106,10 @@ def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> l
     published = ("no difference", "it lags", "a few less")[at]
     regime = REGIMES[at]
     compared = [
-        Compared(quantity=f"{regime}: PTarget's targets over Target's, all budgets together; published: {published}",
+        Compared(quantity=f"{regime}: PTarget's targets over Target's, all budgets together; the source: {published}",
                  published=None, ours=share, agreement="stands" if share >= _LEAST[at] else "differs",
-                 remark=f"taken as true from {_LEAST[at]:g} on; the text has curves, which are lost"),
+                 remark=f"taken as true from {_LEAST[at]:g} on; the text has curves, which are lost",
+                 origin=in_words(f"Wu 2017, section 7.5, line {_LINES[at]}")),
         Compared(quantity=f"{regime}: random order's targets over Target's, all budgets together", published=None,
                  ours=float(chance.sum() / plain.sum()), agreement="not published",
                  remark="the text has no such search"),
@@ -117,8 +120,9 @@ def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> l
     if at == 1:
         wins = float((found[1].curves[:, list(network.budgets)] > plain).any(axis=1).mean())
         compared.append(Compared(quantity=f"{regime}: share of PTarget's runs that are ahead of Target at some budget; "
-                                          "published: some are", published=None, ours=wins,
-                                 agreement="stands" if wins > 0 else "differs"))
+                                          "the source: some are", published=None, ours=wins,
+                                 agreement="stands" if wins > 0 else "differs",
+                                 origin=in_words("Wu 2017, section 7.5, line 6359")))
     return compared
 
 
@@ -147,12 +151,16 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     dominant, most = multipliers(20.0 * math.log(1.17), SCALE), multipliers(COMPONENTS - 1, SCALE)
     compared += [
         Compared(quantity="risk multiplier where 1.17 is published, corrected, no threshold", published=1.17,
-                 ours=dominant.without_threshold, agreement="differs", remark="a selection costs 2/b (erratum E2)"),
+                 ours=dominant.without_threshold, agreement="differs", remark="a selection costs 2/b (erratum E2)",
+                 origin=as_printed("Wu 2017, section 7.5, line 6349")),
         Compared(quantity="the same, with a private threshold (Algorithm 13)", published=1.17,
-                 ours=dominant.with_threshold, agreement="differs", remark="and the threshold as much again"),
-        bound(f"risk multiplier of {COMPONENTS - 1} searches for a component, no threshold; published: below 2",
-              most.without_threshold, at_most=2.0, remark=f"{most.claimed:.2f} by the print's count"),
-        bound("the same, with a private threshold", most.with_threshold, at_most=2.0),
+                 ours=dominant.with_threshold, agreement="differs", remark="and the threshold as much again",
+                 origin=as_printed("Wu 2017, section 7.5, line 6349")),
+        bound(f"risk multiplier of {COMPONENTS - 1} searches for a component, no threshold; the source: below 2",
+              most.without_threshold, at_most=2.0, remark=f"{most.claimed:.2f} by the print's count",
+              origin=as_printed("Wu 2017, section 7.5, line 6317")),
+        bound("the same, with a private threshold", most.with_threshold, at_most=2.0,
+              origin=as_printed("Wu 2017, section 7.5, line 6317")),
     ]
     return Findings(compared=tuple(compared), blocks=(*drawn, Table(
         columns=("regime", "targets", "largest", "components", "search",

@@ -12,7 +12,7 @@ from confide.regression import plan
 from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_guarantees
 from confide.regression.private_truthful_regression import RegressionBillboard
-from confide.study.findings import Findings, Study, advance, bound
+from confide.study.findings import Findings, Study, advance, bound, evaluated
 
 _DIMENSION = 3
 
@@ -41,6 +41,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             f"squared error, n = {n:,}", measured, at_most=printed.printed, slack=0.0,
             remark=f"proved {printed.corrected:.3g}; the print is {printed.printed / measured:.0f} times too large"
             + (" and says nothing: zeros err by 1 at most" if printed.printed >= 1 else ""),
+            origin=evaluated("Cummings, Ioannidis and Ligett 2015, Theorem 4, line 270"),
         ))
     picture = curves(rows, title="Error of the released coefficients, d = 3, two releases at epsilon 1 each",
                      x="people n", y="squared error", log_x=True, log_y=True,

@@ -8,7 +8,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.regression.corollary import corollary_1, slopes
-from confide.study.findings import Compared, Findings, Study, advance, near
+from confide.study.findings import Compared, Findings, Study, advance, evaluated, near
 
 _FEATURES, _BOUND, _EXPONENT, _DELTA = 10, 1.0, 4.0, 0.3
 
@@ -32,6 +32,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         compared.append(near(
             words, slope.claimed, slope.fitted, within=0.02,
             remark="the proof ends in n^(-delta/2)" if slope.quantity == "squared error, printed" else "",
+            origin=evaluated("Cummings, Ioannidis and Ligett 2015, Corollary 1, line 322"),
         ) if stated else Compared(quantity=words, published=None, ours=slope.fitted, agreement="not published"))
     compared += [
         Compared(quantity="E||v||^2 at n = 10^6", published=None, ours=million.noise_power, agreement="not published",

@@ -11,7 +11,7 @@ from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_least_squares
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.setting import Setting
-from confide.study.findings import Findings, Study, advance, bound
+from confide.study.findings import Findings, Study, advance, bound, evaluated
 
 _PEOPLE, _TOLERANCE = 4000, 0.2
 
@@ -33,7 +33,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows += [(float(d), measured, f"measured, mean of {runs} runs"), (float(d), printed, "printed bound"),
                  (float(d), d * printed, "d times the printed bound: proved")]
         compared.append(bound(f"squared error, n = {_PEOPLE:,}, d = {d}", measured, at_most=printed, slack=0.0,
-                              remark=f"proved: {d * printed:.3g}"))
+                              remark=f"proved: {d * printed:.3g}",
+                              origin=evaluated("Cummings, Ioannidis and Ligett 2015, Lemma 2, line 162")))
     picture = curves(rows, title="Error of least squares", x="dimension d", y="squared error", log_x=True, log_y=True,
                      alt="The measured error grows like d squared and stays below d times the printed bound; from "
                          "d = 2 on it is above the printed one.")

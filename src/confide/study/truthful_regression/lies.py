@@ -11,7 +11,7 @@ from confide.regression.posterior import PosteriorMean
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.spectrum import Spectrum, ridge_shrinkage
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 _PEERS, _RIDGE, _DIMENSION = 400, 20.0, 3
 _ROW, _ANSWER = np.array([0.7, 0.4, 0.1]), 0.9
@@ -48,7 +48,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(
         compared=(
             bound("bias of the peers' estimate (printed bound: 800 rows, xi = 1/2)", shrinkage, at_most=printed,
-                  remark="the print counts all rows for a group of 400; at xi = .1 it is .122"),
+                  remark="the print counts all rows for a group of 400; at xi = .1 it is .122",
+                  origin=evaluated("Cummings, Ioannidis and Ligett 2015, Theorem 3, line 260")),
             Compared(quantity="what the peers predict of her, on average", published=None,
                      ours=(1 - shrinkage) * truth, agreement="not published"),
             Compared(quantity="best gain of a lie, in b", published=None, ours=gains[shrunk],

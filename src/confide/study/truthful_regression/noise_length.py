@@ -7,7 +7,7 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.privacy.noise import Noise
-from confide.study.findings import Findings, Study, advance, near
+from confide.study.findings import Findings, Study, advance, evaluated, near
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -28,7 +28,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(
         compared=tuple(
             near(f"E||v||^2 / s^2 at d = {d}, mean of {draws} draws", 2.0, measured[d], within=4 * errors[d],
-                 remark=f"standard error {errors[d]:.2g}; d(d + 1) = {d * (d + 1)}")
+                 remark=f"standard error {errors[d]:.2g}; d(d + 1) = {d * (d + 1)}",
+                 origin=evaluated("Cummings, Ioannidis and Ligett 2015, Lemma 9, line 548"))
             for d in (1, 10, 50)
         ),
         blocks=tuple(picture),

@@ -7,7 +7,7 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.regression.sensitivity import counterexample, diameter, printed_constant
-from confide.study.findings import Compared, Findings, Study, advance, bound, crossing
+from confide.study.findings import Compared, Findings, Study, advance, bound, crossing, evaluated
 
 _BOUND = 1.0  # B and M
 
@@ -39,7 +39,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(
         compared=(
             bound("gamma x sensitivity, n = 10,000, gamma = 10, B = M = 1", at_size, at_most=printed,
-                  remark=f"{at_size / printed:.1f} times the printed bound"),
+                  remark=f"{at_size / printed:.1f} times the printed bound",
+                  origin=evaluated("Cummings, Ioannidis and Ligett 2015, Lemma 6, line 466")),
             Compared(quantity="largest n/gamma at which the printed bound holds", published=None,
                      ours=crossing(plain, printed), agreement="not published", remark="the lemma claims it for all"),
             Compared(quantity="gamma x sensitivity of the constrained estimate", published=None, ours=constrained,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.regression.costs import ParetoCosts, threshold
-from confide.study.findings import Findings, Study, advance, bound
+from confide.study.findings import Findings, Study, advance, bound, evaluated
 
 _SHARE, _FAILURE, _EXPONENT = 0.05, 1e-6, 2.0
 
@@ -27,7 +27,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         exact = threshold(n, _SHARE, failure, costs)
         compared.append(bound(
             f"tau, n = {n:,}, alpha = .05, beta = {failure:g}, Pareto exponent 2", exact, at_most=printed,
-            remark=f"the bound is {printed / exact:.0f} times too large"))
+            remark=f"the bound is {printed / exact:.0f} times too large",
+            origin=evaluated("Cummings, Ioannidis and Ligett 2015, Lemma 3, line 310")))
     return Findings(compared=tuple(compared), blocks=tuple(picture))
 
 

@@ -14,7 +14,7 @@ from confide.acquisition.optimum.solver import solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 
 __all__ = ["STUDY"]
 
@@ -37,7 +37,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             points.append((central, forced.value - least, name))
             if exponent in {-12, -9, -6, -3}:
                 compared.append(bound(f"what noise of 1/epsilon = e^{exponent} adds to the cost, {name}",
-                                      forced.value - least, at_least=0.0))
+                                      forced.value - least, at_least=0.0,
+                                      origin=in_words("Fallah et al. 2022, Proposition 1, line 873")))
                 rows.append((name, central, forced.value, moved, least))
             advance(progress, step * len(exponents) + done, len(_PROFILES) * len(exponents))
     return Findings(compared=tuple(compared), blocks=(

@@ -50,7 +50,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         bound("O(1): largest of linear error times sum/alpha", linear, at_most=UPPER_CONSTANT, origin=OWN_COMPARISON,
               remark="5/8; the source says that there is one"),
         bound("largest ratio of the two where the sum is 1 or more", worst, at_most=5.0 * (math.e - 1.0) * _ORDER,
-              remark="5 (e - 1) alpha: optimal up to this factor"),
+              remark="5 (e - 1) alpha: optimal up to this factor", origin=OWN_COMPARISON),
         Compared(quantity="linear error where 10 people's losses sum to .1", published=None,
                  ours=minimax_bounds(np.full(10, 0.01), order=_ORDER).upper, agreement="not published",
                  remark="a constant has 1/4"),
