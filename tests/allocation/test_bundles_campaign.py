@@ -435,7 +435,7 @@ def test_audits_of_its_life_pass_and_flag_what_was_planted(which: str, tmp_path:
     (tmp_path / "wishes.csv").unlink()  # never touched
     report = audit_life(it.plan, 3)  # type: ignore[arg-type]
     assert report.passed, report.problems
-    assert (len(report.rows), len(report.controls)) == (5, 6)
+    assert len(report.rows) == len(report.controls) == 4
 
 
 @pytest.mark.slow
@@ -447,8 +447,8 @@ def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> N
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.planted_bug == "a thousandth of the noise" for control in report.controls)
-    assert [done for done, _ in told] == list(range(1, 12))
-    assert {total for _, total in told} == {11}
+    assert [done for done, _ in told] == list(range(1, 11))
+    assert {total for _, total in told} == {10}
 
 
 @pytest.mark.slow

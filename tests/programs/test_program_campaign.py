@@ -352,7 +352,7 @@ def test_audits_pass_and_flag_what_was_planted(mode: str, tmp_path: Path) -> Non
     assert report.passed, report.problems
     assert min(len(report.rows), len(report.controls)) >= 12
     life = audit_life(it.plan, 3)  # type: ignore[arg-type]
-    assert len(life.rows) == len(life.controls) == 3
+    assert len(life.rows) == len(life.controls) == 2
     assert told[-1][0] == told[-1][1]
 
 

@@ -15,7 +15,7 @@ from parts_program import Parts
 from scipy.stats import binom, norm
 
 from cases import fast
-from confide.audit import Verdict, mixed
+from confide.audit import Verdict, charge_rows, mixed
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise
@@ -45,6 +45,7 @@ from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns
 from confide.programs.audit.lies import lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, apart, drawn, joined
 from confide.programs.audit.planted import (
+    ChargesTwice,
     Counts,
     EarlyCoins,
     Fault,
@@ -137,6 +138,15 @@ def test_every_plan_passes_with_all_its_controls(name: str) -> None:
     assert done == [1, 2, 3, 4, 5, 6]
     assert report.false_alarm <= 1e-8
     assert len(report.controls) >= 12
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_ledger_is_charged_what_is_named_and_twice_the_budget_is_flagged(name: str) -> None:
+    plan = ALL[name]
+    row, controls = charge_rows(plan.events(), plan.loss)
+    assert (row.verdict, row.measured) == ("kept", pytest.approx(1.0))
+    assert all(control.flagged for control in controls)
+    assert charge_rows(mixed(plan, ChargesTwice).events(), plan.loss)[0].measured > 1.2
 
 
 # ---- its own run on neighbours

@@ -15,18 +15,19 @@ import pyarrow as pa
 
 from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
-from confide.acquisition.campaign.plan import MeanPlan, allowed, least_right
+from confide.acquisition.campaign.contract_pages import round_sections, terms_sections
+from confide.acquisition.campaign.pages_after import explained, result_sections, result_tables, study_sections
+from confide.acquisition.campaign.plan import MeanPlan, allowed
+from confide.acquisition.campaign.rounds import as_document, as_drawn, lattice_contract, terms_of
 from confide.acquisition.campaign.submissions import Submissions, read_reports
-from confide.acquisition.mechanism import MeanBillboard, TwoPartMechanism
+from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
-from confide.acquisition.release.lattice import LatticeContract
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import as_sentence, number
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
@@ -35,7 +36,6 @@ from confide.tables import Measured, Roster, Source, Word, open_table
 __all__ = ["KIND", "MeanKind", "Rehearsed"]
 
 _LARGEST_ROUND = 1 << 31
-_SHOWN = 10  # rejected reports
 _STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard", "PowerPrior", "TwoPartMechanism",
            "UniformPrior")
 
@@ -243,58 +243,13 @@ class MeanKind(PeoplesKind):
         return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
     def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
-        """The operator's look at a round."""
-        it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
-        read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
-        if not len(made.index):
-            return [*read, Section(
-                title="Contracts: nothing is bought (private: for the operator alone)", private=True, blocks=(Text((
-                    "By these reports too few people are within the price, or the mean would cost more than the error "
-                    "of what is known without it. Nobody is asked for a record.",)),))]
-        steps, total = made.steps.astype(np.float64), float(made.steps.sum())
-        noise = math.sqrt(float(made.variance)) / total * it.width
-        error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
-        rows = (
-            ("people asked for a record", f"{len(made.index):,}"),
-            ("payments in all, if each of them sends it", plan.coins(int(made.payment.sum()))),
-            ("largest payment", plan.coins(int(made.payment.max()))),
-            ("standard error of the mean, with records of the stated variance", plan.measured(error)),
-            ("  of it noise alone", plan.measured(noise)),
-            ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
-            ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
-        )
-        return [*read, Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
-            Table(columns=("what", "in this round"), rows=rows, note="All of it follows from the reports."),))]
+        return round_sections(plan, drawn)
 
     def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
-        """One person's contract."""
-        rank = Roster(config.people.count).rank(identity)
-        names = drawn["columns"]
-        for row in drawn["rows"]:
-            if row[0] == rank:
-                return dict(zip(names[1:], row[1:], strict=True))
-        return {"steps": 0, "sigma": "0", "epsilon_local": 0.0, "epsilon_central": 0.0, "payment": 0}
+        return terms_of(drawn, Roster(config.people.count).rank(identity))
 
     def terms_sections(self, plan: MeanPlan, terms: Mapping[str, Any]) -> Sequence[Section]:
-        """A contract as she reads it."""
-        it = plan.mechanism
-        contract = lattice_contract(it, terms)
-        if not contract.active:
-            return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
-                "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
-        noise = it.width * contract.sigma / contract.steps
-        right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
-        return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
-                        blocks=(
-            Table(columns=("what", "for you"), rows=(
-                ("you are paid, once your record has come in", plan.coins(int(terms["payment"]))),
-                ("noise that your device adds, standard deviation", plan.measured(noise)),
-                ("local loss, towards the operator", f"{number(contract.epsilon_local)} nats at order {it.order:g}"),
-                ("central loss, towards the public", f"{number(contract.epsilon_central)} nats"),
-                ("weight of your record, in steps", f"{contract.steps:,}"))),
-            Text((f"What that means: who must guess whether your record is at the lower or the upper end of the "
-                  f"range, even money beforehand, is right {right[0]:.1%} of the time at most from what the operator "
-                  f"sees, and {right[1]:.1%} from what the public sees, as long as the others add their noise.",)),))]
+        return terms_sections(plan, terms)
 
     # ---- records
 
@@ -374,65 +329,15 @@ class MeanKind(PeoplesKind):
     # ---- results
 
     def result(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
-        """The mean, how far off it can be, and what is promised to whom."""
-        plan, board = _as_settled(plan, outcome), _billboard(outcome)
-        it, known = plan.mechanism, plan.mechanism.certify(board)
-        if not board.steps:
-            found = Text(("No record came in: there is no mean.",))
-        else:
-            found = Text((
-                f"The mean: {plan.measured(it.estimate(board))}.",
-                *([] if it.low <= it.estimate(board) <= it.high else [
-                    f"It is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large "
-                    "beside it, or because somebody's device did not do what it says."]),
-                f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
-                f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
-                f"over the belief, was {plan.measured(plan.here.root_error)}. That of these very contracts is "
-                "not published: it would tell of the reports.",
-                f"It is {board.total:,} of {board.steps:,} steps of the range: both are public, and nothing else is.",
-            ))
-        return [
-            Section(title="What was bought", blocks=(found,)),
-            Section(title="What is promised, and to whom", blocks=(Text((
-                *(as_sentence(each.sentence()) + (f" {as_sentence(each.note)}" if each.note else "")
-                  for each in plan.guarantees),
-            )),)),
-        ]
+        return result_sections(plan, outcome)
 
     def tables(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`mean`: the estimate, and the bound of its standard error."""
-        plan, board = _as_settled(plan, outcome), _billboard(outcome)
-        it = plan.mechanism
-        return {"mean": pa.table({
-            "mean": [it.estimate(board) if board.steps else None],
-            "standard_error_at_most": [math.sqrt(it.certify(board).mse)], "unit": [plan.config.record.unit]})}
+        return result_tables(plan, outcome)
 
     def explain(
         self, plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        """One participant's share: what, from what, and why."""
-        plan, board = _as_settled(plan, outcome), _billboard(outcome)
-        share = plan.mechanism.decode(record, index, board)
-        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
-        who = f"Participant {index + 1}"
-        if stored is not None and stored != share["payment"]:
-            return [Section(title=f"{who}: settled at {plan.coins(stored)}", private=True, blocks=(Text((
-                f"What the files hold today would be paid {plan.coins(share['payment'])}: it is not what was settled. "
-                f"What counts is the settlement: {plan.coins(stored)}.",)),))]
-        if record is None or not record.steps:
-            return [Section(title=f"{who}: nothing was asked", private=True, blocks=(Text((
-                "No record was asked of this id, or none of its contract arrived; nothing is paid.",)),))]
-        if not record.sent:
-            return [Section(title=f"{who}: no record arrived", private=True, blocks=(Text((
-                "There was a contract, and no record that a device sends came in on it; nothing is paid.",)),))]
-        it = plan.mechanism
-        return [Section(title=f"{who}: payment {plan.coins(share['payment'])}", private=True, blocks=(Text((
-            f"For one noisy record, as the contract says: at most {number(record.epsilon_local)} nats towards the "
-            f"operator and {number(record.epsilon_central)} towards the public, at order {it.order:g}.",
-            f"The record counted {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's "
-            "reports and not from records: the public result does not give it, the operator's signature on the "
-            "contract does.",
-        )),))]
+        return explained(plan, outcome, record, index)
 
     # ---- rehearsal
 
@@ -463,81 +368,12 @@ class MeanKind(PeoplesKind):
         return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
 
     def study(self, plan: MeanPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """The true mean beside what was bought, and what it cost."""
-        it, board, data = plan.mechanism, _billboard(outcome), collection.data
-        truth = data.truth[~np.isnan(data.truth)]
-        inside = np.clip(truth, it.low, it.high)
-        paid = int(outcome.shares["payment"].to_numpy().sum())
-        rows: tuple[tuple[str, str], ...] = (
-            ("mean of all records", plan.measured(float(truth.mean()))),
-            ("  of those within the range", plan.measured(float(inside.mean()))),
-            ("mean that was bought", plan.measured(it.estimate(board))),
-            ("their variance, in squared widths", number(float(inside.var()) / it.width**2)),
-            ("  that of the plan", number(it.scaled_variance)),
-            ("paid in all", plan.coins(paid)),
-            ("  expected", plan.money(plan.here.payments)),
-        )
-        return [Section(title="Beside the true records", study=True, blocks=(
-            Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample: that is part of "
-                  "the error."),))]
+        return study_sections(plan, collection, outcome)
 
     def audit(self, plan: MeanPlan, seed: int, progress: Progress | None = None) -> Any:
         from confide.acquisition.audit.whole import audit_mean
 
         return audit_mean(plan.mechanism, seed, progress)
-
-
-def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeContract:
-    """What a person's device needs of her terms.
-
-    Raises:
-        InvalidInput: no terms of a contract.
-        NotGuaranteed: its noise does not keep its level.
-    """
-    try:
-        steps, sigma = int(terms["steps"]), int(terms["sigma"])
-        local, central = float(terms["epsilon_local"]), float(terms["epsilon_central"])
-    except (LookupError, TypeError, ValueError):
-        raise InvalidInput("contract", "has no terms of a record", "use it as the operator gave it") from None
-    return LatticeContract(steps, sigma, local, central, it.order, it.low, it.high)
-
-
-_COLUMNS = ("index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment")
-
-
-def as_document(terms: ContractTerms) -> dict[str, Any]:
-    """A round as JSON: one row a contract; sigmas are beyond what all readers of JSON hold, and written as texts."""
-    columns = [map(str, terms.sigma.tolist()) if name == "sigma" else getattr(terms, name).tolist()
-               for name in _COLUMNS]
-    return {"columns": list(_COLUMNS), "rows": [list(row) for row in zip(*columns, strict=True)],
-            "variance": str(terms.variance)}
-
-
-def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
-    """A round from its JSON.
-
-    Raises:
-        InvalidInput: its ranks are not of these people, each once.
-    """
-    columns = dict(zip(_COLUMNS, zip(*document["rows"], strict=True), strict=False))
-    found = ContractTerms.of_columns({**columns, "sigma": [int(each) for each in columns.get("sigma", ())]},
-                                     int(document["variance"]))
-    ranks = found.index
-    if ranks.size and not (ranks[0] >= 0 and ranks[-1] < people and (np.diff(ranks) > 0).all()):
-        raise InvalidInput("contracts", "name people who were not invited, or one of them twice")
-    return found
-
-
-def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
-    """How many reports could be used, and who is rejected and why; reports are no secret from the operator."""
-    rejected = drawn["rejected"]
-    lost = f"{len(rejected):,} row{'s' * (len(rejected) != 1)} cannot:" if rejected else "no row is rejected."
-    said = Text((f"{drawn['usable']:,} reports can be used; {lost}",))
-    if not rejected:
-        return (said,)
-    first = tuple(rejected.items())[:_SHOWN]
-    more = f"{len(rejected) - _SHOWN:,} more; the file of the round has them all." if len(rejected) > _SHOWN else ""
-    return said, Table(columns=("id", "why"), rows=first, note=more)
 
 
 def _concerns(config: MeanConfig) -> Measured:
@@ -562,20 +398,6 @@ def _known(values: Mapping[str, str], names: tuple[str, ...]) -> None:
 
 def _watched(source: Source, config: MeanConfig, progress: Progress | None) -> Source:
     return source if progress is None else source.watched(by_slots(progress, config.people.count))
-
-
-def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanBillboard:
-    if not isinstance(outcome.billboard, MeanBillboard):
-        raise InvalidInput("outcome", "is of another kind of campaign", "must be of the kind 'mean'")
-    return outcome.billboard
-
-
-def _as_settled(plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanPlan:
-    """The plan with the mechanism that ran: another version may plan another one."""
-    it = outcome.mechanism
-    if not isinstance(it, TwoPartMechanism):
-        raise InvalidInput("outcome", "is of another kind of campaign", "must be of the kind 'mean'")
-    return plan if it == plan.mechanism else MeanPlan(mechanism=it, config=plan.config)
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again

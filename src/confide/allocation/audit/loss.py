@@ -32,10 +32,13 @@ _PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
 
 def promise(mechanism: Market) -> PureDP | ZCDP:
-    """What all releases of a run together may cost, before anything is cut off: pure, or zCDP for Gaussian noise."""
+    """What all releases of a run together may cost, before anything is cut off: pure, or zCDP for Gaussian noise.
+
+    It follows from the parameters that are named, not from what a run divides among its releases.
+    """
     if mechanism.noise_law == "laplace":
         return PureDP(mechanism.epsilon)
-    return ZCDP(float(mechanism.budget))
+    return ZCDP.within(mechanism.epsilon, mechanism.delta - mechanism.overflow_delta)
 
 
 def hidden_parts(mechanism: Market) -> dict[str, HiddenPart]:

@@ -35,10 +35,11 @@ __all__ = ["Fault", "faults"]
 _LEAKS = 3  # what is simply told shows at once
 
 if TYPE_CHECKING:  # what they are put on top of
+    from confide.allocation.market import Market as _Any
     from confide.allocation.pmatch import PMatch as _Matching
     from confide.allocation.sinkhorn_match import SinkhornMatch as _Scaling
 else:
-    _Matching = _Scaling = object
+    _Any = _Matching = _Scaling = object
 
 
 class Fault(NamedTuple):
@@ -139,6 +140,14 @@ def _wanting(data: Any) -> int:
 
 
 # ---- the counters
+
+
+class TwiceTheBudget(_Any):
+    """All that is divided among the releases is doubled: their noise, and what is charged for it."""
+
+    @cached_property
+    def budget(self) -> Fraction:
+        return 2 * super().budget
 
 
 class QuarterOfTheScale(_Matching):

@@ -7,6 +7,7 @@ is given to whom, and what is claimed of it, on made-up bidders of the campaign'
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from confide.allocation.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, decode_row, run_of
 from confide.allocation.audit.doors import (
@@ -28,22 +29,19 @@ from confide.allocation.audit.participation import (
     bundle_reach,
     staggered_auction,
 )
-from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale
+from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, TwiceTheBudget
 from confide.allocation.audit.tiny_markets import counted, steps, tiny
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
-from confide.audit.history_loss import promised_parameter
-from confide.audit.report import parameter_unit
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, sampler_audit
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
-from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["accounts_row", "audit_matching", "participation_rows"]
+__all__ = ["audit_matching", "charged", "participation_rows"]
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _STEPS = 6
@@ -61,7 +59,8 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     if getattr(mechanism, "plentiful", False):
         return _of_plenty(mechanism, seed, progress)
     twin = tiny(mechanism)
-    rows, out = [accounts_row(mechanism), *participation_rows(mechanism)], [_wrong_accounts(mechanism)]
+    rows, out = charged(mechanism)
+    rows += participation_rows(mechanism)
     advance(progress, 1, _STEPS)
     rows += door_rows(twin, seed, mechanism.guarantees().privacy)
     rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
@@ -91,6 +90,9 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
                                  "what a run asked of its noise",
                                  unit="releases", concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
+    rows.append(AuditRow.at_most("what the ledger is charged, where there is enough of everything", 0.0,
+                                 Accountant(mechanism.events()).epsilon(0.0, calculator="basic"),
+                                 "the events of a run; epsilon", unit="nats", concern=Concern.BUDGET))
     advance(progress, _STEPS, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
@@ -98,27 +100,26 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
 # ---- the accounts
 
 
-def accounts_row(mechanism: Market) -> AuditRow:
-    """What the events of a run cost together, against the budget. Of truncation, which costs a delta besides, the part
-    before it.
+def charged(mechanism: Market) -> tuple[list[AuditRow], list[Control]]:
+    """What the ledger is charged for a run, held against what its parameters name, neither more nor less; and the same
+    of runs that are charged twice, by half, for what they do not release, or by a budget that is not theirs.
+
+    Truncation makes one release of all, charged as what is promised; of it the parts are held against what they share.
 
     Args:
         mechanism: sound or broken.
     """
-    own = replace(mechanism, on_overflow="flag") if mechanism.on_overflow == "truncate" and \
-        mechanism.noise_law == "laplace" else mechanism
-    claim, events = promise(mechanism), own._spent()
-    pure = isinstance(claim, PureDP)
-    spent = Accountant(events).epsilon(0.0, calculator="basic") if pure else Accountant(events).rho()
-    return AuditRow.at_most("accounts: the sum of what the releases are charged", promised_parameter(claim), spent,
-                            f"the events of a run; {'epsilon' if pure else 'rho'}",
-                            unit=parameter_unit(claim), concern=Concern.BUDGET)
-
-
-def _wrong_accounts(mechanism: Market) -> Control:
-    code = CountsTwice if isinstance(mechanism, SinkhornMatch) else QuarterOfTheScale
-    bug = "the final count made twice" if isinstance(mechanism, SinkhornMatch) else "a quarter of the scale"
-    return Control("accounts", bug, accounts_row(mixed(mechanism, code)).flagged)
+    row, controls = charge_rows(mechanism._spent(), promise(mechanism))
+    rows, out = [row], list(controls)
+    own: tuple[str, type[Any]] = ("the final count made twice", CountsTwice) \
+        if isinstance(mechanism, SinkhornMatch) else ("a quarter of the scale", QuarterOfTheScale)
+    for bug, code in (("everything has twice the budget", TwiceTheBudget), own):
+        bent = mixed(mechanism, code)
+        out.append(Control(row.promise, bug, charge_rows(bent._spent(), promise(bent))[0].flagged))
+    if mechanism.on_overflow == "truncate":
+        row, controls = charge_rows(mechanism.events(), mechanism.loss)
+        rows, out = [*rows, row], [*out, *controls]
+    return rows, out
 
 
 # ---- what the noise rests on

@@ -1,7 +1,7 @@
 """The audit of a planned campaign that hands out goods. Nobody's record is touched.
 
-Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates,
-and the ledger's price. And the family's audit runs, with exact losses on tiny neighbours and faults that it must flag.
+Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
+And the family's audit runs, with the ledger's charge, exact losses on tiny neighbours and faults that it must flag.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from confide.allocation.audit.whole import audit_matching
 from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.market import Market
-from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, completed
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.kinds import Progress
@@ -103,13 +103,11 @@ def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
     played = [_play(plan, 1000 * seed + number) for number in range(runs)]
     parts = _parts(market, played)
-    spent, twice = charge_rows(market.events(), market.loss)
-    rows, out = [spent], [*twice]
-    advance(progress, 1, len(parts) + 1 + _STEPS)
+    rows, out = list[AuditRow](), list[Control]()
     for audit, control, bug in parts:
         rows.append(audit())
         out.append(Control(rows[-1].promise, bug, control().flagged))
-        advance(progress, len(rows), len(parts) + 1 + _STEPS)
+        advance(progress, len(rows), len(parts) + _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
 

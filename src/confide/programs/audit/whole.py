@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Control, charge_rows, mixed, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.privacy.accounting import Accountant
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, scaled
@@ -29,7 +28,7 @@ from confide.programs.audit.tiny_programs import steps, tiny, tiny_pool
 from confide.programs.dude import Dude
 from confide.programs.round_dude import RoundDude
 
-__all__ = ["accounts_row", "audit_program", "sampler_rows"]
+__all__ = ["audit_program", "sampler_rows"]
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _STEPS = 6
@@ -65,7 +64,9 @@ def audit_program(
     pool = tiny_pool(mechanism.program, seed, records)
     twin = tiny(mechanism, pool)
     small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
-    rows, out = [accounts_row(mechanism)], [_wrong_accounts(mechanism)]
+    spent, wrongly = charge_rows(mechanism.events(), mechanism.loss)
+    bent = charge_rows(mixed(mechanism, ChargesTwice).events(), mechanism.loss)[0]
+    rows, out = [spent], [*wrongly, Control(spent.promise, "twice the squared budget", bent.flagged)]
     rows += sensitivity_rows(mechanism, pool, seed)
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
@@ -98,28 +99,6 @@ def audit_program(
 
 def _number(row: AuditRow) -> float:
     return float(row.measured) if isinstance(row.measured, float) else 0.0
-
-
-# ---- the accounts
-
-
-def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
-    """What the events of a run cost together, against the budget.
-
-    Args:
-        mechanism: sound or broken.
-        sound: whose budget it is, where the mechanism is broken.
-    """
-    own = sound or mechanism
-    spent = Accountant(mechanism.events()).epsilon(own.delta)
-    return AuditRow.at_most("accounts: what all releases are charged together", own.loss.epsilon, spent,
-                            f"the events of a run; epsilon at delta = {own.delta:g}",
-                            unit="nats", concern=Concern.BUDGET)
-
-
-def _wrong_accounts(mechanism: Dude) -> Control:
-    bent = mixed(mechanism, ChargesTwice)
-    return Control("accounts", "twice the squared budget", accounts_row(bent, mechanism).flagged)
 
 
 # ---- the noise itself

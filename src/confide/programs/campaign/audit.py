@@ -1,7 +1,7 @@
 """The audit of a planned campaign that shares by a program. Nobody's record is touched.
 
-The family's audit, and what the campaign's own mechanism does with made-up people as they would hand in: decodes,
-billboards and the ledger's price, each beside something that is broken on purpose.
+The family's audit, with the ledger's charge, and what the campaign's own mechanism does with made-up people as they
+would hand in: decodes and billboards, each beside something that is broken on purpose.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, completed
+from confide.audit import AuditReport, AuditRow, Concern, Control, completed
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.kinds import Progress
@@ -108,8 +108,7 @@ def audit_life(plan: SharingPlan, seed: int = 0, progress: Progress | None = Non
         rows.append(audit())
         controls.append(Control(rows[-1].promise, bug, control().flagged))
         advance(progress, len(rows), len(parts))
-    spent, twice = charge_rows(plan.mechanism.events(), plan.mechanism.loss)
-    return AuditReport((*rows, spent), (*controls, *twice))
+    return AuditReport(tuple(rows), tuple(controls))
 
 
 def _play(it: Dude, seed: int) -> _Played:
