@@ -17,7 +17,7 @@ from benchmarks.release_data import product_data, published
 from confide.privacy.noise.simulated import study_generator
 from confide.release import MWEM, DualQuery, MarginalFit, Reweighted, Workload, true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.recommendation import dual_query
+from confide.release.planning import dual_query
 
 DELTA = 1e-3
 

@@ -356,7 +356,7 @@ def test_the_certificate_holds_in_the_worst_run_that_it_allows(form):
     that nothing is learnt: the certificate must still reach the worst query, and need not reach further.
     """
     n, singles = 10**6, Workload.complete(2, width=1)
-    mwem = MWEM(n=n, workload=singles, rounds=1, epsilon=0.01, form=form, failure=0.05)
+    mwem = MWEM(n=n, workload=singles, rounds=1, epsilon=0.01, form=form, beta=0.05)
     each = 0.05 / 2
     hidden = math.floor(mwem.noise_error(each))
     missed = math.floor(2 / mwem.each * math.log(2 / each))  # the exponential mechanism's, with sensitivity 1
@@ -421,7 +421,7 @@ def test_blocks_lift_the_limit_without_loss():
 
 @pytest.mark.parametrize(("field", "value"), [
     ("n", 0), ("n", 2**42 + 1), ("rounds", 0), ("epsilon", 0.0), ("epsilon", math.inf), ("epsilon", 5e-324),
-    ("form", "printed"), ("passes", 0), ("failure", 1.0), ("workload", None),
+    ("form", "printed"), ("passes", 0), ("beta", 1.0), ("workload", None),
 ])
 def test_each_parameter_is_refused_by_name(field, value):
     with pytest.raises(InvalidInput, match=field):

@@ -172,9 +172,9 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     asked: list[float] = []
     found: list[Any] = []
 
-    def spy(*arguments: Any, failure: float) -> Any:
-        asked.append(failure)
-        found.append((arguments, bars(*arguments, failure=failure)))
+    def spy(*arguments: Any, beta: float) -> Any:
+        asked.append(beta)
+        found.append((arguments, bars(*arguments, beta=beta)))
         return found[-1][1]
 
     monkeypatch.setattr(audit, "bars", spy)

@@ -24,15 +24,15 @@ from confide.release.codes import Codes
 from confide.release.dual_query import usual
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
+from confide.release.planning import ReleasePlan, dual_query, gaussian_noise, plan
 from confide.release.predicted import predict
-from confide.release.recommendation import Recommendation, dual_query, gaussian_noise, recommend
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
                  Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
 
 
-def ask(schema: Schema, n: int, count: int, epsilon: float = 1.0, delta: float = 1e-6, **others: Any) -> Recommendation:
-    return recommend(schema, n, Workload.random(schema, count, seed=1), epsilon, delta, **others)
+def ask(schema: Schema, n: int, count: int, epsilon: float = 1.0, delta: float = 1e-6, **others: Any) -> ReleasePlan:
+    return plan(schema, n, Workload.random(schema, count, seed=1), epsilon, delta, **others)
 
 
 # ---- what is advised
@@ -81,14 +81,14 @@ def test_what_measured_runs_speak_for_is_advised(schema: Schema, n: int, workloa
     asked = Workload.random(schema, workload, seed=1) if isinstance(workload, int) else workload
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = recommend(schema, n, asked, 1.0, 1e-6)
+        found = plan(schema, n, asked, 1.0, 1e-6)
     assert found.method == advised
     fitted = {each.method: each for each in found.predictions}["marginal-fit"]
     assert fitted.mechanism is None or "how columns hang together" in fitted.basis
 
 
 def test_noise_is_preferred_to_what_is_about_as_good() -> None:
-    found = recommend(LIKE_ADULT, 32_000, Workload.random(LIKE_ADULT, 40, seed=1), 1.0, 1e-6)
+    found = plan(LIKE_ADULT, 32_000, Workload.random(LIKE_ADULT, 40, seed=1), 1.0, 1e-6)
     by_name = {each.method: each for each in found.predictions}
     assert by_name["gaussian"].average / 1.5 < by_name["marginal-fit"].average < by_name["gaussian"].average
     assert found.method == "gaussian"
@@ -155,7 +155,7 @@ def test_structured_noise_where_queries_exclude_each_other() -> None:
 def test_bad_input_is_named(wrong: dict[str, Any], field: str) -> None:
     good: dict[str, Any] = {"n": 100, "workload": Workload.complete(4), "epsilon": 1.0, "delta": 1e-6}
     with pytest.raises(InvalidInput) as caught:
-        recommend(Schema.bits(4), **{**good, **wrong})
+        plan(Schema.bits(4), **{**good, **wrong})
     assert caught.value.field == field
 
 
@@ -278,7 +278,7 @@ def test_the_advice_is_at_most_twice_as_wrong_as_the_best(schema: Schema, n: int
     board = fit.run(data, Noise.simulated(1)).billboard
     for workload in (*(Workload.random(schema, count, seed=1) for count in (30, 300, 1_500)),
                      Workload.complete(schema, width=2), Workload.complete(schema, width=2, kind="parities")):
-        found, measured = recommend(schema, n, workload, 1.0, 1e-6), {}
+        found, measured = plan(schema, n, workload, 1.0, 1e-6), {}
         for each in found.predictions:
             if each.mechanism is not None:
                 measured[each.method] = float(
@@ -294,7 +294,7 @@ def test_the_advice_between_noise_and_the_game_is_measured(classes: int) -> None
     schema = Schema.bits(501)  # one more than MarginalFit takes
     for n, count, advised in ((50_000, 2_000, "gaussian"), (5_000, 200_000, "dual-query")):
         data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
-        found = recommend(schema, n, workload, 1.0, 1e-6)
+        found = plan(schema, n, workload, 1.0, 1e-6)
         assert found.method == advised
         noise = errors(gaussian_noise(schema, n, workload, 1.0, 1e-6), data, workload)
         game = errors(dual_query(schema, n, workload, 1.0, 1e-6), data, workload)
@@ -309,7 +309,7 @@ def test_the_advice_without_a_delta_is_measured(classes: int) -> None:
     for width, n, count, advised in ((8, 5_000, 5, "laplace"), (12, 50_000, 1_000, "mwem")):
         schema = Schema.bits(width)
         data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
-        found = recommend(schema, n, workload, 1.0, 0.0)
+        found = plan(schema, n, workload, 1.0, 0.0)
         assert found.method == advised
         by_method = {each.method: errors(each.mechanism, data, workload).mean()
                      for each in found.predictions if each.mechanism is not None}
@@ -339,4 +339,4 @@ def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
     assert 0.016 / 3 < found.average < 0.016 * 3
     assert 0.032 / 3 < found.largest < 0.032 * 3
     assert found.average > 5 * predict("marginal-fit", fit, values).average
-    assert recommend(schema, 20_000, ranges, 1.0, 1e-6).method == "gaussian"
+    assert plan(schema, 20_000, ranges, 1.0, 1e-6).method == "gaussian"

@@ -151,8 +151,8 @@ def test_numbers_are_kept_as_pythons_own():
         assert game.eta == float(eta)
         assert game.run(BITS[:7], Noise.simulated(1))
     assert type(replace(game, eta=np.float32(0.25)).eta) is float
-    mwem = MWEM(n=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3), failure=np.float32(0.25))
-    assert [type(each) for each in (mwem.n, mwem.rounds, mwem.epsilon, mwem.failure)] == [int, int, float, float]
+    mwem = MWEM(n=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3), beta=np.float32(0.25))
+    assert [type(each) for each in (mwem.n, mwem.rounds, mwem.epsilon, mwem.beta)] == [int, int, float, float]
     noisy = NoisyAnswers(n=np.int32(100), workload=PAIRS, epsilon=np.float32(1), delta=np.float32(0.001))
     assert [type(each) for each in (noisy.n, noisy.epsilon, noisy.delta)] == [int, float, float]
     both = Reweighted(dual_query=game, rho_mea=np.float32(1), measured=np.int8(1), prior=Fraction(1, 2))

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from confide.release.oracle.local_search import LocalSearch
     from confide.release.oracle.terms import Terms
     from confide.release.packed import PackedBits
+    from confide.release.planning import ReleasePlan, plan
     from confide.release.predicted import Prediction
-    from confide.release.recommendation import Recommendation, recommend
     from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords, Transcript
     from confide.release.schema import Schema
     from confide.release.synthetic import Rounds, SyntheticRecords
@@ -80,7 +80,7 @@ __all__ = [
     "Oracle",
     "PackedBits",
     "Prediction",
-    "Recommendation",
+    "ReleasePlan",
     "Reweighted",
     "ReweightedCertificate",
     "ReweightedRecords",
@@ -94,7 +94,7 @@ __all__ = [
     "Workload",
     "compare",
     "marginals_from_parities",
-    "recommend",
+    "plan",
     "true_answers",
 ]
 
@@ -130,7 +130,7 @@ __getattr__, __dir__ = doors(
         "oracle.terms": ("Terms",),
         "packed": ("PackedBits",),
         "predicted": ("Prediction",),
-        "recommendation": ("Recommendation", "recommend"),
+        "planning": ("ReleasePlan", "plan"),
         "reweighted": ("MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "Transcript"),
         "schema": ("Schema",),
         "synthetic": ("Rounds", "SyntheticRecords"),

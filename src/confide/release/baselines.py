@@ -385,9 +385,9 @@ class NoisyAnswers(_Budgeted):
     def _loss(self) -> PrivacyLoss:
         return PureDP(self.epsilon) if self.law == "laplace" else super()._loss()
 
-    def error(self, failure: float) -> float:
-        """The largest error of any answer as a fraction, but for a probability of `failure`."""
-        each = fraction("failure", failure) / len(self.measured)
+    def error(self, beta: float) -> float:
+        """The largest error of any answer as a fraction, but for a probability of `beta`."""
+        each = fraction("beta", beta) / len(self.measured)
         if self.law == "laplace":
             ratio = math.exp(-1 / self.scale)
             return self.scale * math.log(2 / (1 + ratio) / each) / self.n

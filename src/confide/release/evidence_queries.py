@@ -30,9 +30,9 @@ __all__: list[str] = []
 _Floats = NDArray[np.float64]
 
 
-def _drawn(seed: int, d: int, draws: int, kind: Any = "conjunctions", width: int = 3) -> Terms:
-    """Samples from all queries of a width and their negations, with even probability."""
-    workload = Workload.random(d, min(40, math.comb(d, width)), width=width, seed=seed, kind=kind)
+def _drawn(seed: int, d: int, draws: int, kind: Any = "conjunctions") -> Terms:
+    """Samples from all queries of three attributes and their negations, with even probability."""
+    workload = Workload.random(d, min(40, math.comb(d, 3)), width=3, seed=seed, kind=kind)
     g = study_generator(seed, "claims", "samples")
     return Terms.netted(workload, g.integers(0, len(workload), draws), g.random(draws) < 0.5)
 

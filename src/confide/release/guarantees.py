@@ -26,10 +26,10 @@ _FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1,
           "gives 1.859; round by round it is 1.029, or 0.996 with the sharper drift")
 
 
-def concentrated_privacy(events: Sequence[Event], source: Source, note: str = _STEP) -> Privacy:
+def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
     """The zCDP guarantee towards the public of a list of events."""
     return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
-                   source=source, note=note)
+                   source=source, note=_STEP)
 
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:

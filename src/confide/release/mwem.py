@@ -179,12 +179,12 @@ class MWEMCertificate(Certificate):
     """Errors that the run itself shows, as fractions of n.
 
     Args:
-        failure: probability that one of the two does not hold.
+        beta: probability that one of the two does not hold.
         measured: largest possible error of the measured queries.
         everywhere: largest possible error of any query; 1 says nothing.
     """
 
-    failure: float
+    beta: float
     measured: float
     everywhere: float
 
@@ -292,7 +292,7 @@ class MWEM(Mechanism):
             for which the theorem speaks. On correlated data the analysed form is many times worse.
         passes: of a replay, at most. It stops where no residual changes by 10^-6 n any more; that is post-processing,
             a function of the published measurements.
-        failure: probability with which the certificate may fail.
+        beta: probability with which the certificate may fail.
         schema: public columns. Where one of them has bins or levels, the histogram is over the combinations of the
             columns' values, and records have one value of each.
         delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
@@ -319,7 +319,7 @@ class MWEM(Mechanism):
     epsilon: float
     form: Form = "replay"
     passes: int = 100
-    failure: float = 0.05
+    beta: float = 0.05
     schema: Schema | None = None
     delta: float = 0.0
 
@@ -328,7 +328,7 @@ class MWEM(Mechanism):
     def __post_init__(self) -> None:
         settle(self, n=whole("n", self.n, at_least=1), rounds=whole("rounds", self.rounds, at_least=1),
                passes=whole("passes", self.passes, at_least=1), epsilon=positive("epsilon", self.epsilon),
-               failure=fraction("failure", self.failure), delta=fraction("delta", self.delta, zero=True))
+               beta=fraction("beta", self.beta), delta=fraction("delta", self.delta, zero=True))
         if self.n > _MOST:
             raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
         one_of("form", self.form, ("replay", "analysed"))
@@ -363,7 +363,7 @@ class MWEM(Mechanism):
                 own e, unless pure composition is better.
             workload: the queries.
             rounds: T; by `usual_rounds` if left out: from n, the budget, the number of queries and ln|X| alone.
-            rest: form, passes, failure, schema.
+            rest: form, passes, beta, schema.
 
         Example:
             >>> pair = Workload.conjunctions([[0, 1]], attributes=2)
@@ -441,13 +441,13 @@ class MWEM(Mechanism):
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
-    def noise_error(self, failure: float) -> float:
-        """What one measurement is off by, in counts, but for a probability of `failure`.
+    def noise_error(self, beta: float) -> float:
+        """What one measurement is off by, in counts, but for a probability of `beta`.
 
         P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale): a little more than of the continuous law.
         """
         ratio = math.exp(-1 / self.scale)
-        return self.scale * max(0.0, math.log(2 / (1 + ratio) / failure))
+        return self.scale * max(0.0, math.log(2 / (1 + ratio) / beta))
 
     def bound(self) -> tuple[float, float]:
         """(largest error of any query in counts, failure probability) of the analysed form, before the run.
@@ -540,7 +540,7 @@ class MWEM(Mechanism):
         differs from that one by what anybody can compute.
         """
         board = self._own(billboard)
-        play, each = board._play, self.failure / (2 * self.rounds)
+        play, each = board._play, self.beta / (2 * self.rounds)
         noise = self.noise_error(each) / self.n
         targets = np.clip(board.measured / self.n, 0.0, 1.0)
         measured = float(np.abs(play.answers[board.chosen] - targets).max()) + noise
@@ -552,7 +552,7 @@ class MWEM(Mechanism):
                 bounds.append(gap + slack + float(np.abs(play.answers - answers).max()))
         if self.form == "analysed":
             bounds.append(math.fsum(play.gaps) / self.rounds + slack)
-        return MWEMCertificate(failure=self.failure, measured=min(1.0, measured), everywhere=min(bounds))
+        return MWEMCertificate(beta=self.beta, measured=min(1.0, measured), everywhere=min(bounds))
 
     def check(self, billboard: Billboard) -> None:
         """Whether it is of this plan, and its histogram can be computed again.

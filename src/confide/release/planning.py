@@ -22,7 +22,7 @@ from confide.release.predicted import Prediction, predict
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "recommend"]
+__all__ = ["ReleasePlan", "candidates", "dual_query", "gaussian_noise", "plan"]
 
 _CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
@@ -33,7 +33,7 @@ _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommendation:
+class ReleasePlan:
     """The advice, and what it rests on.
 
     Args:
@@ -60,9 +60,9 @@ class Recommendation:
              "refused": each.refused} for each in self.predictions]}
 
 
-def recommend(
+def plan(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, *, rows: bool = False
-) -> Recommendation:
+) -> ReleasePlan:
     """Choose a method and build its mechanism, from public facts alone.
 
     Args:
@@ -81,7 +81,7 @@ def recommend(
 
     Example:
         >>> few = Workload.random(Schema.bits(500), 100, seed=1)
-        >>> found = recommend(Schema.bits(500), 100_000, few, 1.0, 1e-6)
+        >>> found = plan(Schema.bits(500), 100_000, few, 1.0, 1e-6)
         >>> found.method, found.mechanism.sigma < 43
         ('gaussian', True)
     """
@@ -97,7 +97,7 @@ def recommend(
                       f"delta = {delta:g} ({why})", "spend more, or ask fewer queries")
     best = min(able, key=lambda each: each.uncut * (1.0 if each.certain else _PREFERENCE))
     ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.average, each.uncut)))
-    return Recommendation(method=best.method, mechanism=_there(best), predictions=ordered,
+    return ReleasePlan(method=best.method, mechanism=_there(best), predictions=ordered,
                           reasons=tuple(_reasons(best, ordered, schema, workload, n, delta, rows)))
 
 

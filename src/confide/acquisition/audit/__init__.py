@@ -1,4 +1,4 @@
-"""The privacy audits of a release: her client, the published sum, and both broken on purpose."""
+"""The audit of a mean's campaign, and its parts: her client, the published sum, and both broken on purpose."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
         sum_divergence,
         sum_rows,
     )
+    from confide.acquisition.audit.whole import audit_mean
 
 __all__ = [
+    "audit_mean",
     "client_controls",
     "client_rows",
     "enumerated_divergence",
@@ -33,5 +35,6 @@ __getattr__, __dir__ = doors(
         "client": ("client_controls", "client_rows"),
         "release": ("release_controls", "release_rows"),
         "sums": ("enumerated_divergence", "sum_controls", "sum_divergence", "sum_rows"),
+        "whole": ("audit_mean",),
     },
 )

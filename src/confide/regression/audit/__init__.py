@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from confide.regression.audit.population import StandIn, stand_in
     from confide.regression.audit.printed import printed_audit, printed_loss, printed_samples
     from confide.regression.audit.privacy import claims_of, privacy_controls, privacy_rows
-    from confide.regression.audit.whole import audit_plan
+    from confide.regression.audit.whole import audit_regression
 
 
 __all__ = [
     "StandIn",
-    "audit_plan",
+    "audit_regression",
     "behaviour_controls",
     "behaviour_rows",
     "claims_of",
@@ -43,6 +43,6 @@ __getattr__, __dir__ = doors(
         "population": ("StandIn", "stand_in"),
         "printed": ("printed_audit", "printed_loss", "printed_samples"),
         "privacy": ("claims_of", "privacy_controls", "privacy_rows"),
-        "whole": ("audit_plan",),
+        "whole": ("audit_regression",),
     },
 )

@@ -15,12 +15,12 @@ from confide.regression.audit.behaviour import behaviour_controls, behaviour_row
 from confide.regression.audit.privacy import privacy_controls, privacy_rows
 from confide.regression.planner import RegressionPlan
 
-__all__ = ["audit_plan"]
+__all__ = ["audit_regression"]
 
 _TYPES = 40  # people whose best lie is looked for
 
 
-def audit_plan(plan: RegressionPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+def audit_regression(plan: RegressionPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
     """Promised against measured for one plan, with the planted bugs that the same attacks must flag.
 
     Args:

@@ -21,7 +21,7 @@ from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
 from confide.regression import planner
-from confide.regression.audit import audit_plan
+from confide.regression.audit import audit_regression
 from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
 from confide.regression.campaign.stand_ins import StandIns, stand_ins
@@ -157,7 +157,7 @@ class RegressionKind(PeoplesKind):
         return study_sections(plan.regression, billboard, collection.data, outcome, plan.design, plan.response)
 
     def audit(self, plan: CampaignPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        return audit_plan(plan.regression, seed, progress)
+        return audit_regression(plan.regression, seed, progress)
 
 
 def _cut(response: Numeric, reach: float) -> bool:

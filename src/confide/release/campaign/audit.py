@@ -185,7 +185,7 @@ def _accuracy(plan: QueriesPlan, seed: int) -> tuple[list[AuditRow], list[Contro
     if not isinstance(outcome, SimulatedOutcome):
         raise TypeError("simulated noise made a release")
     errors = np.abs(released_answers(outcome, plan.workload) - true.fractions)
-    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, failure=FALSE_ALARM)
+    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, beta=FALSE_ALARM)
     narrow = replace(held, each=held.each / _NARROW, together=held.together / _NARROW)
     # Noise that left every count as it is shows nothing, whatever the bars are.
     bug = [_bar_row(it, narrow, errors)] if errors.max() * plan.records >= 1 else []
@@ -202,7 +202,7 @@ def _strict(it: Mechanism) -> Mechanism:
         case Reweighted():
             return replace(it, beta=FALSE_ALARM, dual_query=replace(it.dual_query, beta=FALSE_ALARM))
         case MWEM():
-            return replace(it, failure=FALSE_ALARM)
+            return replace(it, beta=FALSE_ALARM)
     return it
 
 

@@ -18,7 +18,7 @@ from confide.release.campaign.config import (
 )
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.recommendation import dual_query, gaussian_noise
+from confide.release.planning import dual_query, gaussian_noise
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -305,7 +305,7 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
             found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
             found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
-                         f"{1 - certificate.failure:.0%}.")
+                         f"{1 - certificate.beta:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "

@@ -21,8 +21,8 @@ from confide.release.campaign.methods import build, declined
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
+from confide.release.planning import ReleasePlan, candidates, plan
 from confide.release.predicted import HOPELESS, Prediction, predict
-from confide.release.recommendation import Recommendation, candidates, recommend
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -50,7 +50,7 @@ class QueriesPlan:
     schema: Schema
     workload: Workload
     mechanism: Mechanism
-    advice: Recommendation | None
+    advice: ReleasePlan | None
     doubts: tuple[str, ...] = ()
 
     @cached_property
@@ -155,7 +155,7 @@ class QueriesPlan:
             epsilon = privacy.epsilon * step
             try:
                 if isinstance(self.config.method, Recommended):
-                    best = recommend(self.schema, self.records, self.workload, epsilon, privacy.delta,
+                    best = plan(self.schema, self.records, self.workload, epsilon, privacy.delta,
                                      rows=bool(self.config.rows.count)).prediction
                 else:
                     other = self.config.model_copy(
@@ -221,9 +221,9 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
     return plan
 
 
-def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> Recommendation:
+def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> ReleasePlan:
     try:
-        return recommend(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
+        return plan(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
                          rows=bool(config.rows.count))
     except Refused as error:
         raise declined(error) from None

@@ -62,7 +62,7 @@ def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.floa
 
 def bars(
     mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
-    failure: float = 1 - LEVEL,
+    beta: float = 1 - LEVEL,
 ) -> Bars:
     """The error bars that hold, from public facts and the billboard.
 
@@ -71,15 +71,15 @@ def bars(
         board: its billboard.
         certificate: its certificate, which has a failure probability of its own.
         workload: the queries.
-        failure: with which probability a bar that is computed here may be too short, in (0, 1).
+        beta: with which probability a bar that is computed here may be too short, in (0, 1).
     """
-    k, level = len(workload), f"{1 - failure:.10g}" if failure < 0.005 else f"{1 - failure:.0%}"
+    k, level = len(workload), f"{1 - beta:.10g}" if beta < 0.005 else f"{1 - beta:.0%}"
     each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
     match mechanism, certificate:
         case NoisyAnswers(), _:
-            each = np.full(k, _noise_bar(mechanism, failure))
+            each = np.full(k, _noise_bar(mechanism, beta))
             covers = f"the noise of that answer alone, with {level}"
-            together, said = mechanism.error(failure), f"the noise of all answers at once, with {level}"
+            together, said = mechanism.error(beta), f"the noise of all answers at once, with {level}"
         case DualQuery(), AnswersCertificate() if not certificate.vacuous:
             together = certificate.bound
             said = f"all answers at once, with {1 - certificate.beta:.0%}"
@@ -89,14 +89,14 @@ def bars(
             if not certificate.vacuous:
                 together, said = certificate.bound, f"all answers at once, with {1 - certificate.beta:.0%}"
         case MarginalFit(), _ if workload.kind == "conjunctions":
-            found = _board(board, FittedMarginals).error_bars(workload, failure=failure)
+            found = _board(board, FittedMarginals).error_bars(workload, beta=beta)
             each = np.where(np.isfinite(found), found, np.nan)
             covers = f"noise and fit of all answers that were measured, at once, with {level}"
         case MWEM(), MWEMCertificate():
             each[_board(board, MWEMBillboard).chosen] = certificate.measured
-            covers = f"the measured answers at once, with {1 - certificate.failure:.0%}"
+            covers = f"the measured answers at once, with {1 - certificate.beta:.0%}"
             if not certificate.vacuous:
-                together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.failure:.0%}"
+                together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.beta:.0%}"
     each[each >= 1.0] = np.nan  # says nothing of a share
     if math.isinf(together) and not isinstance(mechanism, NoisyAnswers) and np.isfinite(each).all():
         together, said = float(each.max()), covers  # the bars of all answers hold at once
@@ -104,12 +104,12 @@ def bars(
                 together_covers=said)
 
 
-def _noise_bar(it: NoisyAnswers, failure: float) -> float:
+def _noise_bar(it: NoisyAnswers, beta: float) -> float:
     """Of one answer by itself."""
     if it.law == "laplace":  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
         ratio = math.exp(-1 / it.scale)
-        return it.scale * math.log(2 / (1 + ratio) / failure) / it.n
-    return (it.sigma * -float(ndtri(failure / 2)) + 0.5) / it.n  # counts are rounded
+        return it.scale * math.log(2 / (1 + ratio) / beta) / it.n
+    return (it.sigma * -float(ndtri(beta / 2)) + 0.5) / it.n  # counts are rounded
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:

@@ -104,21 +104,21 @@ class FittedMarginals(Billboard):
         counts, deviations = self.tables.estimates(self.schema, workload, self.records)
         return counts / self.records, deviations / self.records
 
-    def error_bars(self, workload: Workload, *, failure: float = 0.05) -> NDArray[np.float64]:
-        """(k,) how far `answers` may be off: all bars hold together, but for a probability of `failure` over the noise.
+    def error_bars(self, workload: Workload, *, beta: float = 0.05) -> NDArray[np.float64]:
+        """(k,) how far `answers` may be off: all bars hold together, but for a probability of `beta` over the noise.
 
-        |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/failure)), with the k queries that were measured.
+        |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/beta)), with the k queries that were measured.
         Discrete Gaussian noise is sub-Gaussian with variance proxy sigma^2. They cover the noise, not the sampling of
         the records from anybody else. Infinite for queries of which nothing was measured.
 
         Args:
             workload: conjunctions.
-            failure: in (0, 1).
+            beta: in (0, 1).
         """
         measured, deviation = self.measured(workload)
         known = np.isfinite(deviation)
         bars = np.full(len(workload), np.inf)
-        factor = math.sqrt(2.0 * math.log(2.0 * max(1, int(known.sum())) / fraction("failure", failure)))
+        factor = math.sqrt(2.0 * math.log(2.0 * max(1, int(known.sum())) / fraction("beta", beta)))
         bars[known] = np.abs(self.answers(workload)[known] - measured[known]) + factor * deviation[known]
         return bars
 
@@ -151,11 +151,11 @@ class FittedMarginalsCertificate(Certificate):
     """What a run shows of its own errors, as fractions of n.
 
     Args:
-        failure: probability, over the noise, that the bound does not hold.
+        beta: probability, over the noise, that the bound does not hold.
         cells: largest possible error of a single cell of a measured table, in the population; 1 at most.
         vacuous: whether it says nothing: an error of 1/2 is what answering 1/2 to everything promises.
     """
 
-    failure: float
+    beta: float
     cells: float
     vacuous: bool

@@ -62,7 +62,7 @@ _MOST_RECORDS = 2**31 - 1  # counts of candidate tables are kept in 32 bits
 _MOST_ROWS = 10**7  # of the population
 _MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
 _MOST_CANDIDATES = 2**26  # cells of all candidate tables, which are held in 32 bits each
-_FAILURE = 0.05  # of the certificate
+_BETA = 0.05  # of the certificate
 _WHOLE = 1000  # parts of a run, of which progress is told
 
 
@@ -373,12 +373,12 @@ class MarginalFit(Mechanism):
         """How far off any cell of a measured table can be, from the measurements."""
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
-        factor = math.sqrt(2.0 * math.log(2.0 * len(board.tables.counts) / _FAILURE))
+        factor = math.sqrt(2.0 * math.log(2.0 * len(board.tables.counts) / _BETA))
         columns, worst = np.ascontiguousarray(board.cells.T), 0.0
         for table in raw:
             model = _weigh(columns, board.weights, table.columns, table.counts.shape)
             worst = max(worst, float(np.abs(model - table.counts / self.n).max()) + factor * table.sigma / self.n)
-        return FittedMarginalsCertificate(failure=_FAILURE, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
+        return FittedMarginalsCertificate(beta=_BETA, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the tables can be those of this plan, and the population is the one that follows from them.
