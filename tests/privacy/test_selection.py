@@ -19,6 +19,7 @@ from confide.privacy import (
     randomized_response,
     renyi_divergence,
 )
+from confide.privacy.noise import RecordingNoise
 from confide.privacy.selection import (
     exponential_law,
     exponential_mechanism,
@@ -55,6 +56,19 @@ def test_the_exponential_mechanism_has_bounded_range_and_its_concentration(score
     for order in ORDERS:
         assert renyi_divergence(one, other, order) <= order * epsilon**2 / 8 + 1e-13
         assert renyi_divergence(other, one, order) <= order * epsilon**2 / 8 + 1e-13
+
+
+def test_scores_that_move_in_one_direction_are_drawn_twice_as_sharply():
+    scores, noise = [9, 4, 8, 0], Noise.simulated
+    sharp = exponential_mechanism(scores, 0.5, 1.0, noise(3), stream="winner", size=2000, monotone=True)
+    alike = exponential_mechanism(scores, 1.0, 1.0, noise(3), stream="winner", size=2000)
+    assert np.array_equal(sharp, alike)
+    assert not np.array_equal(sharp, exponential_mechanism(scores, 0.5, 1.0, noise(3), stream="winner", size=2000))
+    asked = RecordingNoise(noise(3))
+    for monotone in (False, True):
+        report_noisy_max(scores, 0.5, 1, asked, stream=("max", int(monotone)), monotone=monotone)
+    assert [draw.scale for draw in asked.draws] == [4.0, 2.0]
+    assert selection_error(100, 0.5, 1.0, 0.01, monotone=True) == selection_error(100, 0.5, 1.0, 0.01) / 2
 
 
 def test_the_concentration_is_nearly_attained_and_noisy_max_does_not_have_it():

@@ -20,7 +20,7 @@ from confide.market.costs import Cost, LinearCost
 from confide.market.nature import LARGEST_LEVEL
 from confide.market.strategies import REPORTS, Strategy
 
-__all__ = ["BestResponse", "Reply", "as_interim", "best_constant", "best_response", "regret", "utility"]
+__all__ = ["BestResponse", "Reply", "as_interim", "best_response", "regret", "utility"]
 
 TIE = 1e-13
 """Utilities closer than this share of the largest payment are equal."""
@@ -177,11 +177,6 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
     tied = [reply for reply in found if reply.utility >= best - TIE * max(scale, 1e-300)]
     tied.sort(key=lambda reply: -reply.level)
     return BestResponse(tuple(tied), margin=informative - constant)
-
-
-def best_constant(interim: ArrayLike) -> float:
-    """The best that a report which ignores the bit can earn."""
-    return float(as_interim(interim).sum(axis=1).max())
 
 
 def utility(interim: ArrayLike, strategy: Strategy, cost: Cost) -> float:

@@ -78,26 +78,23 @@ def _charged(board: Any, burn_in: int) -> tuple[list[int], int]:
     return [round(Fraction(sum(column), len(rows))) for column in zip(*rows, strict=True)], len(rows)
 
 
-def standing(mechanism: Dude, record: Any, board: Any, reported: Any = None) -> Standing:
+def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
     """What a path of prices means to a participant.
 
     Args:
         mechanism: whose path it is.
         record: hers, as it is: what things are worth to her.
         board: the billboard.
-        reported: what she says; the same by default.
     """
-    program = mechanism.program
-    her = _Own(program, program.one(record))
-    says = her if reported is None else _Own(program, program.one(reported))
+    her = _Own(mechanism.program, mechanism.program.one(record))
     charged, _ = _charged(board, mechanism.burn_in)
-    played = tuple(says.best(row) for row in board.prices[mechanism.burn_in :])
+    played = tuple(her.best(row) for row in board.prices[mechanism.burn_in :])
     prices = np.array(charged, dtype=np.int64)
-    favourite, best = says.best(prices), her.best(prices)
+    favourite = her.best(prices)
     counts = {action: played.count(action) for action in set(played)}
     return Standing(played, favourite, sum(often * her.value(action) for action, often in counts.items()),
                     sum(often * her.paid(action, charged) for action, often in counts.items()),
-                    her.value(best) - her.paid(best, charged))
+                    her.value(favourite) - her.paid(favourite, charged))
 
 
 def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:

@@ -152,16 +152,15 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
     return found
 
 
-def pairs(first: tuple[str, ...], second: tuple[str, ...], join: str = ".") -> tuple[str, ...]:
+def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     """Names of all pairs, the second running first.
 
     Args:
         first: names.
         second: names.
-        join: what stands between them.
 
     Example:
         >>> pairs(("mon", "tue"), ("a", "b"))
         ('mon.a', 'mon.b', 'tue.a', 'tue.b')
     """
-    return tuple(f"{one}{join}{other}" for one in first for other in second)
+    return tuple(f"{one}.{other}" for one in first for other in second)

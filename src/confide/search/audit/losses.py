@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from confide.audit import AuditRow, Concern
 from confide.privacy.accounting import Accountant
@@ -40,7 +39,6 @@ __all__ = ["counts_each", "delta_row", "lifted", "list_delta", "list_loss", "lis
 
 _NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their chances
 
-_Array = NDArray[np.float64]
 
 
 def networks(mechanism: PTarget) -> tuple[Made, ...]:
@@ -176,23 +174,20 @@ def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
     return spread(np.array([law.get(order, 0.0) for order in names]) for law in laws)
 
 
-def list_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
+def list_row(mechanism: PTarget) -> AuditRow:
     """The whole released list after two calls, against the sum of what they cost.
 
     Args:
-        mechanism: sound or broken.
-        kind: of search, sound or broken.
-        sound: whose promise holds, where the mechanism is broken.
+        mechanism: as it will run.
     """
     worst, lists, pairs = 0.0, 0, 0
-    promised = 2 * (sound or mechanism).epsilon
+    promised = 2 * mechanism.epsilon
     for made in (network(), rivals(1.0), crowd(1.0)):
-        tree = tree_of(fitted(mechanism, made, 3).call, made, 3, kind)
+        tree = tree_of(fitted(mechanism, made, 3).call, made, 3)
         worst = max(worst, list_loss(tree, made.graphs))
         lists += len(tree.law(made.graphs[0]))
         pairs += len(made.graphs) ** 2
-    promises = (sound or mechanism).guarantees().privacy
-    pure = [each for each in promises if isinstance(each.loss, PureDP)]
+    pure = [each for each in mechanism.guarantees().privacy if isinstance(each.loss, PureDP)]
     return AuditRow.at_most("privacy: the released list after two searches for a component", promised, worst,
                             f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours",
                             concern=Concern.PRIVACY).holding(*pure)
