@@ -20,10 +20,13 @@ if TYPE_CHECKING:
         channels,
         contract,
         market,
+        people,
         privacy,
         programs,
         regression,
         release,
+        search,
+        tables,
     )
     from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
     from confide.privacy.noise import Noise
@@ -31,12 +34,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Noise", "Outcome", "PublicOutcome", "SimulatedOutcome", "acquisition", "allocation", "audit", "campaign",
-    "channels", "contract", "market", "privacy", "programs", "regression", "release",
+    "channels", "contract", "market", "people", "privacy", "programs", "regression", "release", "search", "tables",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
-    packages=("acquisition", "allocation", "audit", "campaign", "channels", "contract", "market", "privacy",
-              "programs", "regression", "release"),
+    packages=("acquisition", "allocation", "audit", "campaign", "channels", "contract", "market", "people",
+              "privacy", "programs", "regression", "release", "search", "tables"),
 )

@@ -39,15 +39,15 @@ from confide.release.baselines import (
     NoisyAnswers,
     NoisyBillboard,
     Uniform,
-    compare,
 )
 from confide.release.campaign.config import BitColumn
+from confide.release.comparison import compare
 from confide.release.dual_query import _Data
 from confide.release.oracle import Terms
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.one_hot import most_clauses, separated
 from confide.release.packed import PackedBits
-from confide.release.reweighted import MostDrawn
+from confide.release.selection_rules import MostDrawn
 
 HOT = Schema((Levels(column="c", levels=tuple("abcdefgh")),))
 SINGLES = Workload.complete(8, width=1)

@@ -26,7 +26,8 @@ from confide.release.answers import TrueAnswers, true_answers
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 from confide.release.packed import PackedBits
-from confide.release.reweighted import MostDrawn, Reweighted, ReweightedRecords
+from confide.release.reweighted import Reweighted, ReweightedRecords
+from confide.release.selection_rules import MostDrawn
 from confide.release.synthetic import Rounds
 from confide.release.workload import Workload
 

@@ -17,18 +17,17 @@ if TYPE_CHECKING:
     from confide.release.answers import TrueAnswers, true_answers
     from confide.release.baselines import (
         AllZeros,
-        Comparison,
         FixedBillboard,
         IndependentBillboard,
         IndependentMarginals,
         NoisyAnswers,
         NoisyBillboard,
         Uniform,
-        compare,
     )
     from confide.release.certificate import AnswersCertificate
     from confide.release.codes import Codes
     from confide.release.columns import Binned, Bit, Levels
+    from confide.release.comparison import Comparison, compare
     from confide.release.dual_query import DualQuery
     from confide.release.hedge import Hedge
     from confide.release.identities import marginals_from_parities
@@ -44,8 +43,9 @@ if TYPE_CHECKING:
     from confide.release.packed import PackedBits
     from confide.release.planning import ReleasePlan, plan
     from confide.release.predicted import Prediction
-    from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords, Transcript
+    from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
     from confide.release.schema import Schema
+    from confide.release.selection_rules import MostDrawn, SelectionRule, Transcript
     from confide.release.synthetic import Rounds, SyntheticRecords
     from confide.release.workload import Workload
 
@@ -86,6 +86,7 @@ __all__ = [
     "ReweightedRecords",
     "Rounds",
     "Schema",
+    "SelectionRule",
     "SyntheticRecords",
     "Terms",
     "Transcript",
@@ -104,18 +105,17 @@ __getattr__, __dir__ = doors(
         "answers": ("TrueAnswers", "true_answers"),
         "baselines": (
             "AllZeros",
-            "Comparison",
             "FixedBillboard",
             "IndependentBillboard",
             "IndependentMarginals",
             "NoisyAnswers",
             "NoisyBillboard",
             "Uniform",
-            "compare",
         ),
         "certificate": ("AnswersCertificate",),
         "codes": ("Codes",),
         "columns": ("Binned", "Bit", "Levels"),
+        "comparison": ("Comparison", "compare"),
         "dual_query": ("DualQuery",),
         "hedge": ("Hedge",),
         "identities": ("marginals_from_parities",),
@@ -131,8 +131,9 @@ __getattr__, __dir__ = doors(
         "packed": ("PackedBits",),
         "predicted": ("Prediction",),
         "planning": ("ReleasePlan", "plan"),
-        "reweighted": ("MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "Transcript"),
+        "reweighted": ("Reweighted", "ReweightedCertificate", "ReweightedRecords"),
         "schema": ("Schema",),
+        "selection_rules": ("MostDrawn", "SelectionRule", "Transcript"),
         "synthetic": ("Rounds", "SyntheticRecords"),
         "workload": ("Workload",),
     },

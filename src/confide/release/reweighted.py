@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NoReturn, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +44,11 @@ from confide.release.free_attributes import marginals_event
 from confide.release.guarantees import answers_accuracy, concentrated_privacy
 from confide.release.packed import PackedBits
 from confide.release.query_game import net
+from confide.release.selection_rules import MostDrawn, SelectionRule, Transcript
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "SelectionRule", "Transcript"]
+__all__ = ["Reweighted", "ReweightedCertificate", "ReweightedRecords"]
 
 TARGET = 0.005
 """The standard deviation, as a fraction of n, that the default number of measured queries aims at."""
@@ -61,68 +62,6 @@ _UNIT = Unit.RECORD_REPLACED
 _SPEC = "query_release D5"
 
 Selection = Literal["public", "transcript", "private"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Transcript:
-    """All that a selection rule may see: what is public once DualQuery has run.
-
-    Args:
-        records: the T records.
-        rounds: the samples that were drawn.
-        workload: the queries.
-        answers: (k,) those of the records with even weights.
-        seed: public, for ties.
-    """
-
-    records: PackedBits
-    rounds: Rounds
-    workload: Workload
-    answers: NDArray[np.float64] = field(repr=False)
-    seed: int
-
-    @property
-    def true_errors(self) -> NoReturn:
-        """There are none to be had: naming queries by their true errors reads the data, and must be charged.
-
-        Raises:
-            NotGuaranteed: always.
-        """
-        raise NotGuaranteed("a selection by true errors", "these are private, and no selection event pays for them",
-                            "selection='private' draws by the exponential mechanism and charges rho_sel")
-
-
-@runtime_checkable
-class SelectionRule(Protocol):
-    """Names measured queries from the transcript: a frozen dataclass of public parameters."""
-
-    def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
-        """`count` different positions in the workload."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class MostDrawn:
-    """The queries that were drawn most often in the last rounds, then in all, then any: where the records were seen to
-    be wrong last. Queries that cancelled against their negations count as what is left.
-
-    Args:
-        last: how many rounds.
-    """
-
-    last: int = 10
-
-    def __post_init__(self) -> None:
-        whole("last", self.last, at_least=1)
-
-    def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
-        k, rounds = len(transcript.workload), transcript.rounds
-        drawn = np.abs(rounds.weights)
-        begin = int(rounds.ends[-self.last - 1]) if self.last < len(rounds) else 0
-        total = np.bincount(rounds.queries, weights=drawn, minlength=k)
-        recent = np.bincount(rounds.queries[begin:], weights=drawn[begin:], minlength=k)
-        ties = study_generator(transcript.seed, "ties").permutation(k)
-        return np.asarray(np.lexsort((ties, -total, -recent))[:count])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

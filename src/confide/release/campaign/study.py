@@ -5,10 +5,10 @@ from __future__ import annotations
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.release.answers import true_answers
-from confide.release.baselines import compare
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import released_answers
 from confide.release.codes import Codes
+from confide.release.comparison import compare
 
 __all__ = ["study_sections"]
 

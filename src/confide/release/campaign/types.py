@@ -22,8 +22,9 @@ from confide.release.oracle.enumeration import Enumeration
 from confide.release.oracle.integer_program import IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.packed import PackedBits
-from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords
+from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
 from confide.release.schema import Schema
+from confide.release.selection_rules import MostDrawn
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 

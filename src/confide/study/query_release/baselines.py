@@ -18,8 +18,9 @@ from confide.contract.presentation import Table
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release.baselines import IndependentMarginals, NoisyAnswers, compare
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.codes import Codes
+from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
 from confide.release.packed import PackedBits
 from confide.release.published_runs import DELTA, FIGURE_3_ETA, FIGURE_3_RECORDS

@@ -1,0 +1,162 @@
+"""Releases beside all baselines, on the same queries: the numbers are true errors, and no release.
+
+Source: spec query_release F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.noise import Noise
+from confide.release._column_histogram import MOST_CELLS
+from confide.release._custodian import records_of, true_errors
+from confide.release.answers import TrueAnswers, true_answers
+from confide.release.baselines import AllZeros, IndependentMarginals, NoisyAnswers, Uniform
+from confide.release.mwem import MWEM
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["Comparison", "ComparisonRow", "compare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonRow:
+    """One method's true errors, as fractions of the records.
+
+    Args:
+        method: its name.
+        average_error: over the queries.
+        maximum_error: over the queries.
+        privacy: what it costs, in words.
+    """
+
+    method: str
+    average_error: float
+    maximum_error: float
+    privacy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """True errors of several methods on the same queries: non-private diagnostics of a study, never to be published
+    with a release or shown to whoever asks queries.
+
+    Args:
+        rows: one for each method.
+        left_out: the methods that are missing, and why.
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    label: ClassVar[str] = "non-private diagnostics: true errors under simulated noise"
+
+    def __getitem__(self, method: str) -> ComparisonRow:
+        """The row of a method."""
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise KeyError(method)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"label": self.label, "rows": [asdict(row) for row in self.rows],
+                "left_out": dict(self.left_out)}
+
+    def __str__(self) -> str:
+        width = max(map(len, (*(row.method for row in self.rows), *self.left_out)))
+        lines = [f"{row.method:<{width}}  average {row.average_error:.5f}  maximum {row.maximum_error:.4f}  "
+                 f"{row.privacy}" for row in self.rows]
+        missing = [f"{name:<{width}}  left out: {why}" for name, why in self.left_out.items()]
+        return "\n".join([self.label, *lines, *missing])
+
+
+def compare(
+    data: Any, workload: Workload, *, epsilon: float, delta: float, seed: int, schema: Schema | None = None,
+    releases: Mapping[str, SimulatedOutcome] | None = None, mwem_rounds: int | None = None,
+    mwem_cells: int = MOST_CELLS,
+) -> Comparison:
+    """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
+
+    Args:
+        data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table; one-hot where
+            there is a schema.
+        workload: the queries.
+        epsilon: of each baseline, in nats.
+        delta: of each baseline, in (0, 1).
+        seed: of the simulated noise.
+        schema: public columns; then noise for positive marginals is among the baselines where it applies.
+        releases: name -> a simulated outcome whose billboard answers the workload.
+        mwem_rounds: T of `MWEM`; None for its usual number.
+        mwem_cells: of its histogram at most; 0 leaves it out.
+
+    Returns:
+        A row for each method, and for those that are left out why.
+
+    Raises:
+        InvalidInput: an outcome of a release: how wrong it truly is must not be told.
+
+    Example:
+        >>> data = np.tile(np.array([[True, True, False], [False, False, False]]), (500, 1))
+        >>> pairs = Workload.conjunctions([[0, 1], [0, 2]], attributes=3)
+        >>> found = compare(data, pairs, epsilon=1.0, delta=1e-6, seed=1)
+        >>> found["all zeros"].maximum_error, found["uniform"].maximum_error
+        (0.5, 0.25)
+    """
+    given = dict(releases or {})
+    for name, outcome in given.items():
+        if not isinstance(outcome, SimulatedOutcome):
+            raise InvalidInput("releases", f"{name!r} is no simulated outcome",
+                               "the true errors of a release are not to be told")
+    if schema is None and isinstance(data, Iterator):
+        raise InvalidInput("data", "is an iterator, which is read once", "give its blocks as one array or PackedBits")
+    records: Any = records_of(data, schema, attributes=workload.attributes, one_hot=True)
+    if isinstance(records, TrueAnswers):
+        raise InvalidInput("data", "are true answers", "the baselines read other counts too: give the records")
+    # Bits that were found one-hot are as good as codes.
+    true = replace(true_answers(records, workload), schema=schema)
+    n = true.records
+    noise = Noise.simulated(seed)
+    plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema}
+    budget = {**plain, "epsilon": epsilon, "delta": delta}
+    product = IndependentMarginals(**budget)
+    ones = replace(true_answers(records, product.measured), schema=schema)
+    methods: dict[str, tuple[Mechanism, TrueAnswers]] = {
+        "all zeros": (AllZeros(**plain), true),
+        "uniform": (Uniform(**plain), true),
+        "independent marginals": (product, ones),
+        "naive Gaussian": (NoisyAnswers(**budget), true),
+        "Laplace": (NoisyAnswers(**plain, epsilon=epsilon, delta=0.0, law="laplace"), true),
+    }
+    left_out = {}
+    if schema is None:
+        left_out["structured Gaussian"] = "needs a schema: its columns say which queries exclude each other"
+    else:
+        try:
+            methods["structured Gaussian"] = (NoisyAnswers(**budget, law="structured"), true)
+        except NotGuaranteed as error:  # negated literals, parities or predicates: there is no such rival
+            left_out["structured Gaussian"] = error.reason
+    try:
+        named = MWEM.for_budget(n, epsilon, delta, rounds=mwem_rounds, workload=workload, schema=schema)
+        if named.cells > mwem_cells:
+            raise Refused(f"its histogram would have {named.cells:,} cells; at most {mwem_cells:,} were asked for")
+        methods["MWEM"] = (named, true)
+    except Refused as error:  # its histogram does not fit into memory
+        left_out["MWEM"] = error.reason
+    rows = [_row(name, mechanism.run(answers, noise), true, workload) for name, (mechanism, answers) in methods.items()]
+    rows += [_row(name, outcome, true, workload) for name, outcome in given.items()]
+    return Comparison(rows=tuple(rows), left_out=left_out)
+
+
+def _row(name: str, outcome: Outcome | SimulatedOutcome, true: TrueAnswers, workload: Workload) -> ComparisonRow:
+    board: Any = outcome.billboard
+    errors = true_errors(board.answers(workload), np.asarray(true.counts), true.records)
+    loss = "; ".join(str(promise.loss) for promise in outcome.guarantees.privacy)
+    return ComparisonRow(method=name, average_error=errors["mean_error"], maximum_error=errors["max_error"],
+                         privacy=loss)

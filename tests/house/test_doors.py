@@ -1,0 +1,31 @@
+"""The doors of all packages: whatever they list is there, and every family stands at the root."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import confide
+
+ROOT = Path(confide.__file__).parent
+PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(ROOT).parts)) for path in ROOT.rglob("__init__.py")
+                  if "doors(" in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_lists_what_it_has(name: str) -> None:
+    package = import_module(name)
+    assert sorted(package.__all__) == dir(package)
+    assert len(set(package.__all__)) == len(package.__all__)
+    for each in package.__all__:
+        assert getattr(package, each) is not None
+
+
+def test_every_family_stands_at_the_root() -> None:
+    families = {each.value.split(".")[1] for each in entry_points(group="confide.kinds")
+                if each.value.startswith("confide.")}
+    assert len(families) >= 7
+    assert families | {"channels", "people"} <= set(confide.__all__)
