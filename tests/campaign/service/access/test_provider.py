@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, StreamingResponse
+from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from sqlalchemy import select
 from starlette.testclient import TestClient
@@ -459,7 +460,10 @@ def way_it_does_not_name(provider: IdentityProvider) -> None:
 
 
 def short_key(provider: IdentityProvider) -> None:
-    provider.published = [{"kty": "RSA", "kid": "one", "n": "q" * 170, "e": "AQAB"}]
+    """One that signs, and is published: 1024 bits."""
+    with pytest.warns(SecurityWarning, match="2048"):
+        provider.key = RSAKey.generate_key(1024, {"kid": "short", "use": "sig"})
+    provider.published = [provider.key.as_dict(private=False)]
 
 
 def no_keys(provider: IdentityProvider) -> None:
@@ -523,9 +527,14 @@ def test_a_provider_that_says_something_wrong_of_itself(
 
 
 def test_a_provider_that_signs_in_no_good_way(app: FastAPI, provider: IdentityProvider) -> None:
+    """Not even a token that is signed well is taken, since it does not say that it signs so."""
     provider.discovery = {"id_token_signing_alg_values_supported": ["HS256", "none"]}
-    provider.sign = unsigned
     refused(come_back(browser(app)), 502, UNBELIEVED)
+
+
+def test_a_provider_that_says_too_much(app: FastAPI, provider: IdentityProvider) -> None:
+    provider.discovery = {"more": "x" * (1 << 19)}
+    refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
 
 
 # ---- a provider that is away
@@ -562,7 +571,9 @@ def test_a_provider_that_is_slow(tmp_path: Path, provider: IdentityProvider) -> 
         with ExitStack() as busy:
             for _ in range(4):
                 busy.enter_context(told._talking())
+            begun = time.monotonic()
             refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
+            assert time.monotonic() - begun < 5.0  # nobody waits in a queue
         provider.slow = 0.0
 
         def ask() -> None:
