@@ -57,6 +57,53 @@ def test_what_cannot_be_served(run: Run, tmp_path: Path) -> None:
     assert (wrong.code, "must be http://HOST" in wrong.err) == (2, True)
 
 
+def test_operators_of_a_provider_are_named(run: Run, password: Path) -> None:
+    issuer = "https://id.example/realms/study"
+    run("operators", "add", "ada", "--role", "admin", "--password-file", password)
+    added = run("operators", "add", "eve", "--role", "viewer", "--issuer", issuer, "--subject", "17")
+    assert (added.code, added.out) == (0, "eve is a viewer\n")
+    assert run("operators", "list").out == f"ada  admin\neve  viewer  by {issuer}\n"
+    for wrong in (("--issuer", issuer), ("--subject", "17"),
+                  ("--issuer", issuer, "--subject", "18", "--password-file", password),
+                  ("--issuer", "http://id.example", "--subject", "18"), ("--issuer", issuer, "--subject", "17")):
+        found = run("operators", "add", "mia", *wrong)
+        assert found.code == 2, wrong
+        assert re.search("issuer:|subject:", found.err)
+    no_password = run("operators", "change", "eve", "--password-file", password)
+    assert (no_password.code, "has no password here" in no_password.err) == (3, True)
+    assert run("operators", "change", "eve", "--role", "operator").out == "eve: operator\n"
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (("--oidc-client", "confide"), "oidc-issuer"),
+    (("--oidc-issuer", "http://id.example", "--oidc-client", "confide"), "must be https"),
+    (("--oidc-issuer", "https://id.example"), "oidc-client"),
+    (("--oidc-issuer", "https://id.example", "--oidc-client", "confide"), "CONFIDE_OIDC_SECRET"),
+    (("--oidc-issuer", "https://id.example", "--oidc-client", "confide", "--oidc-secret-file", "nowhere"),
+     "oidc-secret-file")])
+def test_a_provider_that_cannot_be_set(
+    options: tuple[str, ...], said: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CONFIDE_OIDC_SECRET", raising=False)
+    found = run("serve", *options)
+    assert (found.code, said in found.err) == (2, True), found.err
+
+
+def test_a_provider_is_set_without_telling_its_secret(password: Path, run: Run, tmp_path: Path) -> None:
+    """Neither the command line nor what processes are told has it; each reads the file."""
+    secret = tmp_path / "secret"
+    secret.write_text("a-secret-of-the-provider\n")
+    run("operators", "add", "ada", "--role", "admin", "--password-file", password)
+    with served("--oidc-issuer", "https://id.example", "--oidc-client", "confide", "--oidc-secret-file", str(secret),
+                "--oidc-name", "the university") as (child, base):
+        assert "Log in with the university" in httpx2.get(f"{base}/login").text
+        for told in ("cmdline", "environ"):
+            assert b"a-secret-of" not in Path(f"/proc/{child.pid}/{told}").read_bytes()
+        child.send_signal(signal.SIGTERM)
+        assert child.stderr is not None
+        assert "a-secret-of" not in child.stderr.read()
+
+
 @contextmanager
 def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The service in processes of its own, once it is ready."""

@@ -102,6 +102,8 @@ COLUMNS = {
     "operator_session.digest": ("erased", "of a token that her browser has"),
     "operator_session.operator_id": ("erased", "whose it is"),
     "operator_session.expires": ("erased", "when her session ends"),
+    "begun_login.digest": ("erased", "of a secret that an operator's browser has for ten minutes"),
+    "begun_login.expires": ("erased", "when they are over"),
     "invitation.campaign_id": ("erased", "with the invitation"),
     "invitation.slot": ("erased", "who was invited and has not joined yet"),
     "invitation.digest": ("erased", "of a code that the operator gave her"),

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from confide.campaign.store.schema import metadata
 
-__all__ = ["attempt", "draft", "handed_row", "invitation", "job", "operator", "operator_session",
+__all__ = ["attempt", "begun_login", "draft", "handed_row", "invitation", "job", "operator", "operator_session",
            "participant_session", "replay"]
 
 operator = Table(
@@ -41,6 +41,13 @@ operator_session = Table(
     "operator_session", metadata,
     Column("digest", LargeBinary(32), primary_key=True, comment="of the session's token"),
     Column("operator_id", Integer, ForeignKey("operator.id"), nullable=False),
+    Column("expires", BigInteger, nullable=False, comment="seconds since 1970"),
+    sqlite_with_rowid=False,
+)
+
+begun_login = Table(
+    "begun_login", metadata,
+    Column("digest", LargeBinary(32), primary_key=True, comment="of a secret that an operator's browser keeps"),
     Column("expires", BigInteger, nullable=False, comment="seconds since 1970"),
     sqlite_with_rowid=False,
 )

@@ -8,7 +8,17 @@ import pytest
 from sqlalchemy import select
 
 from campaign.service.parts import PASSWORD, Clock, Parts
-from confide.campaign.service.access import Attempts, Invitations, Participant, Role, Sessions, csrf_of, digest_of
+from confide.campaign.service.access import (
+    Attempts,
+    Invitations,
+    Logins,
+    Participant,
+    Role,
+    Sessions,
+    csrf_of,
+    digest_of,
+)
+from confide.campaign.service.access.logins import Begun
 from confide.campaign.store import service_schema as t
 from confide.contract import InvalidInput, Refused, kind
 
@@ -65,12 +75,43 @@ def test_who_is_changed_has_no_session_any_more(parts: Parts) -> None:
 
 
 def test_operators_of_another_service(parts: Parts) -> None:
-    found = parts.operators.admit("https://id.example", "17", "eve", Role.VIEWER)
-    assert parts.operators.admit("https://id.example", "17", "somebody", Role.ADMIN) == found
-    assert parts.operators.admit("https://id.example", "18", "ada", Role.VIEWER).name == "18 (https://id.example)"
+    issuer = "https://id.example/realms/study"
+    found = parts.operators.admit("eve", Role.VIEWER, issuer=issuer, subject="17")
+    assert (found.issuer, found.role) == (issuer, Role.VIEWER)
+    assert parts.operators.by_identity(issuer, "17") == found
+    assert parts.operators.by_identity("https://id.example", "17") is None
+    assert parts.operators.by_identity(issuer, "eve") is None
+    for name, subject, field in (("somebody", "17", "subject"), ("ada", "18", "name"), ("eve", "18", "name")):
+        with pytest.raises(InvalidInput) as caught:
+            parts.operators.admit(name, Role.ADMIN, issuer=issuer, subject=subject)
+        assert caught.value.field == field
     assert parts.operators.check("eve", "") is None
     with pytest.raises(Refused, match="says who"):
         parts.operators.change(found.number, password=PASSWORD)
+
+
+@pytest.mark.parametrize(("issuer", "subject"), [
+    ("http://id.example", "17"), ("id.example", "17"), ("https://id.example/?realm=a", "17"), ("https://", "17"),
+    ("https://me@id.example", "17"), ("https://id.example#a", "17"), ("https://id.example/ a", "17"),
+    ("https://id.example:x", "17"), ("https://id.example/" + "a" * 500, "17"), ("file:///etc", "17"),
+    ("https://id.example", ""), ("https://id.example", " "), ("https://id.example", "a" * 256),
+    ("https://id.example", "a\nb")])
+def test_who_is_no_operator_of_another_service(parts: Parts, issuer: str, subject: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parts.operators.admit("eve", Role.VIEWER, issuer=issuer, subject=subject)
+    assert caught.value.field in ("issuer", "subject")
+
+
+def test_an_admin_of_another_service_is_an_admin(parts: Parts) -> None:
+    """The last admin stays, whoever says who she is."""
+    eve = parts.operators.admit("eve", Role.ADMIN, issuer="https://id.example", subject="17")
+    assert parts.operators.change(parts.operator.number, active=False).active is False
+    with pytest.raises(Refused, match="nobody would be left"):
+        parts.operators.change(eve.number, role=Role.VIEWER)
+    token = parts.sessions.begin(eve)
+    parts.operators.change(parts.operator.number, active=True)
+    assert parts.operators.change(eve.number, active=False).active is False
+    assert parts.sessions.who(token) is None
 
 
 def test_sessions_end(parts: Parts, campaign: int) -> None:
@@ -94,6 +135,31 @@ def test_sessions_end(parts: Parts, campaign: int) -> None:
     with parts.store.database.reading() as connection:
         assert connection.execute(select(t.operator_session)).all() == []
         assert connection.execute(select(t.participant_session)).all() == []
+
+
+def test_a_begun_log_in_is_taken_once_in_its_browser_and_in_time(parts: Parts) -> None:
+    clock = Clock()
+    one, other = (Logins(parts.store, clock=clock) for _ in range(2))
+    begun, second = one.begin(), one.begin()
+    assert len({begun.state, begun.nonce, begun.verifier, begun.secret, second.state}) == 5
+    assert other.take(second.secret, begun.state) is None
+    assert other.take("", "") is None
+    assert other.take("x" * 43, Begun(secret="x" * 43, at=0).state) is None  # made up, and never begun
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: other.take(begun.secret, begun.state), range(8)))
+    assert [each for each in found if each is not None] == [begun]
+    clock.now += 600
+    assert one.take(second.secret, second.state) is None
+    late = one.begin()
+    clock.now += 599
+    one.sweep()
+    assert one.take(late.secret, late.state) == late
+    one.begin()
+    clock.now += 600
+    one.sweep()
+    with parts.store.database.reading() as connection:
+        assert connection.execute(select(t.begun_login)).all() == []
+    assert begun.secret not in repr(begun)
 
 
 def test_a_session_is_ended_by_its_owner(parts: Parts) -> None:
@@ -153,10 +219,12 @@ def test_no_secret_is_stored(parts: Parts, campaign: int) -> None:
     (_, code), (_, unused) = parts.invitations.invite(campaign, [1, 2])
     joined = parts.invitations.join(code)
     assert joined is not None
-    tokens = [joined[0], parts.sessions.begin(parts.operator), code, unused]
+    begun = Logins(parts.store).begin()
+    tokens = [joined[0], parts.sessions.begin(parts.operator), code, unused, begun.secret, begun.state, begun.nonce,
+              begun.verifier]
     with parts.store.database.reading() as connection:
         stored = repr([connection.execute(select(table)).all() for table in (
-            t.invitation, t.participant_session, t.operator_session, t.operator)])
+            t.invitation, t.participant_session, t.operator_session, t.operator, t.begun_login)])
     assert not any(secret in stored or secret.replace("-", "") in stored for secret in [*tokens, PASSWORD])
     assert repr(digest_of(unused)) in stored
 

@@ -108,7 +108,7 @@ def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], 
     assert tried > 60
 
 
-PAGES = {"/", "/campaigns/{number}", "/join", "/login"}
+PAGES = {"/", "/campaigns/{number}", "/join", "/login", "/login/provider", "/login/provider/answer"}
 """Pages that are meant for everybody."""
 
 

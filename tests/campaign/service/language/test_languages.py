@@ -62,9 +62,11 @@ def test_what_pages_say_stands_in_brackets(tmp_path: Path) -> None:
     templates = pages._templates("en")
     templates.install_gettext_translations(as_translations(pseudo()), newstyle=True)  # type: ignore[attr-defined]
     try:
-        with serving(tmp_path) as (_, anybody):
-            for path in ("/", "/join", "/login"):
-                text = anybody.client.get(path).text
+        oidc = {"issuer": "https://id.example", "client": "confide", "secret_file": tmp_path / "secret", "name": "42"}
+        (tmp_path / "secret").write_text("secret")
+        with serving(tmp_path, oidc=oidc) as (_, anybody):
+            for path in ("/", "/join", "/login", "/login/provider/answer", "/desk"):
+                text = anybody.client.get(path, headers={"Sec-Fetch-Site": "cross-site"}).text
                 body = re.sub(r"<script.*?</script>", "", text.partition("<body>")[2], flags=re.DOTALL)
                 seen = [part.strip() for part in re.sub(r"<[^<>]*>", "\n", body).splitlines()]
                 outside = [part for part in seen if re.search(r"[^\W\d_]{2,}", part)

@@ -8,11 +8,13 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, Field, SecretStr
 
 from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT
 from confide.campaign.service.access.operators import LONGEST_NAME, LONGEST_PASSWORD
 from confide.campaign.service.api.models import Number, OperatorModel, Strict, operator_model
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, address_of, needs, token_of
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
+from confide.contract.errors import InvalidInput
 
 __all__ = ["check_attempts", "router"]
 
@@ -38,11 +40,13 @@ class SessionModel(BaseModel):
 
 
 class NewOperator(Strict):
-    """Somebody who will run campaigns."""
+    """Somebody who will run campaigns, known by a password, or by an issuer's word (OpenID Connect)."""
 
     name: str = Field(max_length=LONGEST_NAME)
-    password: Password
     role: Literal["viewer", "operator", "admin"]
+    password: Password | None = Field(default=None, description="left out where an issuer says who she is")
+    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description="who says who she is")
+    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description="what the issuer calls her")
 
 
 class ChangedOperator(Strict):
@@ -103,8 +107,14 @@ def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
 
 @router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
 def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
-    """A new operator with a password."""
-    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), Role(new.role)))
+    """A new operator, with a password, or with an issuer and its subject."""
+    role = Role(new.role)
+    if new.issuer is not None and new.subject is not None and new.password is None:
+        return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
+    if new.password is None or new.issuer is not None or new.subject is not None:
+        raise InvalidInput("password", "is missing, or stands beside an issuer",
+                           "give a password, or an issuer and a subject")
+    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), role))
 
 
 @router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))

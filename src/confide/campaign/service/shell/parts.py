@@ -7,16 +7,24 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from confide.campaign.home import Home
-from confide.campaign.service.access import Attempts, Invitations, Operators, Sessions
+from confide.campaign.service.access import Attempts, Invitations, Logins, Operators, Sessions
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
 from confide.campaign.service.work.replays import Replays
 from confide.campaign.store import Store
 from confide.contract.errors import ConfideError, StoreFailed
 
-__all__ = ["Parts"]
+if TYPE_CHECKING:
+    from confide.campaign.service.access.provider import Provider
+
+__all__ = ["PROVIDER_BACK", "Parts"]
+
+PROVIDER_BACK = "/login/provider/answer"
+"""The path to which a provider sends people back."""
+
 
 _SWEEP = 3600.0  # seconds between two sweeps
 _AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
@@ -36,10 +44,11 @@ class Parts:
     def __post_init__(self) -> None:
         settings = self.settings
         home = Home.default() if settings.home is None else Home(settings.home.absolute())
+        self.provider = _provider(settings)
         self.store = Store(settings.store, home=home)
         self.operators, self.attempts = Operators(self.store), Attempts(self.store)
         self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
-        self.invitations = Invitations(self.store, self.sessions)
+        self.invitations, self.logins = Invitations(self.store, self.sessions), Logins(self.store)
         self.drafts, self.opened = Drafts(self.store, settings.data), Opened(self.store)
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
@@ -76,8 +85,18 @@ class Parts:
     def _sweep(self) -> None:
         while not self._stop.is_set():
             try:
-                for part in (self.sessions, self.attempts, self.replays):
+                for part in (self.sessions, self.logins, self.attempts, self.replays):
                     part.sweep()
             except StoreFailed:  # the next time, then
                 pass
             self._stop.wait(_SWEEP)
+
+
+def _provider(settings: Settings) -> Provider | None:
+    """Who says, besides passwords, who operators are; it is asked nothing before somebody logs in."""
+    if settings.oidc is None:
+        return None
+    from confide.campaign.service.access.provider import Provider
+
+    return Provider(issuer=settings.oidc.issuer, client=settings.oidc.client, secret=settings.oidc.secret(),
+                    back=settings.base_url + PROVIDER_BACK, seconds=settings.oidc.seconds)

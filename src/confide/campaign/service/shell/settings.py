@@ -2,11 +2,67 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-__all__ = ["Settings"]
+from confide.campaign.service.access.addresses import is_issuer
+from confide.contract.errors import InvalidInput
+from confide.contract.files import read_bytes
+
+__all__ = ["OIDC_SECRET", "OidcSettings", "Settings"]
+
+OIDC_SECRET = "CONFIDE_OIDC_SECRET"  # noqa: S105 # the name of a variable
+"""The environment variable that holds the secret by which a provider knows the service."""
+
+
+class OidcSettings(BaseModel):
+    """The provider that says, by OpenID Connect, who operators are.
+
+    Its secret is no part of it: each process reads it from the file, or from the environment.
+
+    Example:
+        >>> OidcSettings(issuer="https://id.example/realms/study", client="confide").shown
+        'id.example'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    issuer: str = Field(description="its address, as it names itself")
+    client: str = Field(min_length=1, max_length=500, description="what it calls this service")
+    secret_file: Path | None = Field(default=None, description="its first line is the secret; default the environment")
+    name: str = Field(default="", max_length=60, description="what the log-in page calls it; default its host")
+    seconds: float = Field(default=5.0, gt=0, le=60, description="that a step of its answers may take")
+
+    @field_validator("issuer")
+    @classmethod
+    def _over_tls(cls, url: str) -> str:
+        if not is_issuer(url):
+            raise ValueError("must be https://..., without a query; http on this machine alone")
+        return url
+
+    @property
+    def shown(self) -> str:
+        """What the log-in page calls it."""
+        return self.name or urlsplit(self.issuer).hostname or self.issuer
+
+    def secret(self) -> str:
+        """By which the provider knows this service.
+
+        Raises:
+            InvalidInput: there is none.
+        """
+        if self.secret_file is not None:
+            found = read_bytes("oidc-secret-file", self.secret_file, 4096).decode("utf-8", "replace")
+            field = "oidc-secret-file"
+        else:
+            found, field = os.environ.get(OIDC_SECRET, ""), OIDC_SECRET
+        found = found.partition("\n")[0].strip()
+        if not found:
+            raise InvalidInput(field, "holds no secret", f"give --oidc-secret-file FILE, or set {OIDC_SECRET}")
+        return found
 
 
 class Settings(BaseModel):
@@ -30,6 +86,7 @@ class Settings(BaseModel):
     attempts: int = Field(default=10, ge=1, description="to log in, or to join, from one address in five minutes")
     settling: bool = Field(default=True, description="whether this process does jobs besides answering")
     metrics: bool = Field(default=True, description="whether /metrics answers")
+    oidc: OidcSettings | None = Field(default=None, description="who says, besides passwords, who operators are")
 
     @field_validator("base_url")
     @classmethod

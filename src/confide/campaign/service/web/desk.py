@@ -15,10 +15,9 @@ from confide.campaign.campaign import Campaign
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Number
-from confide.campaign.service.api.operators import check_attempts
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, go, keep_token, looking, page
+from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, take_answer
@@ -32,29 +31,6 @@ __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 _MOST = 200  # campaigns that are listed
-
-
-@router.get("/login")
-def ask_login(request: Request) -> Response:
-    """Who is it?"""
-    return go("/desk") if looking(request) is not None else page(request, "login.html", problem="")
-
-
-@router.post("/login")
-def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Begin a session."""
-    name = str(form.get("name", ""))[:100]
-    try:
-        check_attempts(parts, request, "log in", name)
-    except HTTPException as error:
-        return page(request, "login.html", status=error.status_code, problem="often")
-    found = parts.operators.check(name, str(form.get("password", "")))
-    if found is None:
-        return page(request, "login.html", status=401, problem="wrong")
-    answer = go("/desk")
-    keep_token(request, answer, OPERATOR_COOKIE, parts.sessions.begin(found),
-               int(3600 * parts.settings.session_hours))
-    return answer
 
 
 @router.post("/logout")
@@ -71,7 +47,8 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 def desk(request: Request, parts: PartsOf) -> Response:
     """All campaigns and drafts."""
     if looking(request) is None:
-        return go("/login")
+        # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
+        return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
     return page(request, "desk.html", desk=True, campaigns=parts.opened.all(limit=_MOST),
                 drafts=parts.drafts.all(limit=_MOST), kinds=[(name, kind(name).summary) for name in kind_names()])
 

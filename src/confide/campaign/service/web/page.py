@@ -16,7 +16,7 @@ from confide.campaign.service.language import chosen, translations
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE, check_form, parts_of
 from confide.campaign.service.web.rendering import sections_html
 
-__all__ = ["STATIC", "Form", "go", "keep_token", "looking", "page", "same_site", "taking"]
+__all__ = ["STATIC", "Form", "from_elsewhere", "go", "keep_token", "looking", "page", "same_site", "taking"]
 
 LANGUAGE_COOKIE = "confide_language"
 HERE = Path(__file__).parent
@@ -67,13 +67,18 @@ def taking(request: Request) -> Participant | None:
     return found
 
 
+def from_elsewhere(request: Request) -> bool:
+    """Whether another site's page has led here, as browsers say."""
+    return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
 def same_site(request: Request) -> None:
     """Whether a form comes from a page of ours, as browsers say: also where nobody has a session yet.
 
     Raises:
         HTTPException: 403, it does not.
     """
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if from_elsewhere(request):
         raise HTTPException(403, "the form comes from another site")
 
 
