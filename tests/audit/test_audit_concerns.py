@@ -89,7 +89,7 @@ def test_what_was_not_measured_passes_with_a_reason_alone() -> None:
         assert nothing.unmeasured == ()
     words = AuditReport((row("privacy"), AuditRow.unmeasured(promise, "r")), (TEETH,)).to_section().blocks[2]
     assert words.to_dict()["text"] == [
-        "Passed: 1 of 2 promises were measured (1 kept), 0 are vacuous, 1 was not measured."]
+        "Passed, as far as it was measured: 1 of 2 promises were measured (1 kept), 0 are vacuous, 1 was not measured."]
 
 
 def test_unmeasured_rows_name_the_promised_number() -> None:

@@ -510,7 +510,7 @@ class AuditReport:
                 rows=tuple((c.name, c.planted_bug, "yes" if c.flagged else "NO") for c in self.controls),
                 note="mechanisms broken on purpose; the audit must flag every one",
             ),
-            Text((f"Passed: {self._said()}.",) if self.passed else (f"Not passed: {self._said()}.", *self.problems)),
+            Text((f"{self._outcome()}: {self._said()}.", *self.problems)),
         ]
         return Section(title=title, blocks=tuple(blocks), study=study)
 
@@ -525,6 +525,11 @@ class AuditReport:
         if Verdict.NOT_MEASURED in there:
             said.append("not measured: for the reason in its row")
         return ". ".join(said) + "."
+
+    def _outcome(self) -> str:
+        if not self.passed:
+            return "Not passed"
+        return "Passed, as far as it was measured" if self.unmeasured else "Passed"
 
     def _said(self) -> str:
         """How many promises were measured, how many are vacuous, and how many were not measured."""
