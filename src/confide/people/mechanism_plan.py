@@ -12,7 +12,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfuln
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.guesses import guessed
 
@@ -71,7 +71,7 @@ class MechanismPlan:
         if not found:
             return ""
         return ("Who must guess between two records of yours from what is published, even money beforehand, is right "
-                f"at most {max(found):.1%} of the time.")
+                f"at most {percent(max(found))} of the time.")
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism
