@@ -32,6 +32,7 @@ from confide.cli.app import app as cli
 __all__ = ["Desk", "Walker", "accepted", "free_port", "running", "unpacked", "verified"]
 
 WIDE, HIGH = 1000, 700
+_PATIENCE = 120_000  # milliseconds: a settlement that compiles its kernels first keeps the pages of its process waiting
 PHONE = {"width": 390, "height": 844}
 
 
@@ -92,6 +93,7 @@ class Walker:
         size = PHONE if phone else {"width": WIDE, "height": HIGH}
         self.context = browser.new_context(
             viewport={"width": size["width"], "height": size["height"]}, color_scheme="dark" if dark else "light")
+        self.context.set_default_timeout(_PATIENCE)
         self.page = self.context.new_page()
         self.steps = 0
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Event, Thread
 
 from confide.campaign.home import Home
@@ -47,6 +49,8 @@ class Parts:
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
+        with suppress(ImportError):  # pyarrow imports it when it is first needed: two threads at once would meet half of it
+            import_module("pandas")
         runs = [self._sweep]
         if self.settings.settling:
             name = f"{socket.gethostname()}-{os.getpid()}"
