@@ -49,7 +49,7 @@ class Parts:
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
-        with suppress(ImportError):  # pyarrow imports it when it is first needed: two threads at once would meet half of it
+        with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
             import_module("pandas")
         runs = [self._sweep]
         if self.settings.settling:
