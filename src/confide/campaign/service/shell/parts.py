@@ -6,6 +6,7 @@ import os
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ class Parts:
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
+        with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
+            import_module("pandas")
         runs = [self._sweep, self._look_ahead]
         if self.settings.settling:
             name = f"{socket.gethostname()}-{os.getpid()}"

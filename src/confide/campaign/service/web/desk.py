@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -26,6 +26,7 @@ from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, kind_names
+from confide.contract.presentation import Section
 
 __all__ = ["router"]
 
@@ -73,11 +74,16 @@ def levels(request: Request, parts: PartsOf, number: Number) -> Response:
     if looking(request) is None:
         return go("/login")
     found = parts.drafts.get(number)
-    try:
-        shown, problem = [trade_off(parts.drafts.campaign(found))], ""
-    except ConfideError as error:
-        shown, problem = [], str(error)
-    return page(request, "levels.html", desk=True, draft=found, shown=shown, problem=problem)
+    return _levels(request, found.name, f"/desk/drafts/{number}", lambda: parts.drafts.campaign(found))
+
+
+@router.get("/desk/campaigns/{number}/trade-off")
+def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
+    """The same of a campaign that was opened."""
+    if looking(request) is None:
+        return go("/login")
+    it = parts.opened.get(number).campaign
+    return _levels(request, "", f"/desk/campaigns/{number}", lambda: it)
 
 
 @router.post("/desk/drafts/{number}")
@@ -126,7 +132,7 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
     unknown = [name for name in wanted if name not in ids]
     if unknown:
-        return _campaign(request, parts, number, problem=f"{unknown[0]!r} is no id of the public list", status=422)
+        return _campaign(request, parts, number, unknown=unknown[0], status=422)
     slots = [ids[name] for name in wanted] if wanted else range(len(opened.identities))
     codes = parts.invitations.invite(number, slots)
     text = io.StringIO()
@@ -154,7 +160,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final") and not meant:
-        return _campaign(request, parts, number, problem="confirm that you mean it: it cannot be undone", status=422)
+        return _campaign(request, parts, number, problem="confirm that you mean it", status=422)
     try:
         match act:
             case "close":
@@ -200,13 +206,24 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
     return who
 
 
+def _levels(request: Request, title: str, back: str, campaign: Callable[[], Campaign]) -> HTMLResponse:
+    shown, problem = list[Section](), ""
+    try:
+        it = campaign()
+        title = it.file.title
+        shown = [trade_off(it)]
+    except ConfideError as error:
+        problem = str(error)
+    return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)
+
+
 def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None, problem: str = "",
            status: int = 200) -> HTMLResponse:
     found = parts.drafts.get(number)
-    shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": ""}
+    shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
         it = parts.drafts.campaign(found)
-        shown |= {"plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
+        shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
                   "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
     except ConfideError as error:
         shown["refusal"] = str(error)
@@ -214,18 +231,19 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
                 problem=problem, **shown)
 
 
-def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
+def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
+              status: int = 200) -> HTMLResponse:
     who, opened = looking(request), parts.opened.get(number)
     it = opened.campaign
     if who is None:
         raise HTTPException(401, "log in first")
     progress = show_progress(parts, who, number)
-    payouts, code = [], ""
+    payouts, code, people = [], "", dict[str, int]()
     if progress.state == State.SETTLED and it.file.kind.payouts(it.plan) is not None and who.role.covers(Role.OPERATOR):
         found = it.payouts(store=parts.store)
-        payouts, code = payout_sections(found, listed=False), found.queue.code
+        payouts, code, people = payout_sections(found, listed=False), found.queue.code, dict(found.queue.people)
     return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
-                plan=it.plan.sections(), payouts=payouts, code=code, problem=problem,
+                plan=it.plan.sections(), payouts=payouts, code=code, people=people, problem=problem, unknown=unknown,
                 may=who.role.covers(Role.OPERATOR), contracts=opened.contracts is not None)
 
 

@@ -9,7 +9,9 @@ from functools import cache
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 
+from confide.campaign.pack import signed_digest
 from confide.campaign.service.access import Participant
+from confide.campaign.service.api.campaigns import settled_files
 from confide.campaign.service.api.operators import check_attempts
 from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
 from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
@@ -126,11 +128,12 @@ def _mine(
     problem: ConfideError | None = None, status: int = 200
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
-    device = parts.participation.device(who)
+    device, fields = parts.participation.device(who), parts.participation.form(who)
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
-        standing=standing, offer=parts.participation.offer(who), fields=parts.participation.form(who),
-        device=None if device is None else json.dumps(device), typed=typed or {},
+        standing=standing, offer=parts.participation.offer(who), fields=fields,
+        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
+        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50], typed=typed or {},
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         program=noise_digest(), wrong=problem.field if isinstance(problem, InvalidInput) else "",
         problem="" if problem is None else str(problem))
@@ -139,11 +142,18 @@ def _mine(
 def _share(
     request: Request, parts: PartsOf, who: Participant, values: Mapping[str, str] | None = None
 ) -> HTMLResponse:
-    it = parts.opened.get(who.campaign).campaign
+    opened = parts.opened.get(who.campaign)
+    it = opened.campaign
     try:
         found, problem = parts.participation.share(who, values), ""
     except (InvalidInput, Refused) as error:
         found, problem = (), str(error)
-    return page(request, "share.html", status=200 if found else 409, share=found, problem=problem, campaign=it.file,
-                number=who.campaign, fields=it.file.kind.asked(it.file.config, it.plan),
-                settled=parts.store.get(who.campaign).state is State.SETTLED)
+    settled = parts.store.get(who.campaign).state is State.SETTLED
+    fields = parts.participation.share_form(who) if settled else ()
+    names = "contract=TEXT," * (opened.contracts is not None) + ",".join(f"{each.column}=..." for each in fields)
+    return page(
+        request, "share.html", status=200 if found else 409, share=found, problem=problem, campaign=it.file,
+        number=who.campaign, who=parts.participation.identity(who), fields=fields, own=names, settled=settled,
+        local=opened.local is not None, again=values is not None, typed=values or {},
+        fingerprint=parts.store.home.fingerprint,
+        signed=signed_digest(settled_files(parts, who.campaign)) if settled else "")

@@ -15,6 +15,8 @@ from confide.campaign.service.access import Operator, Participant, csrf_of
 from confide.campaign.service.language import chosen, translations
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE, check_form, parts_of
 from confide.campaign.service.web.rendering import sections_html
+from confide.contract.words import as_sentence, number
+from confide.people.device_odds import of_hundred
 
 __all__ = ["STATIC", "Form", "from_elsewhere", "go", "keep_token", "looking", "page", "same_site", "taking"]
 
@@ -28,7 +30,7 @@ def _templates(language: str = "en") -> Environment:
     found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
                         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
     found.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined] # i18n's
-    found.globals["sections"] = sections_html
+    found.globals.update(sections=sections_html, figure=number, sentence=as_sentence, hundred=of_hundred)
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from confide.campaign.pack import signed_digest
+from confide.campaign.service.api.campaigns import settled_files
 from confide.campaign.service.api.models import Number
 from confide.campaign.service.shell.guards import PartsOf
 from confide.campaign.service.web.page import page
@@ -30,9 +32,10 @@ def front(request: Request, parts: PartsOf) -> HTMLResponse:
 def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
     """One campaign: its result where there is one, and what was offered."""
     known, it = parts.opened.stored(number), parts.opened.get(number).campaign
-    result = []
+    result, signed = [], ""
     if known.state is State.SETTLED:
+        signed = signed_digest(settled_files(parts, number))
         result = list(it.file.kind.result(it.plan, it.settled(store=parts.store)))
     return page(request, "campaign.html", known=known, result=result, offer=it.offer(home=parts.store.home),
-                promises=[each for each in it.plan.guarantees if each.claimable],
-                fingerprint=parts.store.home.fingerprint)
+                held=it.held, promises=[each for each in it.plan.guarantees if each.claimable],
+                fingerprint=parts.store.home.fingerprint, signed=signed)
