@@ -9,7 +9,7 @@ const CALLS = {
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { call, arguments: given, bytes, draws, instructions, typed } = JSON.parse(line);
+  const { call, arguments: given, bytes, draws, instructions, typed, stated } = JSON.parse(line);
   const stream = Buffer.from(bytes, "hex");
   let at = 0;
   const source = (count) => {
@@ -21,7 +21,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   let problem = "";
   try {
     for (let k = 0; k < draws; k++) {
-      found.push(call === "follow" ? noise.followInstructions(instructions, typed, source)
+      found.push(call === "follow" ? noise.followInstructions(instructions, typed, source, stated)
+        : call === "preview" ? noise.previewOf(instructions, typed, stated)
+        : call === "terms" ? noise.termsOf(instructions, stated)
         : String(CALLS[call](...given.map(BigInt), source)));
     }
   } catch (error) {

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from confide.contract.errors import InvalidInput, SolverFailed
+from confide.people.device_odds import LARGEST_LEVEL, AnswerOdds, device_odds
 from confide.privacy.noise import exact_draws as exact
 from device.engines import PROGRAM, run
 from people.all_kinds import campaign_of, contracts
@@ -275,9 +276,88 @@ def test_what_is_out_of_range() -> None:
         exact.uniform_below(3, lambda _: b"")
 
 
-def test_the_shipped_program_is_the_one_whose_digest_is_shown() -> None:
-    shown, name = PROGRAM.with_name("noise.sha256").read_text(encoding="ascii").split()
-    assert (shown, name) == (hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "noise.js")
+def test_the_shipped_programs_are_those_whose_digests_are_shown() -> None:
+    """All of the page where she types: what draws, what keeps and sends, what forgets."""
+    lines = PROGRAM.with_name("programs.sha256").read_text(encoding="ascii").splitlines()
+    assert lines == [f"{hashlib.sha256(PROGRAM.with_name(name).read_bytes()).hexdigest()}  {name}"
+                     for name in ("device.js", "leave.js", "noise.js")]
+
+
+RESPONSE = {"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"]}
+LATTICE = {"law": "lattice", "column": "r", "input": "answer", "low": "0", "high": "80"}
+
+
+def at(numerator: int, denominator: int = 1) -> dict[str, Any]:
+    """A response at a level."""
+    return {**RESPONSE, "epsilon": {"numerator": str(numerator), "denominator": str(denominator)}}
+
+
+def own(least: float, ceiling: float) -> dict[str, Any]:
+    """A response at a level of her own."""
+    return {**RESPONSE, "levels": {"worth": "worth", "epsilon": least, "threshold": 1.0, "ceiling": ceiling}}
+
+
+def on(steps: int, sigma: int) -> dict[str, Any]:
+    """Noise on a lattice."""
+    return {**LATTICE, "steps": str(steps), "sigma": str(sigma)}
+
+
+def too_long() -> dict[str, Any]:
+    """A response at level 1, in numbers that are infinite as doubles."""
+    return {**RESPONSE, "epsilon": {"numerator": "9" * 309, "denominator": "9" * 309}}
+
+
+LIMITS: list[tuple[dict[str, Any], Any, str]] = [
+    (at(10), 10, ""), (at(10 * 10**20 + 1, 10**20), 10, "TooTelling"), (at(1000), 1000, "TooTelling"),
+    (at(1), 1, ""), (at(10**20 + 1, 10**20), 1, "TooTelling"), (at(2), 1, "TooTelling"),
+    (own(0.5, 3.0), 3, ""), (own(0.5, 3.1), 3, "TooTelling"), (own(700.0, 700.0), 700, "TooTelling"),
+    (own(0.5, 1e300), 1e300, "TooTelling"),
+    (on(400, 100), 8, ""), (on(401, 100), 8, "TooTelling"), (on(2**60, 1), 1e300, "TooTelling"), (on(0, 0), 0, ""),
+    (on(1, 2**57), 10, "RangeError"), (on(80, 0), 10, "RangeError"), ({**on(80, 90), "high": "0"}, 10, "RangeError"),
+    ({**at(1), "answers": ["yes", "yes"]}, 10, "RangeError"), ({**at(1), "answers": ["yes"]}, 10, "RangeError"),
+    ({**own(1.0, 2.0), **at(0)}, 10, "RangeError"), (RESPONSE, 10, "RangeError"), (too_long(), 10, "RangeError"),
+    ({**at(1), "law": "none"}, 10, "RangeError"), (at(1), "1", "RangeError"), (at(1), "", "RangeError"),
+]
+
+
+@pytest.mark.parametrize("answer", ["yes", "", "12"])
+def test_no_level_above_the_largest_nor_above_the_stated_one(answer: str) -> None:
+    """Instructions are judged before what is typed, whatever that is: and then no byte is drawn."""
+    data = np.random.default_rng(31).bytes(20_000).hex()
+    answers = iter(run([
+        {"call": call, "instructions": told, "typed": {"answer": answer, "worth": "0.5"}, "draws": 1, "bytes": data,
+         "stated": stated} for told, stated, _ in LIMITS for call in ("terms", "preview", "follow")]))
+    for told, stated, problem in LIMITS:
+        terms, preview, followed = (next(answers) for _ in range(3))
+        if problem:
+            assert {each["problem"].partition(":")[0] for each in (terms, preview, followed)} == {problem}, told
+            assert followed["used"] == 0
+        else:
+            assert terms["problem"] == ""
+            assert terms["found"][0]["level"] <= stated
+            assert (preview["problem"], preview["used"]) == (followed["problem"], 0)
+
+
+def test_the_largest_level_is_one_number() -> None:
+    """The service opens no campaign in which no device would draw."""
+    assert f"export const LARGEST_LEVEL = {LARGEST_LEVEL:g};" in PROGRAM.read_text(encoding="utf-8")
+
+
+def test_what_the_device_says_beforehand_is_what_the_page_says() -> None:
+    """The two compute it apart, from the same instructions."""
+    cases: list[tuple[dict[str, Any], float]] = [(at(3, 2), 1.5), (own(0.5, 3.0), 3.0), (on(1000, 500), 2.0)]
+    answers = run([{"call": "terms", "instructions": told, "draws": 1, "bytes": ""} for told, _ in cases])
+    for (told, level), answer in zip(cases, answers, strict=True):
+        (terms,) = answer["found"]
+        odds = device_odds(told)
+        assert terms["level"] == level
+        assert terms["columns"] == [told["column"]]
+        assert terms["stays"] == ["answer", "worth"][: 1 + ("levels" in told)]
+        if isinstance(odds, AnswerOdds):
+            assert terms["truth"] == pytest.approx(odds.most, rel=1e-14)
+        else:
+            assert odds is not None
+            assert terms["deviation"] == pytest.approx(odds.deviation, rel=1e-14)
 
 
 def test_the_program_touches_nothing_but_the_systems_randomness() -> None:

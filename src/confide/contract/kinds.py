@@ -322,6 +322,9 @@ class LocalKind(Kind, Protocol):
       hexadecimal digits of two's complement under `column`. 0 steps ask for nothing. low and high are doubles, spelled
       as short as they can be.
 
+    The program in the browser follows no instructions of a level above `confide.people.device_odds.LARGEST_LEVEL` (of a
+    lattice, rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
+
     What she leaves empty under `input` is handed in empty: she takes no part. `known` are the fields that the operator
     adds to her row, because he knows them of everybody.
     """

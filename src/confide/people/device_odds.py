@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AnswerOdds", "NoiseSize", "device_odds", "of_hundred"]
+__all__ = ["LARGEST_LEVEL", "AnswerOdds", "NoiseSize", "device_odds", "of_hundred"]
+
+LARGEST_LEVEL = 10.0
+"""The level above which the program in the browser draws nothing: in nats, and of noise on numbers as rho."""
 
 _SUMMED = 1 << 16  # steps of a standard deviation up to which the law of the noise is summed, term by term
 _FAR = 12.0  # standard deviations beyond which nothing is summed: below 1e-30

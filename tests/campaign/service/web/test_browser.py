@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route, expect
 from scipy.special import expit
 
 from campaign.service.language.pseudo import in_brackets, outside
 from campaign.service.parts import PASSWORD
-from campaign.service.web.walking import accepted, running
+from campaign.service.web.walking import accepted, leaving, running
 from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.web.page import STATIC
 from confide.contract import kind
 from confide.people.device_odds import of_hundred
 
@@ -45,7 +47,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         accepted(page)
         page.get_by_label("yes", exact=True).check()
         page.get_by_role("button", name="Draw what leaves this device").click()
-        drawn = page.locator("#leaves").inner_text()
+        drawn = leaving(page)
         assert drawn in ("yes", "no")
         accepted(page)
         before = len(sent)
@@ -87,11 +89,11 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
             assert page.locator("#send").is_hidden()  # nothing of anybody else is there
             page.get_by_label("no", exact=True).check()
             page.get_by_role("button", name="Draw what leaves this device").click()
-            return page.locator("#leaves").inner_text()
+            return leaving(page)
 
         first = drawn(codes[0])
         page.reload()
-        assert page.locator("#leaves").inner_text() == first  # not drawn again
+        assert leaving(page) == first  # not drawn again
         assert page.locator("#device").is_hidden()
         page.goto("about:blank")
         drawn(codes[1])
@@ -151,8 +153,181 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         page.goto(f"{base}/join#{other}")
         page.wait_for_url(f"{base}/mine")
         page.locator("#device button").click()
-        assert page.locator("#leaves").inner_text() == "⟦nothing: you take no part⟧"
+        assert leaving(page) == "⟦nothing: you take no part⟧"
         page.context.close()
+
+
+def at_offer(chromium: Browser, base: str, code: str) -> Page:
+    """A page of a browser of her own, which her code has led to her offer."""
+    page = chromium.new_context().new_page()
+    page.goto(f"{base}/join#{code}")
+    page.wait_for_url(f"{base}/mine")
+    return page
+
+
+def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
+    """From now on the service sends something else."""
+    def alter(route: Route) -> None:
+        found = route.fetch()
+        assert old in found.text()
+        route.fulfill(response=found, body=found.text().replace(old, new))
+
+    page.unroute_all()
+    page.route(at, alter)
+    page.reload()
+
+
+def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path: Path) -> None:
+    """A level above the offer's, or above the largest; instructions that have changed since it drew: it says so."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        page = at_offer(chromium, base, code)
+        numerator = "&#34;numerator&#34;: &#34;{}&#34;".format
+        expect(page.locator("#device")).to_be_visible()
+        told = page.locator("#terms-level").inner_text()
+        assert told.startswith("Level: at most 1. It draws nothing at a level above 10")
+        assert page.locator("#terms-truth").inner_text().endswith("in at most about 73 of 100 draws.")
+        assert page.locator("#terms-stays").inner_text() == (
+            "It stays on this device: answer. What is drawn leaves under this name: report.")
+        for level in ("2", "1000"):
+            altered(page, numerator("1"), numerator(level))
+            expect(page.locator("#problem")).to_contain_text("a level above the one that the offer states, or above 10")
+            assert page.locator("#device").is_hidden()
+            assert page.locator("#send").is_hidden()
+        # the number that the offer states is raised as well: beyond the largest it does not help
+        page.unroute_all()
+        page.route("**/mine", lambda route: route.fulfill(response=(found := route.fetch()), body=found.text().replace(
+            numerator("1"), numerator("11")).replace('<span id="stated">1<', '<span id="stated">11<')))
+        page.reload()
+        expect(page.locator("#problem")).to_contain_text("a level above the one that the offer states, or above 10")
+        page.unroute_all()
+        page.reload()
+        page.get_by_label("yes", exact=True).check()
+        assert page.locator("#terms-odds").inner_text().endswith("of 100 draws: no: 27; yes: 73.")
+        page.get_by_role("button", name="Draw what leaves this device").click()
+        drawn = leaving(page)
+        assert drawn in ("yes", "no")
+        accepted(page)
+        altered(page, "&#34;law&#34;", "&#34;v&#34;: 1, &#34;law&#34;")
+        expect(page.locator("#problem")).to_contain_text("was changed after it had drawn for you")
+        assert page.locator("#device").is_hidden()
+        assert page.locator("#send").is_hidden()
+        accepted(page)
+        # the same instructions in another order are the same
+        law, field = "&#34;law&#34;: &#34;response&#34;, ", "&#34;input&#34;: &#34;answer&#34;, "
+        altered(page, f"{{{law}", f"{{{field}{law}")
+        expect(page.locator("#leaves")).to_have_text(drawn)
+        assert page.evaluate("localStorage.length") == 1
+        page.context.close()
+
+
+def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: Path) -> None:
+    """The second asks first, and sends nothing; a page that sends nevertheless is told that it was refused."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        first = at_offer(chromium, base, code)
+        state = first.context.storage_state()
+        state["origins"] = []
+        others = [chromium.new_context(storage_state=state).new_page() for _ in range(2)]
+        second, late = others
+        sent = wire(second)
+        for page in (first, *others):
+            page.goto(f"{base}/mine")
+            page.get_by_label("yes", exact=True).check()
+        for page in (first, second):
+            page.get_by_role("button", name="Draw what leaves this device").click()
+            page.locator("#leaves").wait_for()
+        first.get_by_role("button", name="Hand it in").click()
+        first.get_by_text("It is stored").wait_for()
+        second.get_by_role("button", name="Hand it in").click()
+        expect(second.locator("#problem")).to_contain_text("something was handed in for you already")
+        accepted(second)
+        late.get_by_role("button", name="Draw what leaves this device").click()
+        expect(late.locator("#problem")).to_contain_text("something was handed in for you already")
+        assert late.locator("#leaves").text_content() == ""
+        assert late.evaluate("localStorage.length") == 0
+        assert not any("/mine/report" in each for each in sent)
+        # without these scripts: the service refuses the other draw, and says so beside what is stored
+        other = "no" if parts.store.report_of(number, 0)[0] else "yes"  # type: ignore[index] # it is stored
+        second.evaluate("""text => {
+            document.querySelector("#row input").value = text;
+            document.getElementById("send").submit();
+        }""", other)
+        second.get_by_text("It is stored").wait_for()
+        assert second.locator(".problem").count() == 1
+        assert "another draw" in second.locator(".problem").inner_text().lower()
+        accepted(second)
+        for page in (first, *others):
+            page.context.close()
+
+
+def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Path) -> None:
+    blocked = """Object.defineProperty(window, "localStorage", {
+        get() { throw new DOMException("no", "SecurityError"); } });"""
+    full = """() => {
+        Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError"); }; }"""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        page = at_offer(chromium, base, code)
+        page.get_by_label("yes", exact=True).check()
+        page.evaluate(full)  # from now on
+        page.get_by_role("button", name="Draw what leaves this device").click()
+        expect(page.locator("#problem")).to_contain_text("does not let pages keep anything")
+        assert page.locator("#leaves").text_content() == ""
+        assert page.locator("#send").is_hidden()
+        page.add_init_script(blocked)
+        page.reload()
+        expect(page.locator("#problem")).to_contain_text("does not let pages keep anything")
+        assert page.locator("#device").is_hidden()
+        page.context.close()
+
+
+def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path: Path) -> None:
+    """And another time may be otherwise."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        page = at_offer(chromium, base, code)
+        page.get_by_label("yes", exact=True).check()
+        page.route("**/api/v1/mine", lambda route: route.abort())
+        page.get_by_role("button", name="Draw what leaves this device").click()
+        expect(page.locator("#problem")).to_contain_text("has not said that it waits for your answer")
+        assert page.evaluate("localStorage.length") == 0
+        page.unroute_all()
+        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.locator("#leaves").wait_for()
+        assert page.locator("#problem").is_hidden()
+        page.context.close()
+
+
+@pytest.mark.parametrize("name", ["device.js", "noise.js"])
+def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: Path) -> None:
+    """The one that draws and the one that sends: both are pinned by the page, and the import too."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        page = at_offer(chromium, base, code)
+        page.locator("#device").wait_for()
+        shown = page.locator("#programs li").all_text_contents()
+        assert set(shown) == {f"{hashlib.sha256((STATIC / each).read_bytes()).hexdigest()} {each}"
+                              for each in ("device.js", "leave.js", "noise.js")}
+        altered(page, "//", "// altered\n//", at=f"**/static/{name}")
+        page.wait_for_load_state()
+        assert page.get_by_text("that needs scripts").is_visible()
+        assert page.locator("#device").is_hidden()
+        page.context.close()
+
+
+def test_a_broken_link_leaves_the_address(chromium: Browser, tmp_path: Path) -> None:
+    with running(tmp_path) as (base, _):
+        page = chromium.new_page()
+        page.goto(f"{base}/join#%E0%A4%A")
+        page.get_by_role("alert").wait_for()
+        assert page.url == f"{base}/join"
+        page.close()
 
 
 @pytest.mark.slow

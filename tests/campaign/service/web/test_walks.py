@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser
 from typer.testing import CliRunner
 
-from campaign.service.web.walking import Desk, Walker, running, verified
+from campaign.service.web.walking import Desk, Walker, leaving, running, verified
 from confide.campaign.service.work.rounds import FIRST
 from confide.campaign.store.reports import put_row
 from confide.cli.app import app as cli
@@ -59,7 +59,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
                 person.page.locator("#odds").inner_text())
             person.tick(answer)
             person.press("Draw what leaves this device")
-            drawn.append(person.page.locator("#leaves").inner_text())
+            drawn.append(leaving(person.page))
             person.taken("draw", "Your answer")
             person.look()
             person.press("Hand it in")
@@ -164,7 +164,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             assert page.locator("#odds").inner_text().count(" hours") >= 5
             page.locator("#device input").fill("7.5")
             person.press("Draw what leaves this device")
-            assert re.fullmatch(r"[0-9a-f]{16}", page.locator("#leaves").inner_text())
+            assert re.fullmatch(r"[0-9a-f]{16}", leaving(page))
             assert page.locator("#reads output").inner_text().endswith(" hours")
             person.taken("noise", "Your answer")
             person.press("Hand it in")

@@ -29,7 +29,7 @@ from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
 from confide.cli.app import app as cli
 
-__all__ = ["Desk", "Walker", "accepted", "free_port", "running", "unpacked", "verified"]
+__all__ = ["Desk", "Walker", "accepted", "free_port", "leaving", "running", "unpacked", "verified"]
 
 WIDE, HIGH = 1000, 700
 _PATIENCE = 120_000  # milliseconds: a settlement that compiles its kernels first keeps the pages of its process waiting
@@ -73,6 +73,12 @@ def accepted(page: Page) -> None:
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     page.set_viewport_size(before)
     assert wide <= 0, f"{page.url} is {wide} pixels too wide"
+
+
+def leaving(page: Page) -> str:
+    """What her device shows that will leave it, once it has drawn: it asks the service first."""
+    page.locator("#send").wait_for()
+    return page.locator("#leaves").inner_text()
 
 
 class Walker:

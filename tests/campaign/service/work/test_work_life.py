@@ -64,6 +64,16 @@ def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
             parts.participation.submit(people[0], {})
 
 
+def test_no_campaign_is_opened_in_which_no_device_would_draw(tmp_path: Path) -> None:
+    """The program in the browser follows no level above 10."""
+    text = kind("bits").template
+    assert text.count("epsilon = 1.0 ") == 2
+    with Parts.at(tmp_path) as parts:
+        with pytest.raises(Refused, match=r"draw nothing at so large a level.*10 at most"):
+            parts.open(text.replace("epsilon = 1.0 ", "epsilon = 10.5 "))
+        parts.open(text.replace("epsilon = 1.0 ", "epsilon = 10.0 "))
+
+
 def tables(folder: Path) -> list[Path]:
     """What people have handed in, where it lies in files besides the public ones."""
     return [path for path in folder.rglob("*.csv") if "pack" not in path.parts]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -18,7 +20,7 @@ from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_to
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 
-__all__ = ["noise_digest", "router"]
+__all__ = ["Program", "programs", "router"]
 
 router = APIRouter(include_in_schema=False)
 _DAY = 86_400
@@ -109,10 +111,39 @@ def leave(request: Request, parts: PartsOf, form: Form) -> Response:
     return answer
 
 
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A script that participants' devices run on the page where they type.
+
+    Args:
+        name: of the file.
+        digest: SHA-256 in hexadecimal, as `sha256sum` writes it.
+
+    Example:
+        >>> Program(name="noise.js", digest="00" * 32).integrity
+        'sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
+    """
+
+    name: str
+    digest: str
+
+    @property
+    def integrity(self) -> str:
+        """The digest as browsers take it: a script of another one is not run."""
+        return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
+
+
 @cache
-def noise_digest() -> str:
-    """SHA-256 of the program that draws noise on participants' devices, as it is shipped."""
-    return (STATIC / "noise.sha256").read_text(encoding="ascii").partition(" ")[0]
+def programs() -> tuple[Program, ...]:
+    """The scripts of the page where participants type, as they are shipped: what is imported, before what imports it.
+
+    Example:
+        >>> [each.name for each in programs()]
+        ['leave.js', 'noise.js', 'device.js']
+    """
+    lines = (STATIC / "programs.sha256").read_text(encoding="ascii").splitlines()
+    digests = {name: digest for digest, name in map(str.split, lines)}
+    return tuple(Program(name=name, digest=digests[name]) for name in ("leave.js", "noise.js", "device.js"))
 
 
 def _her(request: Request, form: Form) -> Participant:
@@ -129,13 +160,15 @@ def _mine(
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
+    level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
         standing=standing, offer=parts.participation.offer(who), fields=fields,
         device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
         unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50], typed=typed or {},
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
-        program=noise_digest(), wrong=problem.field if isinstance(problem, InvalidInput) else "",
+        number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
+        wrong=problem.field if isinstance(problem, InvalidInput) else "",
         problem="" if problem is None else str(problem))
 
 

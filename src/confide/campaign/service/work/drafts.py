@@ -25,6 +25,9 @@ from confide.campaign.store import Store, Stored
 from confide.campaign.store import service_schema as t
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import make_folder
+from confide.contract.kinds import LocalKind
+from confide.contract.words import number as spelled
+from confide.people.device_odds import LARGEST_LEVEL
 
 __all__ = ["LONGEST_TEXT", "Draft", "Drafts", "campaign_folder"]
 
@@ -160,7 +163,7 @@ class Drafts:
 
         Raises:
             InvalidInput: no campaign file, or one that names files which this service may not use.
-            Refused: hopeless, or a campaign of the same content is there already.
+            Refused: hopeless, above the level at which devices draw, or one of the same content is there already.
             BudgetExceeded: the ledger does not admit it.
             Unknown: there is no such draft.
         """
@@ -173,6 +176,9 @@ class Drafts:
             raise Refused("this service has no data folder, in which a custodian's table could lie",
                           "start it with --data FOLDER")
         self._check_files(file, held=campaign.held)
+        if isinstance(file.kind, LocalKind) and file.kind.level(plan) > LARGEST_LEVEL:
+            raise Refused("participants' devices draw nothing at so large a level",
+                          f"a report may cost {spelled(LARGEST_LEVEL)} at most, in nats or as rho")
         if self._store.home.released(file.digest) is not None:
             raise released_elsewhere()
         asked = charge_of(file, plan)

@@ -119,6 +119,16 @@ class Participation:
         instructions = self.device(who)
         return None if instructions is None else device_odds(instructions)
 
+    def level(self, who: Participant) -> tuple[float, str] | None:
+        """What the offer says a report costs at most, and its notion, "epsilon" or "rho"; None as for `device`.
+
+        Her device follows no instructions of a level above it.
+        """
+        opened = self._opened.get(who.campaign)
+        if opened.local is None or self.device(who) is None:
+            return None
+        return opened.local.level(opened.campaign.plan), opened.local.notion
+
     def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
         contract, campaign = self.contract(who), opened.campaign
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)

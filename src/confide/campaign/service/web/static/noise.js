@@ -12,6 +12,17 @@ export class NotUsable extends Error {
         this.field = field;
     }
 }
+/** Instructions whose level is above what this device, or the page that gives them, states as the largest. */
+export class TooTelling extends RangeError {
+    constructor() {
+        super("instructions: the level is above the largest one");
+        this.name = "TooTelling";
+    }
+}
+/** The level above which nothing is drawn, whoever asks for it: in nats, and of a lattice as rho. e^10 is 22026. */
+export const LARGEST_LEVEL = 10;
+const SURE = 64n; // standard deviations that noise on a lattice never reaches: the chance is below 10^-880
+const MOST_DIGITS = 300; // of a whole number in instructions: as a double it is finite
 // Rounds in a row that each fail with probability 0.65 at most: no honest source does that once in 2^1000 draws.
 const STUCK = 2000;
 const LARGEST_REQUEST = 65536; // of crypto.getRandomValues
@@ -167,28 +178,87 @@ function typedText(field, typed) {
 }
 /** A whole number of the instructions. */
 function told(name, text) {
-    if (!/^\d+$/.test(text))
+    if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
         throw new RangeError(`instructions: ${name} is no whole number`);
+    }
     return BigInt(text);
 }
-/** The level of her report; null where she takes no part. */
-function levelOf(instructions, typed) {
-    const { epsilon, levels } = instructions;
-    if (epsilon !== undefined) {
-        const found = {
-            numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
-        };
-        checked(found.numerator, found.denominator, 0n);
-        return found;
-    }
-    if (levels === undefined)
-        throw new RangeError("instructions: no level");
-    const cost = typedNumber(levels.worth, typed);
-    if (!(cost > 0))
-        throw new NotUsable(levels.worth, "must be above 0");
+/** The one level of a response, as it stands there. */
+function toldLevel(epsilon) {
+    const found = {
+        numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
+    };
+    checked(found.numerator, found.denominator, 0n);
+    return found;
+}
+/** The largest level that a response can have, whatever is typed. */
+function largestLevel({ answers, epsilon, levels }) {
+    const different = new Set(answers).size === answers.length && !answers.includes("");
+    if (answers.length < 2 || !different)
+        throw new RangeError("instructions: the answers are too few, or not different");
+    if ((epsilon === undefined) === (levels === undefined))
+        throw new RangeError("instructions: no level, or two");
+    if (epsilon !== undefined)
+        return toldLevel(epsilon);
     const { epsilon: least, threshold, ceiling } = levels;
+    rationalOf(threshold);
     if (!(least >= 0 && least <= ceiling))
         throw new RangeError("instructions: the least level is above the ceiling");
+    return rationalOf(ceiling);
+}
+/** rho of a lattice: half the square of what a number can move, in standard deviations of the noise. */
+function rhoOf(instructions) {
+    const steps = told("steps", instructions.steps);
+    const sigma = told("sigma", instructions.sigma);
+    const { low, high } = instructions;
+    rationalOf(Number(low));
+    rationalOf(Number(high));
+    if (!(Number(low) < Number(high)))
+        throw new RangeError("instructions: the range is empty");
+    if (steps === 0n)
+        return { numerator: 0n, denominator: 1n };
+    if (sigma < 1n)
+        throw new RangeError("instructions: no noise");
+    if (steps + SURE * sigma >= 1n << 63n)
+        throw new RangeError("instructions: reports would be beyond 64 bits");
+    return { numerator: steps * steps, denominator: 2n * sigma * sigma };
+}
+/** The most that instructions can cost, if that is not too much: they are judged before anything that is typed. */
+function admitted(instructions, stated) {
+    if (instructions.law !== "response" && instructions.law !== "lattice") {
+        throw new RangeError("instructions: a law that this device does not know");
+    }
+    const most = instructions.law === "response" ? largestLevel(instructions) : rhoOf(instructions);
+    for (const limit of [rationalOf(LARGEST_LEVEL), rationalOf(stated)]) {
+        if (most.numerator * limit.denominator > limit.numerator * most.denominator)
+            throw new TooTelling();
+    }
+    return most;
+}
+function asNumber(value) {
+    return Number(value.numerator) / Number(value.denominator);
+}
+/** The probability of the truth among so many answers. */
+function truthAt(level, answers) {
+    return 1 / (1 + (answers - 1) * Math.exp(-level));
+}
+/** The noise's standard deviation, in the unit of what is typed. */
+function deviationOf({ low, high, steps, sigma }) {
+    return Number(sigma) * (Number(high) - Number(low)) / Number(steps);
+}
+function staysOf(instructions) {
+    const worth = instructions.law === "response" ? instructions.levels?.worth : undefined;
+    return worth === undefined ? [instructions.input] : [instructions.input, worth];
+}
+/** The level of her report; null where she takes no part. The instructions are admitted. */
+function levelOf(instructions, typed) {
+    const { epsilon, levels } = instructions;
+    if (epsilon !== undefined)
+        return toldLevel(epsilon);
+    const { worth, epsilon: least, threshold, ceiling } = levels;
+    const cost = typedNumber(worth, typed);
+    if (!(cost > 0))
+        throw new NotUsable(worth, "must be above 0");
     if (cost > threshold)
         return null;
     if (cost === threshold)
@@ -204,9 +274,7 @@ function centerOf(instructions, given) {
     const value = rationalOf(Math.min(Math.max(given, Number(instructions.low)), Number(instructions.high)));
     const shared = low.denominator * high.denominator * value.denominator;
     const at = (each) => each.numerator * (shared / each.denominator);
-    const span = at(high) - at(low);
-    if (span <= 0n)
-        throw new RangeError("instructions: the range is empty");
+    const span = at(high) - at(low); // above 0: the instructions are admitted
     const scaled = told("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
     const down = scaled / span;
     const twice = 2n * (scaled - down * span);
@@ -218,15 +286,14 @@ function word(message) {
         throw new RangeError("the report is beyond 64 bits");
     return BigInt.asUintN(64, message).toString(16).padStart(16, "0");
 }
-function planned(instructions, typed) {
+function planned(instructions, typed, stated) {
+    admitted(instructions, stated);
     const given = typedText(instructions.input, typed);
-    const stays = [instructions.input];
+    const stays = staysOf(instructions);
     const nothing = { preview: { columns: [instructions.column], takesPart: false, stays }, draw: () => "" };
     switch (instructions.law) {
         case "response": {
-            const { answers, levels } = instructions;
-            if (levels !== undefined)
-                stays.push(levels.worth);
+            const { answers } = instructions;
             if (given === "")
                 return nothing;
             const place = answers.indexOf(given);
@@ -235,7 +302,7 @@ function planned(instructions, typed) {
             const level = levelOf(instructions, typed);
             if (level === null)
                 return nothing;
-            const rest = Math.exp(-Number(level.numerator) / Number(level.denominator));
+            const rest = Math.exp(-asNumber(level));
             const whole = 1 + (answers.length - 1) * rest;
             const preview = {
                 columns: [instructions.column], takesPart: true, stays,
@@ -255,24 +322,32 @@ function planned(instructions, typed) {
                 return nothing;
             const center = centerOf(instructions, typedNumber(instructions.input, typed));
             const sigma = told("sigma", instructions.sigma);
-            if (sigma < 1n)
-                throw new RangeError("instructions: no noise");
-            const width = (Number(instructions.high) - Number(instructions.low)) / Number(steps);
             const preview = {
-                columns: [instructions.column], takesPart: true, stays, deviation: Number(sigma) * width,
+                columns: [instructions.column], takesPart: true, stays, deviation: deviationOf(instructions),
             };
             return { preview, draw: (source) => word(center + discreteGaussian(sigma * sigma, 1n, source)) };
         }
-        default:
-            throw new RangeError("instructions: a law that this device does not know");
     }
 }
-/** What will leave her device; nothing is drawn. Throws NotUsable where what she typed cannot be used. */
-export function previewOf(instructions, typed) {
-    return planned(instructions, typed).preview;
+/**
+ * What instructions can cost at most; nothing is typed or drawn yet. Throws TooTelling where their level is above
+ * LARGEST_LEVEL or above the one that was stated to her, and RangeError where they make no sense.
+ */
+export function termsOf(instructions, stated = LARGEST_LEVEL) {
+    const level = asNumber(admitted(instructions, stated));
+    const both = { columns: [instructions.column], stays: staysOf(instructions), level };
+    if (instructions.law === "response")
+        return { ...both, truth: truthAt(level, instructions.answers.length) };
+    return told("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
 }
-/** Draws the report that she hands in. Each call draws anew, and costs its level again: send one. */
-export function followInstructions(instructions, typed, bytes = systemBytes) {
-    const { preview, draw } = planned(instructions, typed);
+/**
+ * What will leave her device; nothing is drawn. Throws as termsOf, and NotUsable where what she typed cannot be used.
+ */
+export function previewOf(instructions, typed, stated = LARGEST_LEVEL) {
+    return planned(instructions, typed, stated).preview;
+}
+/** Draws the report that she hands in, and throws as previewOf. Each call draws anew, and costs its level again. */
+export function followInstructions(instructions, typed, bytes = systemBytes, stated = LARGEST_LEVEL) {
+    const { preview, draw } = planned(instructions, typed, stated);
     return { row: { [instructions.column]: draw(bytes) }, preview };
 }

@@ -2,7 +2,7 @@
 const again = document.getElementById("again");
 for (const name of Object.keys(localStorage)) {
   if (!name.startsWith(again.dataset.kept)) continue;
-  for (const [column, text] of Object.entries(JSON.parse(localStorage.getItem(name)))) {
+  for (const [column, text] of Object.entries(JSON.parse(localStorage.getItem(name)).row)) {
     for (const field of again.querySelectorAll("input")) {
       if (field.name !== `field.${column}`) continue;
       if (field.type === "radio") field.checked = field.value === text;
