@@ -277,10 +277,13 @@ def test_what_is_out_of_range() -> None:
 
 
 def test_the_shipped_programs_are_those_whose_digests_are_shown() -> None:
-    """All of the page where she types: what draws, what keeps and sends, what forgets."""
+    """All of the page where she types: what draws, keeps and sends, which is one file of two, and what forgets."""
+    device = PROGRAM.with_name("device.js").read_bytes()
+    assert device == PROGRAM.read_bytes() + (BROWSER / "page.js").read_bytes()
+    assert not re.search(rb"^\s*import\b|\bimport\(|\bfrom \"", device, re.MULTILINE)  # which no digest would hold for
     lines = PROGRAM.with_name("programs.sha256").read_text(encoding="ascii").splitlines()
     assert lines == [f"{hashlib.sha256(PROGRAM.with_name(name).read_bytes()).hexdigest()}  {name}"
-                     for name in ("device.js", "leave.js", "noise.js")]
+                     for name in ("device.js", "leave.js")]
 
 
 RESPONSE = {"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"]}

@@ -120,7 +120,7 @@ class Program:
         digest: SHA-256 in hexadecimal, as `sha256sum` writes it.
 
     Example:
-        >>> Program(name="noise.js", digest="00" * 32).integrity
+        >>> Program(name="leave.js", digest="00" * 32).integrity
         'sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
     """
 
@@ -135,15 +135,14 @@ class Program:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """The scripts of the page where participants type, as they are shipped: what is imported, before what imports it.
+    """The scripts of the page where participants type, as they are shipped; none of them imports another.
 
     Example:
         >>> [each.name for each in programs()]
-        ['leave.js', 'noise.js', 'device.js']
+        ['device.js', 'leave.js']
     """
     lines = (STATIC / "programs.sha256").read_text(encoding="ascii").splitlines()
-    digests = {name: digest for digest, name in map(str.split, lines)}
-    return tuple(Program(name=name, digest=digests[name]) for name in ("leave.js", "noise.js", "device.js"))
+    return tuple(Program(name=name, digest=digest) for digest, name in map(str.split, lines))
 
 
 def _her(request: Request, form: Form) -> Participant:
