@@ -16,6 +16,7 @@ from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.search.audit.full_size import full_size
 from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.missed_targets import miss_controls, miss_rows
 from confide.search.audit.own_runs import history_row, runs_row, walk_row
@@ -102,6 +103,9 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     advance(progress, 3, _STEPS)
     near = min(mechanism.epsilon, 1.0)  # where noise that is used again shows, and a cap; half of it shows at another
     rows += [runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near)]
+    large = full_size(mechanism, seed)
+    rows += large[0]
+    out += large[1]
     advance(progress, 4, _STEPS)
     out.append(_control("own runs", "half of the noise is drawn", runs_row(mixed(mechanism, HalfDrawn), seed,
                                                                           sound=mechanism)))
