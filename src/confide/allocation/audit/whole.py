@@ -21,6 +21,7 @@ from confide.allocation.audit.doors import (
     door_rows,
     walked_row,
 )
+from confide.allocation.audit.full_size import full_size
 from confide.allocation.audit.loss import promise, recorded
 from confide.allocation.audit.participation import (
     Counted,
@@ -76,7 +77,9 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     advance(progress, 3, _STEPS)
     rows += _sampler_rows(twin, seed)
     advance(progress, 4, _STEPS)
-    rows += behaviour_rows(mechanism, seed)
+    large = full_size(mechanism, seed)
+    rows += [*large[0], *behaviour_rows(mechanism, seed)]
+    out += large[1]
     advance(progress, 5, _STEPS)
     out += behaviour_controls(mechanism, seed)
     advance(progress, 6, _STEPS)
