@@ -62,7 +62,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @app.get("/health/ready", tags=["health"], responses=problems.answers(503))
     def ready(parts: PartsOf) -> Alive:
-        """Whether the process can do its work: the store answers."""
+        """Whether the process can do its work: the store answers, and whoever does its jobs is alive."""
+        if not parts.working:
+            raise HTTPException(503, "nobody does this process's jobs any more: start it again")
         with parts.store.database.reading() as connection:
             connection.execute(text("SELECT 1"))
         return Alive(status="ready")

@@ -1,7 +1,7 @@
 """The tables of the service: who may do what, drafts of campaigns, and work that waits to be done.
 
 A token is known by its digest alone; nothing here says when a participant came, or from where. Her session ends on a
-day, her invitation is gone once she has used it, and both go with her report.
+day, her invitation is gone once she has used it; unused ones go with the reports, and sessions once all is paid.
 """
 
 from __future__ import annotations

@@ -46,17 +46,20 @@ class Invitations:
 
         Raises:
             InvalidInput: no such campaign or slot.
-            Refused: the campaign is over.
+            Refused: the campaign is cancelled, or everybody is paid.
         """
         wanted = sorted(set(slots))
         codes = [(slot, new_code()) for slot in wanted]
         with self._database.writing() as connection:
-            known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state).where(s.campaign.c.id == campaign)
-                                       .with_for_update()).first()
+            known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state, s.campaign.c.paid).where(
+                s.campaign.c.id == campaign).with_for_update()).first()
             if known is None:
                 raise InvalidInput("campaign", f"the store has no number {campaign}")
             if known.state in _OVER:
                 raise Refused(f"the campaign is {known.state}", "nobody is invited to it any more")
+            if known.paid is not None:
+                raise Refused("everybody is paid, and what people handed in is erased",
+                              "nobody is invited to it any more")
             if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
                 raise InvalidInput("slots", f"{wanted[0] if wanted[0] < 0 else wanted[-1]} is out of range",
                                    f"must be in [0, {known.slots})")

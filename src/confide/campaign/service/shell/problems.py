@@ -23,7 +23,7 @@ _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
 _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "not there", 405: "not done here",
            409: "refused", 413: "too large", 415: "another format", 422: "cannot be used", 429: "too often",
-           500: "an internal error", 503: "the store cannot"}
+           500: "an internal error", 503: "not now"}
 
 
 class Problem(BaseModel):

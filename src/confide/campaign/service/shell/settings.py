@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from confide.campaign.service.access.addresses import is_issuer
+from confide.campaign.service.work.drafts import MOST_PEOPLE
 from confide.contract.errors import InvalidInput
 from confide.contract.files import read_bytes
 
@@ -83,6 +84,7 @@ class Settings(BaseModel):
     participant_days: int = Field(default=180, ge=1, le=3650, description="that a participant's session lasts")
     largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
     largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="bytes of a file that an operator uploads")
+    most_people: int = Field(default=MOST_PEOPLE, ge=1, description="invited slots of a campaign")
     attempts: int = Field(default=10, ge=1, description="to log in, or to join, from one address in five minutes")
     settling: bool = Field(default=True, description="whether this process does jobs besides answering")
     metrics: bool = Field(default=True, description="whether /metrics answers")

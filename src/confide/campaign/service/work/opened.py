@@ -20,6 +20,7 @@ from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
+from confide.campaign.store.erasure import PACK
 from confide.campaign.store.transactions import stored
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.tables import Category
@@ -47,7 +48,7 @@ class OpenedCampaign:
     @property
     def pack(self) -> Path:
         """Where its public files are written."""
-        return self.folder / "pack"
+        return self.folder / PACK
 
     @cached_property
     def local(self) -> LocalKind | None:
