@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from confide.audit.concerns import completed
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
+    from confide.audit.exact_bytes import exact_bytes
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
     from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
     from confide.audit.incentives import BestResponse, best_response, best_response_among
@@ -65,6 +66,7 @@ __all__ = [
     "door_audit",
     "epsilon_lower_bound",
     "exact_audit",
+    "exact_bytes",
     "exceeds",
     "exhibits",
     "flag_probability",
@@ -86,6 +88,7 @@ __getattr__, __dir__ = doors(
         "concerns": ("completed",),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
+        "exact_bytes": ("exact_bytes",),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),

@@ -3,11 +3,11 @@
 A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
 before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
 
-What is shown then, for an account with the rule "basic": whatever keeps the promises loses no more than is charged. Of a
-promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a pure
+What is shown then, for an account with the rule "basic": whatever keeps the promises loses no more than is charged. Of
+a promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a pure
 promise beside: what promises (1, 0.05), or rho alone, may fail where nothing is charged for that. An account with the
-rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) does not bound rho
-it leaves to the events. Two limits more: a Rényi promise is compared at its one order, which says less than the rho that
+rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) bounds no rho it
+leaves to the events. Two limits more: a Rényi promise is compared at its one order, which says less than the rho that
 it is charged as; and a promise about a part of an outcome asks for its own price and no more, whatever the part is.
 """
 

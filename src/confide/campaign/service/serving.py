@@ -6,6 +6,7 @@ job to others, who resume it.
 
 from __future__ import annotations
 
+import logging
 import os
 
 import uvicorn
@@ -14,6 +15,7 @@ from fastapi import FastAPI
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.shell.watching import log_as_json
+from confide.contract.public_warnings import show_public_warnings
 
 __all__ = ["VARIABLE", "application", "serve"]
 
@@ -24,8 +26,12 @@ _GRACE = 20  # seconds that requests have to end
 
 
 def application() -> FastAPI:
-    """The application of this process, as the environment says; for `uvicorn --factory`, too."""
+    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+
+    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    """
     log_as_json()
+    show_public_warnings(logging.getLogger("confide").warning)
     return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
 
 
