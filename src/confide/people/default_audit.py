@@ -67,9 +67,9 @@ def audit_mechanism(
     ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
     that warns, prints or logs another thing of two neighbours, breaks the promise. That the noise really has the law
     that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
-    promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules must cover
-    every promise, as settlement asks for, and is held against the loss that the public is promised, or else the others.
-    An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no promise of
+    promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
+    must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
+    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no promise of
     privacy was measured, the report does not pass.
 
     Args:
