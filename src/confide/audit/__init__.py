@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from confide.audit.concerns import completed
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
-    from confide.audit.exact_bytes import exact_bytes
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
     from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
     from confide.audit.incentives import BestResponse, best_response, best_response_among
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         epsilon_lower_bound,
         statistical_audit,
     )
+    from confide.audit.value_bytes import exact_bytes
 
 
 __all__ = [
@@ -88,7 +88,6 @@ __getattr__, __dir__ = doors(
         "concerns": ("completed",),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
-        "exact_bytes": ("exact_bytes",),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
@@ -102,5 +101,6 @@ __getattr__, __dir__ = doors(
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
         ),
+        "value_bytes": ("exact_bytes",),
     },
 )

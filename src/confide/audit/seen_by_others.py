@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from confide.audit.exact_bytes import attributes, exact_bytes
+from confide.audit.value_bytes import attributes, exact_bytes
 from confide.contract.encoding import canonical
 
 __all__ = ["published"]

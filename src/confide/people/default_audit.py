@@ -69,8 +69,8 @@ def audit_mechanism(
     that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
     promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
     must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
-    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no promise of
-    privacy was measured, the report does not pass.
+    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    promise of privacy was measured, the report does not pass.
 
     Args:
         mechanism: with its public parameters.
