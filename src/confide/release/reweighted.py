@@ -463,8 +463,7 @@ class Reweighted(Mechanism):
         certificate = self.certify(board)
         if certificate.overfitted:
             warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
-                          f"{len(board)} records; measure more queries, or take a larger prior", PublicWarning,
-                          stacklevel=2)
+                          f"{len(board)} records; measure more, or take a larger prior", PublicWarning, stacklevel=2)
         if not certificate.fitted:
             warnings.warn("no weights were found that fit the measurements: they are even", PublicWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
