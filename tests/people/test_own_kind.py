@@ -146,12 +146,13 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     assert report.passed, report.problems
     assert [(row.concern.value, row.verdict.value) for row in report.rows] == [
         ("privacy", "kept"), ("privacy", "kept"), ("incentives", "not measured"), ("accuracy", "kept"),
-        ("accuracy", "kept"), ("participation", "not measured"), ("budget", "kept")]
+        ("accuracy", "kept"), ("participation", "not measured"), ("budget", "kept"), ("budget", "kept")]
     assert not report.unmeasured  # nothing is promised of those two
     assert report.rows[0].measured == pytest.approx(1.0)
     assert {bug.planted_bug: bug.flagged for bug in report.controls} == {
         "half the noise": True, "no noise": True, "one share altered after the run": True,
-        "everything released twice": True, "half of what is promised is charged": True}
+        "everything released twice": True, "half of what is promised is charged": True,
+        "a millionth of what is promised is charged": True}
 
 
 def test_a_promise_that_nobody_measures_is_told_and_counted(

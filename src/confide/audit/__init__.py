@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         epsilon_lower_bound,
         statistical_audit,
     )
+    from confide.audit.value_bytes import exact_bytes
 
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "door_audit",
     "epsilon_lower_bound",
     "exact_audit",
+    "exact_bytes",
     "exceeds",
     "exhibits",
     "flag_probability",
@@ -99,5 +101,6 @@ __getattr__, __dir__ = doors(
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
         ),
+        "value_bytes": ("exact_bytes",),
     },
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,6 @@ __all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "histo
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
-
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,13 @@ def _cost(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], 
             case _:
                 events.append(ZCDPEvent(rho=float(moved @ moved) / (2 * scale**2), neighbours=_RELATION))
     known = [event for event in events if event is not None]
-    return _spent(known, claim) if len(known) == len(events) else math.inf
+    return _spent(tuple(known), claim) if len(known) == len(events) else math.inf
 
 
-def _spent(events: list[Event], claim: Loss) -> float:
+@lru_cache(maxsize=4096)  # a walk meets the same distances again and again
+def _spent(events: tuple[Event, ...], claim: Loss) -> float:
     """What the events cost together, in the claim's own parameter."""
-    together = Accountant(tuple(events))
+    together = Accountant(events)
     match claim:
         case ZCDP():
             return together.rho()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from confide.audit.value_bytes import attributes, exact_bytes
 from confide.contract.encoding import canonical
 
 __all__ = ["published"]
@@ -27,23 +24,7 @@ def published(outcome: Any, index: int) -> bytes:
     shares = outcome.shares
     others = {name: [value for i, value in enumerate(column) if i != index]
               for name, column in shares.to_pydict().items()}
-    beside = {name: _plain(part) for name, part in _attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
+    beside = {name: part for name, part in attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
     manifest, columns = outcome.public()
-    return b"\n".join([repr((sorted(others.items()), sorted(beside.items()))).encode(), canonical(manifest),
+    return b"\n".join([repr(sorted(others.items())).encode(), exact_bytes(sorted(beside.items())), canonical(manifest),
                        *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
-
-
-def _plain(value: Any) -> Any:
-    """Any part of an outcome, written out."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in _attributes(value).items()}
-    return value
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """What an object holds, fields or not, but for what it computed from the rest of it."""
-    known = {one.name: getattr(value, one.name) for one in fields(value)} | getattr(value, "__dict__", {})
-    return {name: part for name, part in known.items()
-            if not isinstance(getattr(type(value), name, None), cached_property)}

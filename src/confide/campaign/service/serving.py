@@ -6,6 +6,7 @@ job to others, who resume it. So does one whose supervisor has died.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,7 @@ from uvicorn.supervisors import Multiprocess
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.shell.watching import log_as_json
+from confide.contract.public_warnings import show_public_warnings
 
 __all__ = ["VARIABLE", "application", "serve"]
 
@@ -32,8 +34,12 @@ _SILENT = 30  # seconds without a sign of life after which a process is replaced
 
 
 def application() -> FastAPI:
-    """The application of this process, as the environment says; for `uvicorn --factory`, too."""
+    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+
+    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    """
     log_as_json()
+    show_public_warnings(logging.getLogger("confide").warning)
     _end_with_supervisor()
     return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
 

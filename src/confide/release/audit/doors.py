@@ -13,6 +13,7 @@ from typing import Any
 
 from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
 from confide.contract.mechanism import Mechanism
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.release.audit.charged import Charge, charge, charges
@@ -28,7 +29,7 @@ Run = Callable[[Any, Noise], Any]
 def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
     """A run whose warnings nobody needs: on 40 records no fit is a good one."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", PublicWarning)
         return it.run(data, noise)
 
 
