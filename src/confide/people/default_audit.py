@@ -114,7 +114,7 @@ def _attack(
     def noise(number: int) -> Noise:
         return Noise.simulated(seed + number)
 
-    claims: Any = {"": promise.loss}
+    claims: Any = {"": promise}
     if promise.audience in _CENTRAL:
         return lambda run: door_audit(run, neighbours(roles, people, promise.unit), claims, noise)[""], mechanism.run
 

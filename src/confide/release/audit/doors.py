@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, Loss, PlantedBug, beside_charge, controls, door_audit
+from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
-from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.release.audit.charged import Charge, charge, charges
+from confide.release.audit.charged import Charge, charge, charges, whole_charge
 from confide.release.audit.faults import Fault, faults
 from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
-from confide.release.mwem import MWEM
 
 __all__ = ["Run", "audited", "door_controls", "door_rows", "histories", "quiet", "release_controls", "release_rows"]
 
@@ -41,7 +40,8 @@ def audited(
     it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
     charged: Iterable[Charge] | None = None,
 ) -> dict[str, DoorAudit]:
-    """Each part of the noise, and everything, against what is charged for it.
+    """Each part of the noise, and everything, against what is charged for it; and everything against what the mechanism
+    promises of itself.
 
     Args:
         it: a tiny mechanism, of `tiny` or `twins`.
@@ -50,9 +50,12 @@ def audited(
         pairs: how many of its pairs of data sets are walked; None for all.
         charged: other charges than its own.
     """
-    claims = dict(charges(it) if charged is None else charged)
+    claims: dict[str, Loss | Privacy] = dict(charges(it) if charged is None else charged)
+    others: list[Privacy] = []
+    if charged is None:
+        claims[""], others = beside_charge(whole_charge(it), it.guarantees().privacy)
     return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
-                      histories(seed))
+                      histories(seed), promises=others)
 
 
 def door_rows(
@@ -80,10 +83,8 @@ def door_rows(
 def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
     yield charge(it)[0]
     for part, found in audited(it, seed, run=run, pairs=pairs).items():
-        yield found.row(f"privacy: {name}{f', {part}' if part else ''}")
-    if isinstance(it, MWEM):
-        pure = audited(it, seed, run=run, pairs=pairs, charged=[Charge("", PureDP(it.epsilon))])
-        yield pure[""].row(f"privacy: {name}, pure")
+        what = str(found.claim) if part and found.promise is not None else part
+        yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
 
 def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
