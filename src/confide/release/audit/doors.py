@@ -38,10 +38,9 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 def audited(
     it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
-    charged: Iterable[Charge] | None = None,
+    charged: Iterable[Charge] | None = None, promised: bool = False,
 ) -> dict[str, DoorAudit]:
-    """Each part of the noise, and everything, against what is charged for it; and everything against what the mechanism
-    promises of itself.
+    """Each part of the noise, and everything, against what is charged for it.
 
     Args:
         it: a tiny mechanism, of `tiny` or `twins`.
@@ -49,10 +48,11 @@ def audited(
         run: another run than its own, such as one with less noise.
         pairs: how many of its pairs of data sets are walked; None for all.
         charged: other charges than its own.
+        promised: whether everything is held against what the mechanism promises of itself, too.
     """
     claims: dict[str, Loss | Privacy] = dict(charges(it) if charged is None else charged)
     others: list[Privacy] = []
-    if charged is None:
+    if promised:
         claims[""], others = beside_charge(whole_charge(it), it.guarantees().privacy)
     return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
                       histories(seed), promises=others)
@@ -82,7 +82,7 @@ def door_rows(
 
 def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
     yield charge(it)[0]
-    for part, found in audited(it, seed, run=run, pairs=pairs).items():
+    for part, found in audited(it, seed, run=run, pairs=pairs, promised=True).items():
         what = str(found.claim) if part and found.promise is not None else part
         yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
