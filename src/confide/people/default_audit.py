@@ -98,7 +98,7 @@ def audit_mechanism(
     for promise in attacked:
         run, certain, random = _attack(mechanism, roles, people, promise, count, seed)
         found = walk(run, chain(certain(), random()), promise.loss, seed)  # type: ignore[arg-type] # all that there are
-        row = found.row(promise.sentence())
+        row = found.row(promise)
         rows.append((row if row.flagged else replace(row, note=row.note or _power(found, count))).holding(promise))
         step()
         chosen = [*islice(certain(), _PLANTED), *([] if found.worst is None else [found.worst])]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confide.audit import AuditRow, Loss, Neighbours, door_audit, exceeds
+from confide.contract.guarantees import Privacy
 from confide.people.overhearing import Failed, overheard
 from confide.privacy.noise import Noise
 
@@ -53,15 +54,15 @@ class Walk:
         """The same without failures, which a control may not owe its flag to."""
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
-    def row(self, promise: str) -> AuditRow:
-        """As a row of a report."""
+    def row(self, promise: Privacy) -> AuditRow:
+        """As a row of a report, judged by the promise that was put to it."""
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
                                              "equal noise, loss exact there")
         if self.failure:
             measured, evidence = math.nan, self.failure
         if self.leaks:
             measured, evidence = math.inf, f"{self.leaks[0]}: pair {self.pairs:,}"
-        return AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
+        return AuditRow.of_privacy(promise, measured, evidence, flagged=self.flagged)
 
 
 def walk(run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int) -> Walk:
