@@ -121,7 +121,7 @@ def _charge_row(shares: list[float]) -> AuditRow:
     """That the charge is one of the promises: the share that is nearest to the whole."""
     share = min(shares, key=lambda each: abs(math.log(each)) if 0 < each < math.inf else math.inf)
     row = AuditRow.at_most(_CHARGE, 1.0, share, "the price of all releases of a run, by the filter's rules",
-                           concern=Concern.BUDGET)
+                           unit="times the promise", concern=Concern.BUDGET)
     row = replace(row, side="exactly")
     if exceeds(share, 1.0) or share >= 1.0 - RELATIVE:
         return row

@@ -121,7 +121,8 @@ def audit_mechanism(
     rows += measured
     if not any(_measures_privacy(row, promises) for row in rows):
         rows.append(AuditRow.at_least("promises of privacy that were measured", 1.0, 0.0,
-                                      "nothing of its privacy was measured", concern=Concern.PRIVACY))
+                                      "nothing of its privacy was measured", unit="promises",
+                                      concern=Concern.PRIVACY))
     step()
     return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING), _why_not)
 
@@ -201,7 +202,7 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
     private = promises.privacy
     found = refusal(private)
     row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that settlement makes before it "
-                           "charges", concern=Concern.BUDGET)
+                           "charges", unit="refusals", concern=Concern.BUDGET)
     if not private or found:
         return row, []
     more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]

@@ -102,7 +102,7 @@ def _decoded(it: TwoPartMechanism, made: Contracts, seed: int, run: Run) -> Audi
             wrong += dict(it.decode(own, place, outcome.billboard)) != share
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up messages",
-                            concern=Concern.ACCURACY)
+                            unit="people", concern=Concern.ACCURACY)
 
 
 def _checked(it: TwoPartMechanism, made: Contracts, seed: int, run: Run) -> AuditRow:
@@ -118,7 +118,8 @@ def _checked(it: TwoPartMechanism, made: Contracts, seed: int, run: Run) -> Audi
         else:
             refused += (board.total, board.steps) != (total, int(records.steps[records.sent].sum()))
     return AuditRow.at_most(_CHECKED, 0.0, float(refused),
-                            f"its own check, and the sums of {runs} runs on made-up messages", concern=Concern.ACCURACY)
+                            f"its own check, and the sums of {runs} runs on made-up messages", unit="runs",
+                            concern=Concern.ACCURACY)
 
 
 def _jointly(

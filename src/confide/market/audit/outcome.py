@@ -59,7 +59,7 @@ def _decoded(collection: BitCollection, seed: int, run: Run) -> AuditRow:
             wrong += dict(collection.decode(own, place, outcome.billboard)) != share
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up reports",
-                            concern=Concern.ACCURACY)
+                            unit="people", concern=Concern.ACCURACY)
 
 
 def _checked(collection: BitCollection, seed: int, run: Run) -> AuditRow:
@@ -75,7 +75,8 @@ def _checked(collection: BitCollection, seed: int, run: Run) -> AuditRow:
         else:
             refused += (board.present, int(board.ones.sum())) != (present, int(np.count_nonzero(crowd.report == 1)))
     return AuditRow.at_most(_CHECKED, 0.0, float(refused),
-                            f"its own check and the counts of {runs} runs on made-up reports", concern=Concern.ACCURACY)
+                            f"its own check and the counts of {runs} runs on made-up reports", unit="runs",
+                            concern=Concern.ACCURACY)
 
 
 def _jointly(
