@@ -168,7 +168,7 @@ def test_a_promise_that_nobody_measures_is_told_and_counted(
     assert (row.holds, row.verdict, row.measured, row.concern) == (
         (promise.sentence(),), "not measured", None, "accuracy")
     assert "its kind does where its `measured` gives a row" in row.note
-    said = ("Passed, as far as it was measured: 4 of 5 promises were measured (4 kept), 0 are vacuous, 1 was not "
+    said = ("Passed, as far as it was measured: 5 of 6 promises were measured (5 kept), 0 are vacuous, 1 was not "
             "measured; nothing is promised about 2 of 5 concerns.")
     assert report.to_section().blocks[-1].to_dict()["text"] == [said]
     code, shown = run("audit", path)
