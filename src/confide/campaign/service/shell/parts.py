@@ -18,7 +18,7 @@ from confide.contract.errors import ConfideError, StoreFailed
 
 __all__ = ["Parts"]
 
-_SWEEP = 3600.0  # seconds between two sweeps
+_SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
 _AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
 _GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
 
@@ -39,7 +39,7 @@ class Parts:
         self.store = Store(settings.store, home=home)
         self.operators, self.attempts = Operators(self.store), Attempts(self.store)
         self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
-        self.invitations = Invitations(self.store, self.sessions)
+        self.invitations = Invitations(self.store)
         self.drafts, self.opened = Drafts(self.store, settings.data), Opened(self.store)
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
