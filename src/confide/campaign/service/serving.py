@@ -7,13 +7,16 @@ job to others, who resume it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 import uvicorn
 from fastapi import FastAPI
 
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
-from confide.campaign.service.shell.watching import log_as_json
+from confide.campaign.service.shell.watching import TOGETHER, log_as_json
 
 __all__ = ["VARIABLE", "application", "serve"]
 
@@ -40,6 +43,26 @@ def serve(settings: Settings, *, host: str, port: int, workers: int = 1, proxy: 
         proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
     """
     os.environ[VARIABLE] = settings.model_dump_json()
+    log_as_json()  # of the process that looks after the others, too
+    with _counting_together(workers > 1 and settings.metrics_digest is not None):
+        _serve(host, port, workers, proxy)
+
+
+def _serve(host: str, port: int, workers: int, proxy: str) -> None:
     uvicorn.run("confide.campaign.service.serving:application", factory=True, host=host, port=port, workers=workers,
                 log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=_GRACE,
                 proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None)
+
+
+@contextmanager
+def _counting_together(several: bool) -> Iterator[None]:
+    """Have several processes add up what they count, in a folder that is gone with them; any of them tells all."""
+    if not several or TOGETHER in os.environ:
+        yield
+        return
+    with TemporaryDirectory(prefix="confide-metrics-") as folder:
+        os.environ[TOGETHER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[TOGETHER]
