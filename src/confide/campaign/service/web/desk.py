@@ -9,16 +9,18 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
-from confide.campaign.service.api.models import Number
-from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.access.operators import LONGEST_NAME
+from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, go, keep_token, looking, page
+from confide.campaign.service.shell.trying import tried
+from confide.campaign.service.web.page import Form, checked, go, keep_token, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, take_answer
@@ -31,7 +33,8 @@ from confide.contract.kinds import kind, kind_names
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-_MOST = 200  # campaigns that are listed
+_MOST = 50  # campaigns, and drafts, on a page
+_DIGITS = 9  # of a version: more than anybody writes
 
 
 @router.get("/login")
@@ -41,19 +44,22 @@ def ask_login(request: Request) -> Response:
 
 
 @router.post("/login")
-def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
+async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
     """Begin a session."""
-    name = str(form.get("name", ""))[:100]
+    name = str(form.get("name", ""))[:LONGEST_NAME]
+
+    def begin() -> str | None:
+        found = parts.operators.check(name, str(form.get("password", "")))
+        return None if found is None else parts.sessions.begin(found)
+
     try:
-        check_attempts(parts, request, "log in", name)
+        token = await tried(parts, request, "log in", name, begin)
     except HTTPException as error:
-        return page(request, "login.html", status=error.status_code, problem="often")
-    found = parts.operators.check(name, str(form.get("password", "")))
-    if found is None:
-        return page(request, "login.html", status=401, problem="wrong")
+        return await run_in_threadpool(page, request, "login.html", status=error.status_code, problem="often")
+    if token is None:
+        return await run_in_threadpool(page, request, "login.html", status=401, problem="wrong")
     answer = go("/desk")
-    keep_token(request, answer, OPERATOR_COOKIE, parts.sessions.begin(found),
-               int(3600 * parts.settings.session_hours))
+    keep_token(request, answer, OPERATOR_COOKIE, token, int(3600 * parts.settings.session_hours))
     return answer
 
 
@@ -68,12 +74,15 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 
 @router.get("/desk")
-def desk(request: Request, parts: PartsOf) -> Response:
-    """All campaigns and drafts."""
+def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
+    """Campaigns and drafts, the newest first; each list has further pages."""
     if looking(request) is None:
         return go("/login")
-    return page(request, "desk.html", desk=True, campaigns=parts.opened.all(limit=_MOST),
-                drafts=parts.drafts.all(limit=_MOST), kinds=[(name, kind(name).summary) for name in kind_names()])
+    campaigns, older = leafed(parts.opened.newest(limit=_MOST + 1, before=before), _MOST)
+    drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
+    return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
+                drafts_older=drafts_older, drafts_before=drafts_before,
+                kinds=[(name, kind(name).summary) for name in kind_names()])
 
 
 @router.post("/desk/drafts")
@@ -109,7 +118,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     _operator(request, Role.OPERATOR, form)
     text = str(form.get("text", "")).replace("\r\n", "\n")
     try:
-        parts.drafts.change(number, text, int(str(form.get("version", "0")) or 0))
+        parts.drafts.change(number, text, _version(form))
     except ConfideError as error:
         return _draft(request, parts, number, text=text, problem=str(error), status=409)
     return go(f"/desk/drafts/{number}")
@@ -256,6 +265,18 @@ def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:
     batch, data = payout_file(campaign, parts.store)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
+
+
+def _version(form: Form) -> int:
+    """Which version of a draft somebody has read.
+
+    Raises:
+        InvalidInput: the form does not say.
+    """
+    found = str(form.get("version", ""))
+    if not (found.isascii() and found.isdecimal() and len(found) <= _DIGITS):
+        raise InvalidInput("version", "is none", "load the page of the draft again")
+    return int(found)
 
 
 def _uploaded(form: Mapping[str, Any]) -> bytes:
