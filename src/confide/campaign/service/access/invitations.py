@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sqlalchemy import delete, func, select
 
 from confide.campaign.service.access.identity import Participant
-from confide.campaign.service.access.sessions import Sessions, begin_participant
+from confide.campaign.service.access.sessions import begin_participant
 from confide.campaign.service.access.tokens import digest_of, new_code
 from confide.campaign.store import Store
 from confide.campaign.store import schema as s
@@ -29,11 +29,10 @@ class Invitations:
 
     Args:
         store: where they are kept.
-        sessions: which those begin who join.
     """
 
-    def __init__(self, store: Store, sessions: Sessions) -> None:
-        self._database, self._sessions = store.database, sessions
+    def __init__(self, store: Store) -> None:
+        self._database = store.database
 
     def invite(self, campaign: int, slots: Iterable[int]) -> list[tuple[int, str]]:
         """New codes for some slots: (slot, code), which nobody can read again from the store.
@@ -83,7 +82,7 @@ class Invitations:
             if row is None:
                 return None
             found = Participant(row.campaign_id, row.slot)
-            return begin_participant(connection, found, self._sessions.last_day()), found
+            return begin_participant(connection, found), found
 
     def waiting(self, campaign: int) -> int:
         """How many codes were not used yet: the operators' alone."""

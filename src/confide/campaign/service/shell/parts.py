@@ -27,7 +27,7 @@ PROVIDER_BACK = "/login/provider/answer"
 """The path to which a provider sends people back."""
 
 
-_SWEEP = 3600.0  # seconds between two sweeps
+_SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
 _AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
 _GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
 
@@ -49,7 +49,7 @@ class Parts:
         self.store = Store(settings.store, home=home)
         self.operators, self.attempts = Operators(self.store), Attempts(self.store)
         self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
-        self.invitations, self.logins = Invitations(self.store, self.sessions), Logins(self.store)
+        self.invitations, self.logins = Invitations(self.store), Logins(self.store)
         self.drafts = Drafts(self.store, settings.data, most_people=settings.most_people)
         self.opened = Opened(self.store)
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)

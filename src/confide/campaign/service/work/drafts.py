@@ -133,6 +133,19 @@ class Drafts:
                 select(t.draft).where(t.draft.c.campaign_id.is_(None), t.draft.c.id > after)
                 .order_by(t.draft.c.id).limit(limit)))
 
+    def newest(self, *, limit: int = 50, before: int | None = None) -> tuple[Draft, ...]:
+        """Drafts that have not become campaigns, the newest first.
+
+        Args:
+            limit: how many at most.
+            before: the number of the last one that was shown.
+        """
+        query = select(t.draft).where(t.draft.c.campaign_id.is_(None))
+        if before is not None:
+            query = query.where(t.draft.c.id < before)
+        with self._database.reading() as connection:
+            return tuple(_draft(row) for row in connection.execute(query.order_by(t.draft.c.id.desc()).limit(limit)))
+
     def change(self, number: int, text: str, version: int) -> Draft:
         """Write a draft anew.
 

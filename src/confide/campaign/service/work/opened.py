@@ -172,3 +172,22 @@ class Opened:
             query = query.where(s.campaign.c.id == only)
         with self._database.reading() as connection:
             return tuple(stored(row) for row in connection.execute(query.order_by(s.campaign.c.id).limit(limit)))
+
+    def newest(
+        self, *, limit: int = 50, before: int | None = None, states: Collection[State] | None = None
+    ) -> tuple[Stored, ...]:
+        """Campaigns, those first that were opened last.
+
+        Args:
+            limit: how many at most.
+            before: the number of the last one that was shown.
+            states: where they stand; default anywhere.
+        """
+        query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
+        if before is not None:
+            query = query.where(s.campaign.c.id < before)
+        if states is not None:
+            query = query.where(s.campaign.c.state.in_([state.value for state in states]))
+        query = query.order_by(s.campaign.c.id.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return tuple(stored(row) for row in connection.execute(query))
