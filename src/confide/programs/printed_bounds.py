@@ -162,7 +162,7 @@ def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: floa
 
     Example:
         >>> round(printed_flag_margin(1e5, 10, epsilon=1.0, delta=1e-6, beta=0.05))
-        9765
+        9763
     """
     log = math.log(positive("people", people)) + math.log(3.0 * rows / fraction("beta", beta))
     return 8.0 * log / printed_flag_epsilon(rows, epsilon, delta)
