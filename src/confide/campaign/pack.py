@@ -6,6 +6,7 @@ key. All files of a pack are public: the folder that holds it may be published a
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,8 +20,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Plan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
 
-__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "rows", "statement", "tables",
-           "write_pack"]
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "rows", "signed_digest",
+           "statement", "tables", "write_pack"]
 
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
@@ -61,6 +62,16 @@ def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -
     """What the operator signs."""
     return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
             "files": {path: digest(data) for path, data in sorted(files.items())}}
+
+
+def signed_digest(files: Mapping[str, bytes]) -> str:
+    """SHA-256 of what was signed, as `confide verify` shows it: everybody should have been given the same.
+
+    Args:
+        files: of the pack, path -> bytes.
+    """
+    note = json.loads(files[NOTE])
+    return digest(canonical({name: value for name, value in note.items() if name != "signature"}))
 
 
 def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:

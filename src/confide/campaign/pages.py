@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
-from confide.contract.presentation import Section, Table, Text
+from confide.contract.kinds import PayoutTerms
+from confide.contract.presentation import Block, Section, Table, Text
 
-__all__ = ["campaigns_section", "contract_note", "key_section", "ledger_sections", "payout_sections", "round_note",
-           "share_section", "subject_section", "verification_section", "withdrawn_section"]
+__all__ = ["campaigns_section", "contract_note", "handed_section", "key_section", "ledger_sections", "payout_sections",
+           "round_note", "share_section", "subject_section", "verification_section", "withdrawn_section"]
 
 
 def key_section(fingerprint: str, *, shares: bool = True) -> Section:
@@ -31,18 +34,30 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
     )),))
 
 
-def share_section(share: Mapping[str, Any]) -> Section:
+def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None) -> Section:
     """A stored share whose record was erased.
 
     Args:
         share: of one participant.
+        terms: by which a part of it is money; None where none is.
     """
-    rows = tuple((name.replace("_", " "), value if isinstance(value, str | int | float | None) else str(value))
+    rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
+                  value if isinstance(value, str | int | float | None) else str(value))
                  for name, value in share.items())
     return Section(title="Your share", private=True, blocks=(
-        Text(("Your record was erased after the settlement; this is what it gave you. Type the record again to see "
-              "that your share follows from it and the public result alone.",)),
+        Text((_ERASED,)),
         Table(columns=("what", "value"), rows=rows)))
+
+
+def handed_section(goods: pa.Table) -> Section:
+    """What somebody is handed, where her record was erased.
+
+    Args:
+        goods: a line for each thing; no line where she gets nothing.
+    """
+    shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
+        tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)
+    return Section(title="Your share", private=True, blocks=(Text((_ERASED,)), *shown))
 
 
 def contract_note(contract: Contract) -> Section:
@@ -64,6 +79,8 @@ def round_note(drawn: Round) -> Section:
                    blocks=(Text((state + gone,)),))
 
 
+_ERASED = ("Your record was erased after the settlement; this is what it gave you. Type the record again to see that "
+           "your share follows from it and the public result alone.")
 _UNLISTED = "whoever is in it"
 _CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers. public: everybody; others: all but "
                 "oneself, together; collector: whoever receives the reports; fellows: participants who know their own "

@@ -21,6 +21,9 @@ __all__ = ["operators", "serve"]
 operators = typer.Typer(name="operators", help="Who may run campaigns in the service.", no_args_is_help=True)
 
 
+_SHORTEST_TOKEN = 20  # letters
+
+
 class RoleName(StrEnum):
     """What an operator may do."""
 
@@ -39,7 +42,7 @@ def _extra() -> None:
 
     from confide.contract import Refused
 
-    missing = [name for name in ("fastapi", "uvicorn", "pwdlib") if find_spec(name) is None]
+    missing = [name for name in ("fastapi", "uvicorn", "pwdlib", "authlib") if find_spec(name) is None]
     if missing:
         raise Refused(f"the service needs {', '.join(missing)}", "install the extra: pip install 'confide[service]'")
 
@@ -56,6 +59,24 @@ def serve(
     settling: Annotated[bool, typer.Option(help="Whether they settle and audit, too.")] = True,
     behind: Annotated[str, typer.Option(
         metavar="ADDRESS", help="Address of a reverse proxy, whose word on who asks is taken.")] = "",
+    oidc_issuer: Annotated[str | None, typer.Option(
+        "--oidc-issuer", metavar="URL", help="A provider (OpenID Connect) by which operators may log in, too.")] = None,
+    oidc_client: Annotated[str, typer.Option(
+        "--oidc-client", metavar="ID", help="What the provider calls this service.")] = "",
+    oidc_secret_file: Annotated[Path | None, typer.Option(
+        "--oidc-secret-file", metavar="FILE", help="Read the provider's secret for this service from the first line "
+                                                   "of a file; default the variable CONFIDE_OIDC_SECRET.")] = None,
+    oidc_name: Annotated[str, typer.Option(
+        "--oidc-name", metavar="NAME", help="What the log-in page calls the provider; default its host.")] = "",
+    attempts: Annotated[int, typer.Option(
+        min=1, help="Failures to log in under one name from one address, in five minutes, before more are refused."
+    )] = 10,
+    attempts_at_ease: Annotated[int, typer.Option(
+        "--attempts-at-ease", min=1, help="Failures from one address, or under one name, in five minutes, before each "
+                                          "takes longer.")] = 100,
+    metrics_token: Annotated[Path | None, typer.Option(
+        "--metrics-token", metavar="FILE", help="Answer at /metrics to whoever sends the token in the first line of a "
+                                                "file; default to nobody.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Serve campaigns: the API, for several operators, participants and the public; until told to end."""
@@ -65,13 +86,25 @@ def serve(
     from confide.campaign import Store
     from confide.campaign.service.access import Operators
     from confide.campaign.service.serving import serve as run
-    from confide.campaign.service.shell.settings import Settings
+    from confide.campaign.service.shell.settings import OidcSettings, Settings
     from confide.contract import InvalidInput
 
     if data is not None and not data.is_dir():
         raise InvalidInput("data", f"{data} is not a folder", "make it first")
+    if oidc_issuer is None and (oidc_client or oidc_secret_file or oidc_name):
+        raise InvalidInput("oidc-issuer", "is missing", "give --oidc-issuer URL, or none of the other --oidc options")
     try:
-        settings = Settings(store=store, data=None if data is None else data.absolute(), settling=settling,
+        oidc = None if oidc_issuer is None else OidcSettings(
+            issuer=oidc_issuer, client=oidc_client, name=oidc_name,
+            secret_file=None if oidc_secret_file is None else oidc_secret_file.absolute())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(f"oidc-{first['loc'][0]}", str(first["msg"]).removeprefix("Value error, ")) from None
+    if oidc is not None:
+        oidc.secret()  # what is wrong with it is told now
+    try:
+        settings = Settings(store=store, oidc=oidc, data=None if data is None else data.absolute(), settling=settling,
+                            attempts=attempts, attempts_at_ease=attempts_at_ease, metrics_digest=_digest(metrics_token),
                             base_url=base_url or f"http://{'localhost' if host == '127.0.0.1' else host}:{port}")
     except ValidationError as error:
         raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
@@ -98,13 +131,23 @@ def add(
     role: Annotated[RoleName, typer.Option(help="viewer looks, operator runs campaigns, admin names operators.")
                     ] = RoleName.operator,
     password_file: PasswordFile = None,
+    issuer: Annotated[str | None, typer.Option(
+        metavar="URL", help="Another service that says who she is (OpenID Connect), instead of a password.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="SUB", help="What that service calls her.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Make somebody an operator; her password is asked for."""
+    """Make somebody an operator; her password is asked for, or an issuer says who she is."""
     from confide.campaign.service.access import Role
+    from confide.contract import InvalidInput
 
+    if (issuer is None) is not (subject is None) or (issuer is not None and password_file is not None):
+        raise InvalidInput("issuer", "stands without a subject, or beside a password",
+                           "give --issuer URL and --subject SUB, or neither of them")
     with _opened(store) as there:
-        found = there.add(name, _password(password_file), Role(role.value))
+        if issuer is not None and subject is not None:
+            found = there.admit(name, Role(role.value), issuer=issuer, subject=subject)
+        else:
+            found = there.add(name, _password(password_file), Role(role.value))
     print(f"{found.name} is {'an' if found.role[0] in 'ao' else 'a'} {found.role}")
 
 
@@ -135,6 +178,22 @@ def _opened(url: str | None) -> Iterator[Operators]:
 
     with Store(url) as store:
         yield Operators(store)
+
+
+def _digest(file: Path | None) -> str | None:
+    """Of the token in a file: processes that serve need no more."""
+    import hashlib
+
+    from confide.contract import InvalidInput
+    from confide.contract.files import read_bytes
+
+    if file is None:
+        return None
+    token = read_bytes("metrics-token", file, 4096).partition(b"\n")[0].strip()
+    if len(token) < _SHORTEST_TOKEN:
+        raise InvalidInput("metrics-token", "is too short to be secret", f"must have {_SHORTEST_TOKEN} letters or more"
+                           ", such as those of `openssl rand -hex 32`")
+    return hashlib.sha256(token).hexdigest()
 
 
 def _password(file: Path | None) -> str:

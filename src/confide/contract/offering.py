@@ -14,7 +14,7 @@ from confide.contract.guarantees import Guarantees, Truthfulness
 from confide.contract.presentation import Block, Section, Text
 from confide.contract.words import as_sentence
 
-__all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "unanswered",
+__all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
            "withdrawing"]
 
 
@@ -88,6 +88,21 @@ def best_guess(epsilon: float, delta: float = 0.0) -> float:
     """
     away = math.exp(-epsilon)
     return min(1.0, (1.0 + delta * away) / (1.0 + away))
+
+
+def likelier(level: float) -> str:
+    """How many times as likely anything can be at a level of privacy: the power, and what it comes to.
+
+    Args:
+        level: in nats, >= 0.
+
+    Example:
+        >>> likelier(1.0), likelier(8.0), likelier(20.0)
+        ('e^1 = 2.72', 'e^8 = 2,981', 'e^20 = 4.85e+08')
+    """
+    odds = math.exp(level) if level < 700.0 else math.inf
+    shown = f"{odds:,.0f}" if 1000.0 <= odds < 1e6 else "unlimited" if math.isinf(odds) else f"{odds:.3g}"
+    return f"e^{level:.4g} = {shown}"
 
 
 def lies(promises: Guarantees, otherwise: str = NO_TRUTH) -> str:

@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["as_sentence", "did_you_mean", "money", "number", "printable"]
+__all__ = ["as_sentence", "did_you_mean", "money", "number", "percent", "printable"]
+
+_MOST_DIGITS = 8  # of a percentage
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
@@ -74,6 +76,23 @@ def money(coins: int, minor_units: int, currency: str) -> str:
     """
     digits = len(str(minor_units)) - 1
     return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
+
+
+def percent(probability: float, digits: int = 1) -> str:
+    """A probability as percent, with more digits where fewer would say never, or always.
+
+    Args:
+        probability: in [0, 1].
+        digits: after the point.
+
+    Example:
+        >>> percent(0.7311), percent(0.99966), percent(0.999_999), percent(1.0, 0)
+        ('73.1%', '99.97%', '99.9999%', '100%')
+    """
+    shown = f"{100.0 * probability:.{digits}f}"
+    if float(shown) in (0.0, 100.0) and 0.0 < probability < 1.0 and digits < _MOST_DIGITS:
+        return percent(probability, digits + 1)
+    return f"{shown}%"
 
 
 def number(value: str | float | None) -> str:

@@ -12,7 +12,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfuln
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
 from confide.people.guesses import guessed
@@ -94,11 +94,11 @@ class MechanismPlan:
                 Audience.COLLECTOR: "from your report"}
         most = dict[str, float]()
         for each in self.guarantees.privacy:
-            if each.audience in seen:
+            if each.claimable and each.audience in seen:
                 where = seen[each.audience]
                 most[where] = max(most.get(where, 0.0), guessed(each.loss))
         return " ".join(f"Who must guess between two records of yours {where}, even money beforehand, is right at most "
-                        f"{odds:.1%} of the time." for where, odds in most.items())
+                        f"{percent(odds)} of the time." for where, odds in most.items())
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Truthfulness
-from confide.contract.offering import Question, answer, best_guess, withdrawing
+from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, percent
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -101,7 +100,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     right = best_guess(it.epsilon)
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
-                     f"somebody may be right {right:.2%} of the time")
+                     f"somebody may be right {percent(right, 2)} of the time")
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
@@ -159,9 +158,9 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
                               "own device. Whoever hands you the good learns that it is yours; that you got it tells "
                               "something of what you wrote."),
         answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
-                               f"e^{it.epsilon:g} = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you "
+                               f"{likelier(it.epsilon)} times as likely as if you "
                                f"had handed in {other}. Who must guess between two rows of yours, even money "
-                               f"beforehand, is right at most {right:.1%} of the time."),
+                               f"beforehand, is right at most {percent(right)} of the time."),
         answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
                gets),
         answer(Question.LIES, lied),

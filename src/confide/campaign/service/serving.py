@@ -1,31 +1,49 @@
 """Serving: one process or several, which end gracefully; each knows how it is run from the environment.
 
 A process that is told to end takes nothing any more, answers what it has begun, stores what has come, and leaves its
-job to others, who resume it.
+job to others, who resume it. So does one whose supervisor has died.
 """
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
 import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
-from confide.campaign.service.shell.watching import log_as_json
+from confide.campaign.service.shell.watching import TOGETHER, log_as_json
+from confide.contract.public_warnings import show_public_warnings
 
 __all__ = ["VARIABLE", "application", "serve"]
 
 VARIABLE = "CONFIDE_SERVICE"
 """The environment variable that holds the settings, as JSON."""
 
+_APPLICATION = "confide.campaign.service.serving:application"
 _GRACE = 20  # seconds that requests have to end
+_SILENT = 30  # seconds without a sign of life after which a process is replaced: a settlement may keep all of it busy
 
 
 def application() -> FastAPI:
-    """The application of this process, as the environment says; for `uvicorn --factory`, too."""
+    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+
+    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    """
     log_as_json()
+    show_public_warnings(logging.getLogger("confide").warning)
+    _end_with_supervisor()
     return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
 
 
@@ -40,6 +58,57 @@ def serve(settings: Settings, *, host: str, port: int, workers: int = 1, proxy: 
         proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
     """
     os.environ[VARIABLE] = settings.model_dump_json()
-    uvicorn.run("confide.campaign.service.serving:application", factory=True, host=host, port=port, workers=workers,
-                log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=_GRACE,
-                proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None)
+    log_as_json()  # of the process that looks after the others, too
+    with _counting_together(workers > 1 and settings.metrics_digest is not None):
+        _serve(host, port, workers, proxy)
+
+
+def _serve(host: str, port: int, workers: int, proxy: str) -> None:
+    options: dict[str, Any] = {
+        "factory": True, "host": host, "port": port, "log_config": None, "access_log": False, "server_header": False,
+        "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}
+    if workers == 1:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # it comes again once the process has ended gracefully
+        uvicorn.run(_APPLICATION, **options)
+        return
+    config = uvicorn.Config(_APPLICATION, workers=workers, timeout_worker_healthcheck=_SILENT, **options)
+    _Supervisor(config, [config.bind_socket()]).run()
+
+
+class _Supervisor(Multiprocess):
+    """Brings up another process for each one that has died; it looks after them twice a second."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace whoever has died, or has been silent for too long."""
+        for each in self.processes:
+            each.child_conn.close()  # it has its own; as long as we have one, we wait for an answer of the dead
+        super().keep_subprocess_alive()
+
+
+def _end_with_supervisor() -> None:
+    """One of several processes ends when whoever started it has died: it would answer on, keep the port from the next
+    service, and be replaced by nobody.
+    """
+    supervisor = multiprocessing.parent_process()
+    if supervisor is None:
+        return
+
+    def watch() -> None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, name="supervisor", daemon=True).start()
+
+
+@contextmanager
+def _counting_together(several: bool) -> Iterator[None]:
+    """Have several processes add up what they count, in a folder that is gone with them; any of them tells all."""
+    if not several or TOGETHER in os.environ:
+        yield
+        return
+    with TemporaryDirectory(prefix="confide-metrics-") as folder:
+        os.environ[TOGETHER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[TOGETHER]

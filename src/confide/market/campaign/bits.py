@@ -16,6 +16,7 @@ from confide.contract.words import number
 from confide.market.audit import audit_majority
 from confide.market.campaign.config import BitsConfig
 from confide.market.campaign.kind import BitKind
+from confide.market.campaign.pictures import beside_expected
 from confide.market.campaign.plan import BitPlan, equilibria_table, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
@@ -86,7 +87,8 @@ class BitsPages:
             f"Best guess of the state: {guess}; it is wrong with probability {number(min(now, 1.0 - now))}, given "
             "these reports, if everybody played the equilibrium and the beliefs are right: prior "
             f"{it.nature.prior_one:g}, and a bit equals the state with probability {it.nature.signal_accuracy:g}. "
-            f"Beforehand the error to be expected was {number(it.error_probability())}.",))]
+            f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
+            *beside_expected(plan, n1, n0)]
 
 
 def _cheaper(found: BitPlan) -> Section:

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
-from confide.contract.offering import Question, answer, lies, withdrawing
+from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money
+from confide.contract.words import money, percent
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -125,9 +125,10 @@ class BitPlan:
             answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many reported "
                                   f"{bit.one} and {bit.zero}, and what each of them was paid."),
             answer(Question.HIDES, *self._odds(),
-                   "Levels of several reports on the same question add up: your device keeps a book, and refuses to "
-                   "answer the same words, or the same name, again without asking you. Somebody who asks in other "
-                   "words is not noticed by it: look at what you answered before."),
+                   "Levels of several reports on the same question add up: look at what you answered before. A device "
+                   "that runs confide submit keeps a book, and refuses to answer the same words, or the same name, "
+                   "again without asking you; a browser keeps none, and whoever asks in other words is noticed by "
+                   "neither."),
             answer(Question.GETS, f"At most {self.money(self._largest)}, by whether your report agrees with those of "
                                   f"others.{deposit}", self.pages.paid(self)),
             answer(Question.LIES, f"{lies(self.guarantees)} Your report is random already, and a lie is any other way "
@@ -144,12 +145,14 @@ class BitPlan:
         level = self.market.largest_level
         if not math.isfinite(level):
             return ["Only as much as your own device does: no level is promised."]
-        table, odds = response_table(level), math.exp(level) if level < 700 else math.inf
+        table = response_table(level)
         least = response_table(self.market.epsilon).truth
-        true = f"{table.truth:.1%}" if least == table.truth else f"{least:.1%} to {table.truth:.1%}"
+        true = (percent(table.truth) if least == table.truth else
+                f"{percent(least)} to {percent(table.truth)}")
         return [f"Your device reports your answer as it is with a probability of {true}, and the other one otherwise.",
-                f"Your report is at most e^{level:g} = {odds:.3g} times as likely under one answer as under the other. "
-                f"Who must guess your answer, even money beforehand, is right at most {table.truth:.1%} of the time."]
+                f"Your report is at most {likelier(level)} times as likely under one answer as under the other. "
+                f"Who must guess your answer, even money beforehand, is right at most {percent(table.truth)} of the "
+                "time."]
 
     def to_dict(self) -> dict[str, Any]:
         market = self.market

@@ -20,6 +20,7 @@ from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
 from confide.market.campaign.config import BitConfig, BitsUnknownCostsConfig
 from confide.market.campaign.kind import BitKind
+from confide.market.campaign.pictures import beside_expected
 from confide.market.campaign.plan import BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
@@ -110,7 +111,8 @@ class UnknownCostPages:
             f"The majority of the reports says {guess}; it is wrong with probability {number(wrong)}, given these "
             "reports, if everybody played the equilibrium and the beliefs are right: prior "
             f"{it.nature.prior_one:g}, and a bit equals the state with probability {it.nature.signal_accuracy:g}. "
-            f"Beforehand the error to be expected was {number(it.error_probability())}.",))]
+            f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
+            *beside_expected(plan, ones, zeros)]
 
 
 def _cheaper(found: BitPlan) -> Section:

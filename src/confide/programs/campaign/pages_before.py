@@ -9,7 +9,7 @@ import numpy as np
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, percent
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, settings, shared_out, sure
@@ -102,7 +102,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
     found, it, out = list[str](), plan.mechanism, plan.outlook
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
-                     f"somebody may be right {best_guess(it.epsilon, it.delta):.2%} of the time")
+                     f"somebody may be right {percent(best_guess(it.epsilon, it.delta), 2)} of the time")
     if it.delta * it.program.people >= 1:
         found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
                      "choose it far smaller")
@@ -193,7 +193,7 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
         answer(Question.HIDES, f"All that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
                                f"times as likely as if you had handed in {other}, but for a probability of "
                                f"{it.delta:g}. Who must guess between two records of yours, even money beforehand, is "
-                               f"right at most {best_guess(it.epsilon, it.delta):.1%} of the time."),
+                               f"right at most {percent(best_guess(it.epsilon, it.delta))} of the time."),
         answer(Question.GETS, f"Your part of what is shared: {names.what}.", *gets),
         answer(Question.LIES, *lied),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),

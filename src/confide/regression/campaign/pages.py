@@ -8,9 +8,9 @@ import numpy as np
 
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
-from confide.contract.offering import Question, answer, best_guess, withdrawing
+from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money, number
+from confide.contract.words import money, number, percent
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -181,10 +181,10 @@ def offer_sections(
                               "published coefficients, two noisy estimates that payments are computed from, and a "
                               "random split of the participants into two groups. Only you (and whoever pays you) see "
                               "your payment."),
-        answer(Question.HIDES, f"Whatever others see{but} is at most e^{epsilon:g} = {math.exp(epsilon):.3g} times as "
+        answer(Question.HIDES, f"Whatever others see{but} is at most {likelier(epsilon)} times as "
                                "likely as if your record had been another one, or empty. A stranger who must guess "
                                "between two records of yours, even money beforehand, is right at most "
-                               f"{best_guess(epsilon, delta):.0%} of the time."),
+                               f"{percent(best_guess(epsilon, delta), 0)} of the time."),
         answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
                               "better your own answer foretells that prediction.",
                Table(columns=("your payment", "amount"), rows=(

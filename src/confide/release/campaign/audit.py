@@ -5,7 +5,7 @@ data with the campaign's own columns. The custodian's table is never touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,10 @@ from confide.audit import (
     Neighbours,
     completed,
     door_audit,
+    promise_rows,
     sampler_audit,
 )
-from confide.contract.guarantees import Accuracy, Guarantee, Privacy
+from confide.contract.guarantees import Accuracy, Guarantee
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
@@ -67,9 +68,11 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
     """
     twin = tiny(plan.mechanism)
     charged, planted = charge(plan.mechanism)
-    rows, out = [_accounts(plan), charged], [_wrong_accounts(plan), *planted]
+    priced, wrongly = promise_rows(plan.guarantees, lambda: plan.events)
+    rows = [_accounts(plan), charged, *(row for row in priced if row.concern is Concern.PRIVACY)]
+    out = [_wrong_accounts(plan), *planted, *wrongly]
     advance(progress, 1, _STEPS)
-    rows += _door_rows(twin, seed, plan.guarantees.privacy)
+    rows += _door_rows(twin, seed)
     advance(progress, 2, _STEPS)
     out += _door_controls(twin, seed)
     advance(progress, 3, _STEPS)
@@ -96,7 +99,7 @@ def _unmeasured(promise: Guarantee) -> str:
 # ---- a tiny twin, walked through
 
 
-def _door_rows(twin: Mechanism, seed: int, promises: Sequence[Privacy]) -> list[AuditRow]:
+def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
     heard: dict[tuple[str, str], Draw] = {}
 
     def run(data: Any, noise: Noise) -> Any:
@@ -107,8 +110,7 @@ def _door_rows(twin: Mechanism, seed: int, promises: Sequence[Privacy]) -> list[
         return outcome
 
     name = f"{type(twin).__name__} on {RECORDS} records of four columns"
-    rows = [row.holding(*promises) if row.promise == f"privacy: {name}" else row
-            for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
+    rows = [row for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
 
@@ -161,9 +163,11 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
     stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
-    return AuditRow.at_most("privacy: the epsilon that is promised, summed again", plan.loss.epsilon * (1 + 1e-9), own,
-                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}",
-                            unit="nats", concern=Concern.PRIVACY).holding(*stated)
+    name, evidence = "privacy: the epsilon that is promised, summed again", (
+        f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+    if not stated:
+        return AuditRow.at_most(name, plan.loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
+    return AuditRow.of_privacy(stated[0], own, evidence, named=name).holding(*stated)
 
 
 def _wrong_accounts(plan: QueriesPlan) -> Control:

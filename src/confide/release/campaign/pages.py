@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from confide.charts import intervals
-from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess
+from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess, likelier
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import as_sentence, number
+from confide.contract.words import as_sentence, number, percent
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
@@ -230,10 +230,10 @@ def offer_sections(plan: QueriesPlan) -> list[Section]:
             f"{asked}{more}, each of them blurred{also}. No row is anybody's.",)),)),
         answer(Question.SEES, "The custodian has the table, as before. Everybody else sees what is published, and "
                               "nothing more."),
-        answer(Question.HIDES, f"Whatever is published{but} is at most e^{epsilon:.4g} = {math.exp(epsilon):.3g} times "
+        answer(Question.HIDES, f"Whatever is published{but} is at most {likelier(epsilon)} times "
                                "as likely as if your record had been any other one. A stranger who must guess between "
                                f"two records of yours, even money beforehand, is right at most "
-                               f"{best_guess(epsilon, delta):.0%} of the time, whatever else she knows.",
+                               f"{percent(best_guess(epsilon, delta), 0)} of the time, whatever else she knows.",
                "It does not hide what is true of people at large. If the answers show that people like you are mostly "
                "so or so, they show it with or without your record."),
         answer(Question.GETS, "You are paid nothing, and get nothing but what everybody gets."),
@@ -325,7 +325,7 @@ def explain(plan: QueriesPlan) -> list[Section]:
         "This campaign publishes answers about a table that a custodian holds. Nobody has a share of her own, is paid, "
         "or is told whether her record is in the table: this page says the same for every id.",
         f"What protects whoever is in it: the release would have come out the same way up to a factor of "
-        f"e^{epsilon:.4g} = {math.exp(epsilon):.3g}{but}, had her record been any other one.",
+        f"{likelier(epsilon)}{but}, had her record been any other one.",
         "What she can do: read the public result, and check it (confide verify PACK --key FINGERPRINT).",
     )),))]
 

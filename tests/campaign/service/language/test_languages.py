@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+import io
 import re
+import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
 from jinja2 import Environment
 
 from campaign.service.clients import serving
-from confide.campaign.service.language import chosen, extracted, languages, translations
-from confide.campaign.service.language.catalogues import as_translations
+from campaign.service.language.pseudo import in_brackets, outside, pseudo
+from campaign.service.parts import PASSWORD
+from campaign.service.web.test_pages import Browser
+from confide.audit.report import Concern, Side, Verdict
+from confide.campaign.service.access import Role
+from confide.campaign.service.language import catalogues, chosen, extracted, languages, translations
+from confide.campaign.service.language.catalogues import TEMPLATE, as_translations, template
 from confide.campaign.service.web import page as pages
+from confide.campaign.service.work import Task
+from confide.campaign.states import State
+from confide.contract.kinds import kind, kind_names
+from confide.contract.words import as_sentence
 
 TEMPLATES = sorted((Path(pages.__file__).parent / "templates").glob("*.html"))
 NAMES = {"confide"}  # the service's own, in every language
-
-
-def pseudo() -> Catalog:
-    """A language in which every text stands in brackets."""
-    found = Catalog(locale="en")
-    for message in extracted():
-        if message.id:
-            texts = message.id if isinstance(message.id, tuple) else (message.id,)
-            shown = tuple(f"⟦{text}⟧" for text in texts)
-            found.add(message.id, shown if isinstance(message.id, tuple) else shown[0], context=message.context)
-    return found
 
 
 def literal(source: str) -> str:
     """What a template says by itself: its text without expressions and tags, and attributes that are read out."""
     data = "".join(text if kind == "data" else " " if kind.endswith("_end") else ""
                    for _, kind, text in Environment(trim_blocks=True).lex(source))
-    data = re.sub(r"<code>.*?</code>", " ", data, flags=re.DOTALL)  # commands are typed the same in every language
+    data = re.sub(r"<code\b.*?</code>", " ", data, flags=re.DOTALL)  # commands are typed the same in every language
     read_out = " ".join(re.findall(r'(?:alt|aria-label|title|placeholder)="([^"]*)"', data))
     return re.sub(r"&\w+;", " ", re.sub(r"<[^<>]*>", " ", data)) + " " + read_out
 
@@ -58,21 +59,97 @@ def test_every_template_has_texts_to_translate() -> None:
     assert found == {path.name for path in TEMPLATES}
 
 
-def test_what_pages_say_stands_in_brackets(tmp_path: Path) -> None:
-    templates = pages._templates("en")
-    templates.install_gettext_translations(as_translations(pseudo()), newstyle=True)  # type: ignore[attr-defined]
+def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Everybody's, at every page of a campaign from its draft to a share; what it and its kind say is theirs."""
+    words = {"Does the new schedule make people ill?": "⟦title⟧", "Have you been ill since May?": "⟦question⟧",
+             '"yes"': '"⟦ja⟧"', '"no"': '"⟦nein⟧"'}
+    it = kind("bits")
+    text = it.template.replace("ill since may", "⟦data⟧")
+    for theirs, shown in words.items():
+        text = text.replace(theirs, shown)
+    monkeypatch.setitem(pages._templates("en").globals, "sections", lambda *_: "")  # a kind's: plan, offer, result
+    with serving(tmp_path) as (app, _), in_brackets():
+        parts = app.state.parts
+        olga, hers = Browser(app), Browser(app)
+        pages_ = [olga.see(path) for path in ("/", "/join", "/login")]
+        olga.send("/login", name="olga", password="wrong", status=401)
+        pages_.append(olga.text)
+        olga.send("/login", name="olga", password=PASSWORD)
+        draft = parts.drafts.new(text, parts.operators.all()[0].number, "name")
+        pages_ += [olga.see("/desk"), olga.see(f"/desk/drafts/{draft.number}")]
+        number = parts.drafts.open(draft.number).number
+        (_, code), = parts.invitations.invite(number, [0])
+        pages_ += [olga.see(f"/desk/campaigns/{number}"), olga.send(f"/desk/campaigns/{number}/settle", 422),
+                   olga.send(f"/desk/campaigns/{number}/invite", 422, ids="⟦nobody⟧")]
+        pages_.append(hers.send("/join", 401, code="nothing") if hers.see("/join") else "")
+        hers.join(code)
+        pages_.append(hers.text)
+        hers.send("/mine/report", **{"field.report": "⟦ja⟧"})
+        pages_ += [hers.text, hers.see("/mine/withdraw"), hers.see("/mine/share", 409)]
+        olga.see(f"/desk/campaigns/{number}")
+        pages_.append(olga.send(f"/desk/campaigns/{number}/audit"))
+        olga.send(f"/desk/campaigns/{number}/settle", meant="yes")
+        while any(parts.jobs.of(number, task).state in ("queued", "running") for task in Task):
+            time.sleep(0.1)
+        pages_ += [olga.see(f"/desk/campaigns/{number}"), hers.see("/mine"), hers.see("/mine/share"),
+                   olga.see("/desk/ledger"), olga.see("/"), olga.see(f"/campaigns/{number}")]
+        hers.client.cookies.clear()
+        pages_.append(hers.client.post("/mine/withdraw", data={}).text)
+        plan = parts.opened.get(number).campaign.plan
+        theirs = {"confide", "olga", "draft", "name", *kind_names(), parts.store.home.fingerprint,
+                  "The ledger admits the campaign.", "is new to it."}  # the ledger's, as on the command line
+        theirs |= {as_sentence(kind(name).summary) for name in kind_names()}
+        theirs |= {text for each in plan.guarantees for text in (as_sentence(each.sentence()), str(each.source))}
+        theirs |= {text for each in it.asked(plan.config, plan) for text in (each.label, each.note)}
+        rows = parts.jobs.of(number, Task.AUDIT).result["rows"]
+        theirs |= {row["promise"] for row in rows} | {str(row["promised"]) for row in rows}
+        for html in pages_:
+            assert outside(html, theirs) == []
+
+
+def test_what_pages_of_a_provider_say_stands_in_brackets(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    oidc = {"issuer": "https://id.example", "client": "confide", "secret_file": tmp_path / "secret", "name": "⟦42⟧"}
+    with serving(tmp_path, oidc=oidc) as (_, anybody), in_brackets():
+        for path in ("/", "/join", "/login", "/login/provider/answer", "/desk"):
+            text = anybody.client.get(path, headers={"Sec-Fetch-Site": "cross-site"}).text
+            assert outside(text, {"confide"}) == [], path
+
+
+def test_a_planted_text_of_a_page_is_found() -> None:
+    assert outside("<body><p>⟦All ⟦is⟧ well⟧ here</p>") == ["here"]
+    assert outside('<body><p data-said="Now" aria-label="⟦Well⟧">7</p>') == ["Now"]
+    assert outside("<body><p>⟦Kind⟧ bits</p>", {"bits"}) == []
+
+
+def test_words_are_known_for_all_that_pages_look_up() -> None:
+    shown = pages._templates("en").get_template("words.html").make_module({}).words  # type: ignore[attr-defined]
+    looked_up = {*map(str, State), *map(str, Role), *map(str, Task), *map(str, Concern), *map(str, Verdict),
+                 "queued", "running", "done", "failed", *get_args(Side)}
+    assert {word for word in looked_up if word} <= set(shown)
+
+
+def test_the_template_of_translations_is_that_of_the_pages() -> None:
+    """After a change of the pages: python -m confide.campaign.service.language."""
+    assert TEMPLATE.read_text(encoding="utf-8") == template()
+    begun = read_po(io.BytesIO(template().encode()), locale="de")
+    assert {message.id for message in begun if message.id} == {message.id for message in extracted() if message.id}
+
+
+def test_a_translation_is_a_filled_copy_of_the_template(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = template().replace('msgid "Desk"\nmsgstr ""', 'msgid "Desk"\nmsgstr "Pult"')
+    (tmp_path / "de.po").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(catalogues, "_CATALOGUES", tmp_path)
+    for kept in (languages, translations):
+        kept.cache_clear()
     try:
-        with serving(tmp_path) as (_, anybody):
-            for path in ("/", "/join", "/login"):
-                text = anybody.client.get(path).text
-                body = re.sub(r"<script.*?</script>", "", text.partition("<body>")[2], flags=re.DOTALL)
-                seen = [part.strip() for part in re.sub(r"<[^<>]*>", "\n", body).splitlines()]
-                outside = [part for part in seen if re.search(r"[^\W\d_]{2,}", part)
-                           and not re.fullmatch(r"⟦.*⟧", part) and part not in NAMES]
-                assert outside == [], path
-                assert '<html lang="en">' in text
+        assert chosen("de-AT, en;q=0.5") == "de"
+        assert translations("de").gettext("Desk") == "Pult"
+        assert translations("de").gettext("Ledger") == "Ledger"  # what is not translated yet stays English
     finally:
-        templates.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
+        monkeypatch.undo()
+        for kept in (languages, translations):
+            kept.cache_clear()
 
 
 @pytest.mark.parametrize("asked", ["", "*", "en", "xx", "xx;q=1, en;q=0.5", "en;q=2", ",;,", "a" * 5000,

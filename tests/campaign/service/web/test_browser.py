@@ -3,61 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
-import socket
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-import uvicorn
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from scipy.special import expit
 
+from campaign.service.language.pseudo import in_brackets, outside
 from campaign.service.parts import PASSWORD
-from confide.campaign.service.access import Role
-from confide.campaign.service.app import create_app
+from campaign.service.web.walking import accepted, running
 from confide.campaign.service.shell.parts import Parts
-from confide.campaign.service.shell.settings import Settings
 from confide.contract import kind
-from missing import missing
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium."""
-    path = shutil.which("chromium")
-    if path is None:
-        missing("chromium is not on PATH; Debian's package chromium has it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def running(folder: Path) -> Iterator[tuple[str, Parts]]:
-    """The service on a port of this machine: where, and its parts."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    base = f"http://localhost:{port}"
-    app = create_app(Settings(home=folder / "home", base_url=base, attempts=1000))
-    parts: Parts = app.state.parts
-    parts.operators.add("ada", PASSWORD, Role.ADMIN)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield base, parts
-    finally:
-        server.should_exit = True
-        thread.join()
+from confide.people.device_odds import of_hundred
 
 
 def opened(parts: Parts, name: str) -> int:
@@ -72,12 +29,6 @@ def wire(page: Page) -> list[str]:
     page.on("request", lambda request: sent.append(
         f"{request.url}\n{request.headers}\n{request.post_data or ''}"))
     return sent
-
-
-def accepted(page: Page) -> None:
-    """Whether axe finds nothing wrong."""
-    found: Any = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) -> None:
@@ -175,6 +126,35 @@ def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
         assert binomtest(kept, 2000, exp(level) / (1 + exp(level))).pvalue > 1e-10
 
 
+def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) -> None:
+    with running(tmp_path) as (base, parts), in_brackets():
+        number = opened(parts, "bits-unknown-costs")
+        ((_, code), (_, other)) = parts.invitations.invite(number, [0, 1])
+        page = chromium.new_page()
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        page.get_by_label("yes", exact=True).check()
+        for typed, problem in (("much", "⟦This is no number.⟧"), ("0", "⟦This must be above 0.⟧")):
+            page.locator("#field-worth").fill(typed)
+            page.locator("#device button").click()
+            assert page.locator("#problem").inner_text() == problem
+        page.locator("#field-worth").fill("0.01")
+        page.locator("#device button").click()
+        own = page.locator("#own").inner_text()
+        level = parts.opened.get(number).campaign.plan.market.level_of(0.01)
+        truth = of_hundred(float(expit(level)))
+        assert own == f"⟦By what you typed, your own answer leaves as it is in about {truth} of 100 draws.⟧"
+        assert outside(page.locator("#send").inner_html(), {"yes", "no"}) == []
+        page.close()
+        # whoever answers nothing takes no part
+        page = chromium.new_context().new_page()
+        page.goto(f"{base}/join#{other}")
+        page.wait_for_url(f"{base}/mine")
+        page.locator("#device button").click()
+        assert page.locator("#leaves").inner_text() == "⟦nothing: you take no part⟧"
+        page.context.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> None:
@@ -199,4 +179,27 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
         for path in (f"/desk/campaigns/{number}", "/desk/ledger"):
             page.goto(base + path)
             accepted(page)
+        context.close()
+
+
+def test_a_link_asks_whoever_takes_part_already(chromium: Browser, tmp_path: Path) -> None:
+    """The code of a link is in the form, and goes nowhere before she has said that it should."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        sent = wire(page)
+        page.goto(f"{base}/join#{other}")
+        again = page.get_by_role("button", name="Use this code instead")
+        again.wait_for()
+        accepted(page)
+        assert page.get_by_label("Your code").input_value() == other
+        assert not any(other in each for each in sent)
+        assert parts.invitations.waiting(number) == 1
+        again.click()
+        page.wait_for_url(f"{base}/mine")
+        assert parts.invitations.waiting(number) == 0
         context.close()

@@ -79,7 +79,7 @@ def begun(browser: Browser, text: str) -> int:
 def finished(browser: Browser, number: int, task: str) -> None:
     """Wait until a job is done."""
     for _ in range(600):
-        if re.search(rf"{task}: <span class=\"state\">done", browser.see(f"/desk/campaigns/{number}")):
+        if re.search(rf"id=\"{task}-state\">done", browser.see(f"/desk/campaigns/{number}")):
             return
         time.sleep(0.05)
     raise AssertionError(browser.text)

@@ -1,4 +1,4 @@
-"""Who somebody is: operators by password, participants by a code that works once, both then by a session's token."""
+"""Who somebody is: operators by password or a provider's word, participants by a code; both then by a token."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from confide.campaign.service.access.attempts import Attempts
     from confide.campaign.service.access.identity import Operator, Participant, Role
     from confide.campaign.service.access.invitations import Invitations
+    from confide.campaign.service.access.logins import Logins
     from confide.campaign.service.access.operators import Operators
     from confide.campaign.service.access.sessions import Sessions
     from confide.campaign.service.access.tokens import csrf_of, digest_of, new_code, new_token
 
 
-__all__ = ["Attempts", "Invitations", "Operator", "Operators", "Participant", "Role", "Sessions", "csrf_of",
+__all__ = ["Attempts", "Invitations", "Logins", "Operator", "Operators", "Participant", "Role", "Sessions", "csrf_of",
            "digest_of", "new_code", "new_token"]
 
 __getattr__, __dir__ = doors(
@@ -24,6 +25,7 @@ __getattr__, __dir__ = doors(
         "attempts": ("Attempts",),
         "identity": ("Operator", "Participant", "Role"),
         "invitations": ("Invitations",),
+        "logins": ("Logins",),
         "operators": ("Operators",),
         "sessions": ("Sessions",),
         "tokens": ("csrf_of", "digest_of", "new_code", "new_token"),

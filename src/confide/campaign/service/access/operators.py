@@ -10,6 +10,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from confide.campaign.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT, is_issuer, is_subject
 from confide.campaign.service.access.identity import Operator, Role
 from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
@@ -55,25 +56,27 @@ class Operators:
         _check_password(password)
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
-    def admit(self, issuer: str, subject: str, name: str, role: Role) -> Operator:
-        """A new operator of whom another service says who she is; or the known one, as she is.
+    def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
+        """A new operator of whom another service says who she is; she has no password here.
 
         Args:
-            issuer: that service.
-            subject: what it calls her.
-            name: hers; where it is taken, by somebody else, with the issuer's behind it.
-            role: of a new one.
+            name: hers, in this service.
+            role: what she may do.
+            issuer: that service's address, as it names itself.
+            subject: what it calls her: never an e-mail address, which may be somebody else's tomorrow.
+
+        Raises:
+            InvalidInput: a name that is taken, or is none; an address that is none; or somebody who is known already.
         """
+        if not is_issuer(issuer):
+            raise InvalidInput("issuer", "is no address of an issuer",
+                               f"must be https://..., without a query, of at most {LONGEST_ISSUER} letters")
+        if not is_subject(subject):
+            raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} letters that can be seen")
         known = self.by_identity(issuer, subject)
         if known is not None:
-            return known
-        try:
-            return self._insert(name, role, {"issuer": issuer, "subject": subject})
-        except InvalidInput:
-            known = self.by_identity(issuer, subject)  # of two logins at once
-            if known is not None:
-                return known
-            return self._insert(f"{subject} ({issuer})"[:LONGEST_NAME], role, {"issuer": issuer, "subject": subject})
+            raise InvalidInput("subject", f"is known already: {known.name!r}", "change her role, if that is meant")
+        return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
         """Whose name and password these are; None where they are nobody's. It takes as long for names nobody has."""
@@ -159,7 +162,8 @@ class Operators:
                 number = connection.execute(insert(t.operator).values(
                     name=name, role=role.value, active=1, **values).returning(t.operator.c.id)).scalar_one()
             except IntegrityError:  # somebody was faster
-                raise InvalidInput("name", f"{name!r} is taken", "choose another one") from None
+                raise InvalidInput("name", f"{name!r} is taken, or she is known already",
+                                   "choose another one") from None
         return self.get(int(number))
 
     def _one(self, where: ColumnElement[bool]) -> Operator | None:

@@ -8,19 +8,20 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, Field, SecretStr
 
 from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT
 from confide.campaign.service.access.operators import LONGEST_NAME, LONGEST_PASSWORD
 from confide.campaign.service.api.models import Number, OperatorModel, Strict, operator_model
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, address_of, needs, token_of
-from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, needs, token_of
 from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.shell.trying import tried
+from confide.contract.errors import InvalidInput
 
-__all__ = ["check_attempts", "router"]
+__all__ = ["router"]
 
 router = APIRouter(tags=["operators"])
 Admin = Annotated[Operator, Depends(needs(Role.ADMIN))]
 Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
 Password = Annotated[SecretStr, Field(max_length=LONGEST_PASSWORD)]
-_WINDOW = 300  # seconds
 
 
 class LogIn(Strict):
@@ -38,11 +39,13 @@ class SessionModel(BaseModel):
 
 
 class NewOperator(Strict):
-    """Somebody who will run campaigns."""
+    """Somebody who will run campaigns, known by a password, or by an issuer's word (OpenID Connect)."""
 
     name: str = Field(max_length=LONGEST_NAME)
-    password: Password
     role: Literal["viewer", "operator", "admin"]
+    password: Password | None = Field(default=None, description="left out where an issuer says who she is")
+    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description="who says who she is")
+    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description="what the issuer calls her")
 
 
 class ChangedOperator(Strict):
@@ -59,27 +62,18 @@ class OperatorsModel(BaseModel):
     operators: list[OperatorModel]
 
 
-def check_attempts(parts: Parts, request: Request, what: str, who: str = "") -> None:
-    """Whether somebody may try again.
-
-    Raises:
-        HTTPException: 429, not before a while.
-    """
-    limit = parts.settings.attempts
-    tries = [(what, address_of(request), limit), *([(f"{what} as", who, limit)] if who else [])]
-    counted = [parts.attempts.allowed(each, key, most=most, seconds=_WINDOW) for each, key, most in tries]
-    if not all(counted):
-        raise HTTPException(429, "too many attempts", {"Retry-After": str(_WINDOW)})
-
-
 @router.post("/login", responses=answers(401, 413, 422, 429))
-def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
+async def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
     """Begin a session."""
-    check_attempts(parts, request, "log in", who.name)
-    found = parts.operators.check(who.name, who.password.get_secret_value())
-    if found is None:
+    def begin() -> SessionModel | None:
+        found = parts.operators.check(who.name, who.password.get_secret_value())
+        return None if found is None else SessionModel(token=parts.sessions.begin(found),
+                                                       operator=operator_model(found))
+
+    session = await tried(parts, request, "log in", who.name, begin)
+    if session is None:
         raise HTTPException(401, "the name or the password is wrong", {"WWW-Authenticate": "Bearer"})
-    return SessionModel(token=parts.sessions.begin(found), operator=operator_model(found))
+    return session
 
 
 @router.post("/logout", status_code=204, response_class=Response, responses=answers(401, 403, 422))
@@ -103,8 +97,14 @@ def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
 
 @router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
 def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
-    """A new operator with a password."""
-    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), Role(new.role)))
+    """A new operator, with a password, or with an issuer and its subject."""
+    role = Role(new.role)
+    if new.issuer is not None and new.subject is not None and new.password is None:
+        return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
+    if new.password is None or new.issuer is not None or new.subject is not None:
+        raise InvalidInput("password", "is missing, or stands beside an issuer",
+                           "give a password, or an issuer and a subject")
+    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), role))
 
 
 @router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))

@@ -1,6 +1,9 @@
 """The pages' languages: what a page says is looked up in a gettext catalogue, and English is complete by itself.
 
-A translation is one file, `catalogues/LANGUAGE.po`, made from `extracted()`; nothing has to be compiled.
+A translation is one file, `catalogues/LANGUAGE.po`, begun as a copy of `catalogues/confide.pot`; nothing has to be
+compiled. `python -m confide.campaign.service.language` writes that template anew after a change of the pages.
+
+What a campaign says of itself (its question, its plan, its offer) is its author's and its kind's: not translated.
 """
 
 from __future__ import annotations

@@ -12,11 +12,26 @@ from babel.core import negotiate_locale
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+from babel.messages.pofile import read_po, write_po
 
-__all__ = ["as_translations", "chosen", "extracted", "languages", "translations"]
+__all__ = ["TEMPLATE", "as_translations", "chosen", "extracted", "languages", "template", "translations"]
 
 _CATALOGUES = Path(__file__).parent / "catalogues"
+TEMPLATE = _CATALOGUES / "confide.pot"
+"""What a translator begins with: it is copied to `LANGUAGE.po` and filled in."""
+
+_HEAD = """# Texts of the service's pages. A translation is a copy of this file, named LANGUAGE.po, beside it.
+# After a change of the pages: python -m confide.campaign.service.language
+msgid ""
+msgstr ""
+"Project-Id-Version: confide\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\\n"
+
+"""
+
 _TEMPLATES = Path(__file__).parent.parent / "web" / "templates"
 _ENGLISH = "en"  # the texts in the templates are English
 _ASKED = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
@@ -84,3 +99,15 @@ def extracted() -> Catalog:
             _TEMPLATES, [("**.html", "jinja2.ext:babel_extract")], options):
         found.add(message, None, [(name, line)], auto_comments=comments, context=context)
     return found
+
+
+def template() -> str:
+    """`extracted` as a file: sorted, and without dates and line numbers, so that it changes where texts change."""
+    sorted_ = Catalog(charset="utf-8")
+    for message in sorted((each for each in extracted() if each.id), key=lambda each: str(each.id)):
+        places = sorted({(name, 0) for name, _ in message.locations})
+        sorted_.add(message.id, None, places, auto_comments=message.auto_comments, flags=message.flags,
+                    context=message.context)
+    written = io.BytesIO()
+    write_po(written, sorted_, omit_header=True, include_lineno=False, width=120)
+    return _HEAD + written.getvalue().decode("utf-8")

@@ -6,19 +6,28 @@ import os
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from confide.campaign.home import Home
-from confide.campaign.service.access import Attempts, Invitations, Operators, Sessions
+from confide.campaign.service.access import Attempts, Invitations, Logins, Operators, Sessions
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
 from confide.campaign.service.work.replays import Replays
 from confide.campaign.store import Store
 from confide.contract.errors import ConfideError, StoreFailed
 
-__all__ = ["Parts"]
+if TYPE_CHECKING:
+    from confide.campaign.service.access.provider import Provider
 
-_SWEEP = 3600.0  # seconds between two sweeps
+__all__ = ["PROVIDER_BACK", "Parts"]
+
+PROVIDER_BACK = "/login/provider/answer"
+"""The path to which a provider sends people back."""
+
+
+_SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
 _AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
 _GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
 
@@ -36,27 +45,38 @@ class Parts:
     def __post_init__(self) -> None:
         settings = self.settings
         home = Home.default() if settings.home is None else Home(settings.home.absolute())
+        self.provider = _provider(settings)
         self.store = Store(settings.store, home=home)
         self.operators, self.attempts = Operators(self.store), Attempts(self.store)
         self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
-        self.invitations = Invitations(self.store, self.sessions)
-        self.drafts, self.opened = Drafts(self.store, settings.data), Opened(self.store)
+        self.invitations, self.logins = Invitations(self.store), Logins(self.store)
+        self.drafts = Drafts(self.store, settings.data, most_people=settings.most_people)
+        self.opened = Opened(self.store)
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
         self.participation = Participation(self.store, self.opened, self.intake)
         self._stop, self._looked = Event(), Event()
         self._threads: list[Thread] = []
+        self._worker: Thread | None = None
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
+        with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
+            import_module("pandas")
         runs = [self._sweep, self._look_ahead]
         if self.settings.settling:
             name = f"{socket.gethostname()}-{os.getpid()}"
             runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
         self._threads = [Thread(target=run, daemon=True) for run in runs]
+        self._worker = self._threads[-1] if self.settings.settling else None
         for thread in self._threads:
             thread.start()
         self._looked.wait(_GRACE)  # whoever asks first need not wait for what everybody needs
+
+    @property
+    def working(self) -> bool:
+        """Whether jobs are done here, where they are to be."""
+        return not self.settings.settling or (self._worker is not None and self._worker.is_alive())
 
     def close(self) -> None:
         """Store what has come, stop working, and give everything back."""
@@ -76,8 +96,18 @@ class Parts:
     def _sweep(self) -> None:
         while not self._stop.is_set():
             try:
-                for part in (self.sessions, self.attempts, self.replays):
+                for part in (self.sessions, self.logins, self.attempts, self.replays):
                     part.sweep()
             except StoreFailed:  # the next time, then
                 pass
             self._stop.wait(_SWEEP)
+
+
+def _provider(settings: Settings) -> Provider | None:
+    """Who says, besides passwords, who operators are; it is asked nothing before somebody logs in."""
+    if settings.oidc is None:
+        return None
+    from confide.campaign.service.access.provider import Provider
+
+    return Provider(issuer=settings.oidc.issuer, client=settings.oidc.client, secret=settings.oidc.secret(),
+                    back=settings.base_url + PROVIDER_BACK, seconds=settings.oidc.seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -14,11 +14,10 @@ from starlette.datastructures import UploadFile
 from confide.campaign.campaign import Campaign
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
-from confide.campaign.service.api.models import Number
-from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, go, keep_token, looking, page
+from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, take_answer
@@ -27,34 +26,13 @@ from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, kind_names
+from confide.contract.presentation import Section
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-_MOST = 200  # campaigns that are listed
-
-
-@router.get("/login")
-def ask_login(request: Request) -> Response:
-    """Who is it?"""
-    return go("/desk") if looking(request) is not None else page(request, "login.html", problem="")
-
-
-@router.post("/login")
-def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Begin a session."""
-    name = str(form.get("name", ""))[:100]
-    try:
-        check_attempts(parts, request, "log in", name)
-    except HTTPException as error:
-        return page(request, "login.html", status=error.status_code, problem="often")
-    found = parts.operators.check(name, str(form.get("password", "")))
-    if found is None:
-        return page(request, "login.html", status=401, problem="wrong")
-    answer = go("/desk")
-    keep_token(request, answer, OPERATOR_COOKIE, parts.sessions.begin(found),
-               int(3600 * parts.settings.session_hours))
-    return answer
+_MOST = 50  # campaigns, and drafts, on a page
+_DIGITS = 9  # of a version: more than anybody writes
 
 
 @router.post("/logout")
@@ -68,12 +46,16 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 
 @router.get("/desk")
-def desk(request: Request, parts: PartsOf) -> Response:
-    """All campaigns and drafts."""
+def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
+    """Campaigns and drafts, the newest first; each list has further pages."""
     if looking(request) is None:
-        return go("/login")
-    return page(request, "desk.html", desk=True, campaigns=parts.opened.all(limit=_MOST),
-                drafts=parts.drafts.all(limit=_MOST), kinds=[(name, kind(name).summary) for name in kind_names()])
+        # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
+        return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
+    campaigns, older = leafed(parts.opened.newest(limit=_MOST + 1, before=before), _MOST)
+    drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
+    return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
+                drafts_older=drafts_older, drafts_before=drafts_before,
+                kinds=[(name, kind(name).summary) for name in kind_names()])
 
 
 @router.post("/desk/drafts")
@@ -96,11 +78,16 @@ def levels(request: Request, parts: PartsOf, number: Number) -> Response:
     if looking(request) is None:
         return go("/login")
     found = parts.drafts.get(number)
-    try:
-        shown, problem = [trade_off(parts.drafts.campaign(found))], ""
-    except ConfideError as error:
-        shown, problem = [], str(error)
-    return page(request, "levels.html", desk=True, draft=found, shown=shown, problem=problem)
+    return _levels(request, found.name, f"/desk/drafts/{number}", lambda: parts.drafts.campaign(found))
+
+
+@router.get("/desk/campaigns/{number}/trade-off")
+def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
+    """The same of a campaign that was opened."""
+    if looking(request) is None:
+        return go("/login")
+    it = parts.opened.get(number).campaign
+    return _levels(request, "", f"/desk/campaigns/{number}", lambda: it)
 
 
 @router.post("/desk/drafts/{number}")
@@ -109,7 +96,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     _operator(request, Role.OPERATOR, form)
     text = str(form.get("text", "")).replace("\r\n", "\n")
     try:
-        parts.drafts.change(number, text, int(str(form.get("version", "0")) or 0))
+        parts.drafts.change(number, text, _version(form))
     except ConfideError as error:
         return _draft(request, parts, number, text=text, problem=str(error), status=409)
     return go(f"/desk/drafts/{number}")
@@ -149,7 +136,7 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
     unknown = [name for name in wanted if name not in ids]
     if unknown:
-        return _campaign(request, parts, number, problem=f"{unknown[0]!r} is no id of the public list", status=422)
+        return _campaign(request, parts, number, unknown=unknown[0], status=422)
     slots = [ids[name] for name in wanted] if wanted else range(len(opened.identities))
     codes = parts.invitations.invite(number, slots)
     text = io.StringIO()
@@ -177,7 +164,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final") and not meant:
-        return _campaign(request, parts, number, problem="confirm that you mean it: it cannot be undone", status=422)
+        return _campaign(request, parts, number, problem="confirm that you mean it", status=422)
     try:
         match act:
             case "close":
@@ -223,13 +210,24 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
     return who
 
 
+def _levels(request: Request, title: str, back: str, campaign: Callable[[], Campaign]) -> HTMLResponse:
+    shown, problem = list[Section](), ""
+    try:
+        it = campaign()
+        title = it.file.title
+        shown = [trade_off(it)]
+    except ConfideError as error:
+        problem = str(error)
+    return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)
+
+
 def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None, problem: str = "",
            status: int = 200) -> HTMLResponse:
     found = parts.drafts.get(number)
-    shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": ""}
+    shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
         it = parts.drafts.campaign(found)
-        shown |= {"plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
+        shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
                   "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
     except ConfideError as error:
         shown["refusal"] = str(error)
@@ -237,18 +235,19 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
                 problem=problem, **shown)
 
 
-def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
+def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
+              status: int = 200) -> HTMLResponse:
     who, opened = looking(request), parts.opened.get(number)
     it = opened.campaign
     if who is None:
         raise HTTPException(401, "log in first")
     progress = show_progress(parts, who, number)
-    payouts, code = [], ""
+    payouts, code, people = [], "", dict[str, int]()
     if progress.state == State.SETTLED and it.file.kind.payouts(it.plan) is not None and who.role.covers(Role.OPERATOR):
         found = it.payouts(store=parts.store)
-        payouts, code = payout_sections(found, listed=False), found.queue.code
+        payouts, code, people = payout_sections(found, listed=False), found.queue.code, dict(found.queue.people)
     return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
-                plan=it.plan.sections(), payouts=payouts, code=code, problem=problem,
+                plan=it.plan.sections(), payouts=payouts, code=code, people=people, problem=problem, unknown=unknown,
                 may=who.role.covers(Role.OPERATOR), contracts=opened.contracts is not None)
 
 
@@ -256,6 +255,18 @@ def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:
     batch, data = payout_file(campaign, parts.store)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
+
+
+def _version(form: Form) -> int:
+    """Which version of a draft somebody has read.
+
+    Raises:
+        InvalidInput: the form does not say.
+    """
+    found = str(form.get("version", ""))
+    if not (found.isascii() and found.isdecimal() and len(found) <= _DIGITS):
+        raise InvalidInput("version", "is none", "load the page of the draft again")
+    return int(found)
 
 
 def _uploaded(form: Mapping[str, Any]) -> bytes:

@@ -8,10 +8,13 @@ from functools import cache
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 
+from confide.campaign.pack import signed_digest
 from confide.campaign.service.access import Participant
-from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.api.campaigns import settled_files
 from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
+from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
@@ -19,27 +22,36 @@ from confide.contract.errors import ConfideError, InvalidInput, Refused
 __all__ = ["noise_digest", "router"]
 
 router = APIRouter(include_in_schema=False)
-_DAY = 86_400
+_KEPT = 400 * 86_400  # seconds: as long as browsers keep a cookie; when a session ends, the store says
+_LONGEST_CODE = 200
 
 
 @router.get("/join")
-def ask_code(request: Request) -> HTMLResponse:
+def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
     """The code is asked for; a script takes it from the part of the link that no server sees."""
-    return page(request, "join.html", problem="")
+    return _ask_code(request, parts)
 
 
 @router.post("/join")
-def join(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Use a code, once."""
-    try:
-        check_attempts(parts, request, "join")
-    except HTTPException as error:
-        return page(request, "join.html", status=error.status_code, problem="often")
-    found = parts.invitations.join(str(form.get("code", ""))[:200])
-    if found is None:
-        return page(request, "join.html", status=401, problem="unknown")
+async def join(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Use a code, once. Where this browser takes part already, her word is asked for before the code is used."""
+    there = await run_in_threadpool(taking, request)
+    if there is not None:
+        if form.get("instead") != "yes":
+            return await run_in_threadpool(_ask_code, request, parts, "instead", 409)
+        checked(request, form, PARTICIPANT_COOKIE)
+
+    def begin() -> str | None:
+        found = parts.invitations.join(str(form.get("code", ""))[:_LONGEST_CODE])
+        if found is not None and there is not None:
+            parts.sessions.end(request.cookies.get(PARTICIPANT_COOKIE, ""))
+        return None if found is None else found[0]
+
+    token = await tried(parts, request, "join", "", begin)
+    if token is None:
+        return await run_in_threadpool(_ask_code, request, parts, "unknown", 401)
     answer = go("/mine")
-    keep_token(request, answer, PARTICIPANT_COOKIE, found[0], parts.settings.participant_days * _DAY)
+    keep_token(request, answer, PARTICIPANT_COOKIE, token, _KEPT)
     return answer
 
 
@@ -113,6 +125,14 @@ def noise_digest() -> str:
     return (STATIC / "noise.sha256").read_text(encoding="ascii").partition(" ")[0]
 
 
+def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int = 200) -> HTMLResponse:
+    who, title = taking(request), ""
+    if who is not None:
+        title = parts.opened.get(who.campaign).campaign.file.title
+    return page(request, "join.html", status=status, problem=problem, here=title,
+                identity="" if who is None else parts.participation.identity(who))
+
+
 def _her(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
@@ -126,11 +146,12 @@ def _mine(
     problem: ConfideError | None = None, status: int = 200
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
-    device = parts.participation.device(who)
+    device, fields = parts.participation.device(who), parts.participation.form(who)
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
-        standing=standing, offer=parts.participation.offer(who), fields=parts.participation.form(who),
-        device=None if device is None else json.dumps(device), typed=typed or {},
+        standing=standing, offer=parts.participation.offer(who), fields=fields,
+        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
+        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50], typed=typed or {},
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         program=noise_digest(), wrong=problem.field if isinstance(problem, InvalidInput) else "",
         problem="" if problem is None else str(problem))
@@ -139,11 +160,18 @@ def _mine(
 def _share(
     request: Request, parts: PartsOf, who: Participant, values: Mapping[str, str] | None = None
 ) -> HTMLResponse:
-    it = parts.opened.get(who.campaign).campaign
+    opened = parts.opened.get(who.campaign)
+    it = opened.campaign
     try:
         found, problem = parts.participation.share(who, values), ""
     except (InvalidInput, Refused) as error:
         found, problem = (), str(error)
-    return page(request, "share.html", status=200 if found else 409, share=found, problem=problem, campaign=it.file,
-                number=who.campaign, fields=it.file.kind.asked(it.file.config, it.plan),
-                settled=parts.store.get(who.campaign).state is State.SETTLED)
+    settled = parts.store.get(who.campaign).state is State.SETTLED
+    fields = parts.participation.share_form(who) if settled else ()
+    names = "contract=TEXT," * (opened.contracts is not None) + ",".join(f"{each.column}=..." for each in fields)
+    return page(
+        request, "share.html", status=200 if found else 409, share=found, problem=problem, campaign=it.file,
+        number=who.campaign, who=parts.participation.identity(who), fields=fields, own=names, settled=settled,
+        local=opened.local is not None, again=values is not None, typed=values or {},
+        fingerprint=parts.store.home.fingerprint,
+        signed=signed_digest(settled_files(parts, who.campaign)) if settled else "")

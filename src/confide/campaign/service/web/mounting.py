@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI, Request, Response
 from fastapi.staticfiles import StaticFiles
 
-from confide.campaign.service.web import desk, joining, public
+from confide.campaign.service.web import desk, joining, log_in, public
 from confide.campaign.service.web.page import STATIC, page
 
 __all__ = ["add_pages", "as_page"]
@@ -15,7 +15,7 @@ _API = ("/api/", "/health/", "/metrics")
 
 def add_pages(app: FastAPI) -> None:
     """Add the pages and what they load."""
-    for part in (public, joining, desk):
+    for part in (public, joining, log_in, desk):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 

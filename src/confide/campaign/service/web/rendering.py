@@ -17,6 +17,7 @@ from confide.contract.words import number
 __all__ = ["sections_html"]
 
 _KEPT = 64  # pictures
+_AROUND = {"left": 36, "right": 16, "top": 8, "bottom": 8}  # a browser's letters may be wider than those measured
 
 
 def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
@@ -58,7 +59,7 @@ def _table(table: Table, title: str) -> str:
     rows = "".join("<tr>" + "".join(_cell(value, k, right=numeric[k]) for k, value in enumerate(row)) + "</tr>"
                    for row in table.rows)
     note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
-    return (f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(title, quote=True)}">'
+    return (f'<div class="scroll" role="group" tabindex="0" aria-label="{html.escape(title, quote=True)}">'
             f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
 
 
@@ -74,9 +75,10 @@ def _right(numeric: bool) -> str:
 @lru_cache(_KEPT)
 def _picture(spec: str, alt: str) -> str:
     words = html.escape(alt, quote=True)
-    svg = to_svg(json.loads(spec))
+    svg = to_svg({**json.loads(spec), "padding": _AROUND} if spec != "{}" else {})
     if svg is None:
         return f'<p class="note">{words}</p>'
     data = base64.b64encode(svg.encode()).decode()
-    return (f'<figure><img src="data:image/svg+xml;base64,{data}" alt="{words}">'
+    return (f'<figure><div class="scroll" role="group" tabindex="0" aria-label="{words}">'
+            f'<img src="data:image/svg+xml;base64,{data}" alt="{words}"></div>'
             f'<figcaption class="note">{words}</figcaption></figure>')

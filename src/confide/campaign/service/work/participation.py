@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from confide.campaign.contracts import Contract, Round, contract_in
-from confide.campaign.pages import share_section
+from confide.campaign.pages import handed_section, share_section
 from confide.campaign.service.access.identity import Participant
 from confide.campaign.service.work.intake import Intake
 from confide.campaign.service.work.opened import Opened, OpenedCampaign
@@ -28,10 +29,11 @@ from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
-from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.kinds import ContractKind, HandingKind, LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
+from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
 
 __all__ = ["Participation", "Standing", "check_row", "known_file", "take_known"]
 
@@ -111,6 +113,11 @@ class Participation:
         if opened.local is None or self.standing(who).asks != "record":
             return None
         return self._device(opened, opened.local, who)
+
+    def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
+        """What leaves her device beside what she types, by the exact channel that it follows; None as for `device`."""
+        instructions = self.device(who)
+        return None if instructions is None else device_odds(instructions)
 
     def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
         contract, campaign = self.contract(who), opened.campaign
@@ -224,7 +231,7 @@ class Participation:
         if values is None and self._store.has_withdrawn(who.campaign, who.slot):
             raise Refused("she has withdrawn, so that there is no share", "a deposit that she left is returned")
         if values is not None:
-            return campaign.share(identity, opened.pack, record=values)
+            return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
             sent, contract = self._store.row_of(who.campaign, who.slot, phase=SECOND), self.contract(who)
             if sent is not None and contract is not None:
@@ -239,6 +246,26 @@ class Participation:
             return kind.explain(campaign.plan, campaign.public(opened.pack), record, who.slot)
         return self._stored_share(opened, who.slot)
 
+    def share_form(self, who: Participant) -> Sequence[Field]:
+        """What her share is computed from again: what she handed in, and never what her own device alone knew."""
+        opened = self._opened.get(who.campaign)
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if opened.local is None:
+            return kind.asked(campaign.file.config, campaign.plan)
+        if opened.contracts is not None and self.contract(who) is None:
+            return ()
+        told = self._device(opened, opened.local, who)
+        answers = tuple(told["answers"]) if told["law"] == "response" else ()
+        return [Field(column=told["column"], label=told["column"], form="choice" if answers else "text",
+                      choices=answers, required=False)]
+
+    def _handed_in(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Her record with what the operator has of it: what is known of her, and her contract."""
+        if opened.contracts is not None:
+            contract = self.contract(who)
+            return values if contract is None or "contract" in values else {**values, "contract": contract.token}
+        return {**self._known(opened, who.slot), **values}
+
     def _stored_share(self, opened: OpenedCampaign, slot: int) -> Sequence[Section]:
         """Her share alone, where her record was erased: what it follows from, she alone has."""
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
@@ -246,7 +273,11 @@ class Participation:
         if all(value is None for value in row.values()):
             raise Refused("her record and her share are not stored any more",
                           "type the record again: with the public result it gives the share")
-        return [share_section(row)]
+        kind, plan = opened.campaign.file.kind, opened.campaign.plan
+        if isinstance(kind, HandingKind):
+            listed = kind.handout(plan, opened.campaign.settled(store=self._store), opened.identities)
+            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]))]
+        return [share_section(row, kind.payouts(plan))]
 
     def _publish(self, opened: OpenedCampaign) -> None:
         """The public files, where the worker has not written them on this machine yet."""

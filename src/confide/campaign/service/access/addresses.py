@@ -1,0 +1,60 @@
+"""Addresses of another service: over TLS, or on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+__all__ = ["LONGEST_ISSUER", "LONGEST_SUBJECT", "is_issuer", "is_safe", "is_subject"]
+
+LONGEST_ISSUER = 500
+LONGEST_SUBJECT = 255  # letters, as OpenID Connect has it
+
+
+def is_safe(url: object) -> bool:
+    """Whether something is an address that nobody on the way can read or answer for.
+
+    Example:
+        >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://127.0.0.1:80/")
+        (True, False, True)
+    """
+    if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        return False
+    if not host or "@" in parts.netloc or "#" in url:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_here(host))
+
+
+def is_issuer(url: str) -> bool:
+    """Whether an address may name an issuer: it has no query.
+
+    Example:
+        >>> is_issuer("https://id.example/realms/study"), is_issuer("https://id.example/?realm=study")
+        (True, False)
+    """
+    return len(url) <= LONGEST_ISSUER and is_safe(url) and "?" not in url
+
+
+def is_subject(name: object) -> bool:
+    """Whether an issuer may call somebody so.
+
+    Example:
+        >>> is_subject("auth0|17"), is_subject(""), is_subject(17)
+        (True, False, False)
+    """
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_SUBJECT and name.isprintable() and bool(name.strip())
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

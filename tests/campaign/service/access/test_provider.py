@@ -1,0 +1,689 @@
+"""Logging in by the word of a provider (OpenID Connect): the whole way, and everything that may be wrong on it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, StreamingResponse
+from joserfc.errors import SecurityWarning
+from joserfc.jwk import ECKey, OctKey, RSAKey
+from sqlalchemy import select
+from starlette.testclient import TestClient
+
+from campaign.service.access.identity_provider import (
+    CLIENT,
+    CURVE,
+    OTHER,
+    SECRET,
+    SIGNING,
+    IdentityProvider,
+    confused,
+    providing,
+    unsigned,
+)
+from campaign.service.clients import serving
+from campaign.service.parts import PASSWORD
+from confide.campaign.service.access import Role
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE
+from confide.campaign.service.shell.settings import OIDC_SECRET, OidcSettings
+from confide.campaign.service.web.log_in import LOGIN_COOKIE
+from confide.campaign.store.schema import metadata
+from confide.contract import InvalidInput
+
+BASE = "http://localhost:8000"
+
+
+@pytest.fixture(scope="module")
+def shared_provider() -> Iterator[IdentityProvider]:
+    with providing() as found:
+        yield found
+
+
+@pytest.fixture
+def provider(shared_provider: IdentityProvider) -> IdentityProvider:
+    """One that does everything right."""
+    shared_provider.begin_anew()
+    return shared_provider
+
+
+@contextmanager
+def trusting(folder: Path, issuer: str, *, base: str = BASE, name: str = "", seconds: float = 5.0,
+             **settings: Any) -> Iterator[FastAPI]:
+    """The service, where this issuer says who operators are; it knows her whom it calls subject-17."""
+    secret = folder / "secret"
+    secret.write_text(SECRET + "\n")
+    oidc = {"issuer": issuer, "client": CLIENT, "secret_file": secret, "name": name, "seconds": seconds}
+    with serving(folder, oidc=oidc, base_url=base, **settings) as (app, _):
+        app.state.parts.operators.admit("eve", Role.OPERATOR, issuer=issuer, subject="subject-17")
+        yield app
+
+
+@pytest.fixture(scope="module")
+def shared_app(tmp_path_factory: pytest.TempPathFactory, shared_provider: IdentityProvider) -> Iterator[FastAPI]:
+    with trusting(tmp_path_factory.mktemp("trusting"), shared_provider.base, attempts=100_000) as found:
+        yield found
+
+
+@pytest.fixture
+def app(shared_app: FastAPI, provider: IdentityProvider) -> FastAPI:
+    """The service, which knows nothing of its provider yet; its operators stay."""
+    shared_app.state.parts.provider._kept.clear()
+    return shared_app
+
+
+@pytest.fixture
+def own(tmp_path: Path, provider: IdentityProvider) -> Iterator[FastAPI]:
+    """One whose operators or clocks a test may change."""
+    with trusting(tmp_path, provider.base) as found:
+        yield found
+
+
+def browser(app: FastAPI, base: str = BASE) -> TestClient:
+    return TestClient(app, base_url=base, raise_server_exceptions=False, follow_redirects=False,
+                      headers={"Accept": "text/html"})
+
+
+def sent_back(client: TestClient) -> str:
+    """She is sent to the provider, and says who she is: the path to which she is sent back."""
+    begun = client.get("/login/provider")
+    assert begun.status_code == 303, begun.text
+    back = httpx2.get(begun.headers["location"])
+    assert back.status_code == 303, back.text
+    return back.headers["location"].removeprefix(BASE).removeprefix("https://study.example")
+
+
+def come_back(client: TestClient) -> httpx2.Response:
+    return client.get(sent_back(client))
+
+
+def refused(answer: Any, status: int, words: str) -> None:
+    """A plain page that tells no secret, and lets nobody in."""
+    assert answer.status_code == status, answer.text
+    assert words in answer.text
+    assert OPERATOR_COOKIE not in answer.headers.get("set-cookie", "")
+    for secret in (SECRET, "code-", "access-of", "eyJ", "Traceback"):
+        assert secret not in answer.text
+
+
+UNBELIEVED = "did not say who you are in a way that can be checked"
+BEGIN = "Begin again."
+
+
+# ---- the whole way
+
+
+def test_an_operator_comes_in_by_the_word_of_a_provider(app: FastAPI, provider: IdentityProvider) -> None:
+    client = browser(app)
+    begun = client.get("/login/provider")
+    assert begun.status_code == 303
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(begun.headers["location"]).query).items()}
+    assert begun.headers["location"].startswith(f"{provider.base}/authorize?realm=study&")
+    assert {**asked, "state": "", "nonce": "", "code_challenge": ""} == {
+        "realm": "study", "response_type": "code", "client_id": CLIENT, "scope": "openid", "state": "", "nonce": "",
+        "redirect_uri": f"{BASE}/login/provider/answer", "code_challenge": "", "code_challenge_method": "S256"}
+    assert len({asked["state"], asked["nonce"], asked["code_challenge"]}) == 3
+    assert all(len(asked[name]) == 43 for name in ("state", "nonce", "code_challenge"))
+    cookie = begun.headers["set-cookie"]
+    assert re.fullmatch(
+        rf"{LOGIN_COOKIE}=[\w-]{{43}}; HttpOnly; Max-Age=600; Path=/login/provider; SameSite=lax", cookie)
+    secret = client.cookies[LOGIN_COOKIE]
+    assert secret not in begun.headers["location"]
+
+    back = httpx2.get(begun.headers["location"]).headers["location"]
+    done = client.get(back)
+    assert (done.status_code, done.headers["location"]) == (303, "/desk")
+    kept = done.headers.get_list("set-cookie")
+    assert any(re.search(rf"^{OPERATOR_COOKIE}=.*; HttpOnly; .*SameSite=strict", each) for each in kept)
+    assert any(each.startswith(f'{LOGIN_COOKIE}=""; ') and "Max-Age=0" in each for each in kept)
+    assert "eve" in client.get("/desk").text
+    assert provider.shown[0]["code_verifier"] not in (secret, asked["state"], asked["nonce"])
+    token = client.cookies[OPERATOR_COOKIE]
+    me = client.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).json()
+    assert (me["name"], me["role"], me["issuer"]) == ("eve", "operator", provider.base)
+    assert app.state.parts.operators.check("eve", "") is None
+
+
+def test_over_tls_cookies_go_over_tls_alone(tmp_path: Path, provider: IdentityProvider) -> None:
+    with trusting(tmp_path, provider.base, base="https://study.example") as app:
+        client = browser(app, "https://study.example")
+        begun = client.get("/login/provider")
+        assert "; Secure" in begun.headers["set-cookie"]
+        assert "redirect_uri=https%3A%2F%2Fstudy.example%2Flogin%2Fprovider%2Fanswer" in begun.headers["location"]
+        done = client.get(httpx2.get(begun.headers["location"]).headers["location"])
+        assert done.headers["location"] == "/desk"
+        assert all("Secure" in each for each in done.headers.get_list("set-cookie"))
+
+
+@pytest.mark.parametrize(("ways", "used"), [
+    (None, "client_secret_basic"), (["client_secret_post"], "client_secret_post"),
+    (["private_key_jwt", "client_secret_post", "client_secret_basic"], "client_secret_basic")])
+def test_the_provider_knows_the_service_by_its_secret(
+    ways: list[str] | None, used: str, app: FastAPI, provider: IdentityProvider
+) -> None:
+    provider.discovery = {} if ways is None else {"token_endpoint_auth_methods_supported": ways}
+    assert come_back(browser(app)).headers["location"] == "/desk"
+    assert provider.known_by == [used]
+
+
+@pytest.mark.parametrize("variant", ["curve", "without a key's name", "audiences", "unnamed issuer", "clocks differ"])
+def test_what_a_provider_may_do(variant: str, app: FastAPI, provider: IdentityProvider) -> None:
+    now = int(time.time())
+    match variant:
+        case "curve":
+            provider.key, provider.algorithm = CURVE, "ES256"
+            provider.published.append(CURVE.as_dict(private=False))
+        case "without a key's name":
+            provider.key = RSAKey.import_key({name: value for name, value in SIGNING.as_dict(private=True).items()
+                                              if name != "kid"})
+            provider.published += [{**OTHER.as_dict(private=False), "use": "enc"}, {"kty": "AKP"}, "nothing",
+                                   {"kty": "RSA", "n": "?" * 400, "e": "AQAB"}]
+        case "audiences":
+            provider.claims = {"aud": ["https://api.example", CLIENT], "azp": CLIENT}
+        case "unnamed issuer":
+            provider.discovery = {"authorization_response_iss_parameter_supported": False}
+            provider.back = {"iss": None}
+        case "clocks differ":
+            provider.claims = {"iat": now + 30, "exp": now - 30}
+    assert come_back(browser(app)).headers["location"] == "/desk"
+
+
+def test_addresses_and_keys_are_kept_and_new_keys_are_found(own: FastAPI, provider: IdentityProvider) -> None:
+    told = own.state.parts.provider
+    now = [time.time()]
+    told.clock = lambda: now[0]
+    for _ in range(3):
+        assert come_back(browser(own)).headers["location"] == "/desk"
+    asked = ["/.well-known/openid-configuration", "/keys"]
+    assert [path for path in provider.calls if path in asked] == asked
+    provider.key = OTHER
+    provider.published = [OTHER.as_dict(private=False)]
+    refused(come_back(browser(own)), 502, UNBELIEVED)  # the keys were asked for a moment ago
+    assert provider.calls.count("/keys") == 1
+    now[0] += 31
+    assert come_back(browser(own)).headers["location"] == "/desk"
+    assert provider.calls.count("/keys") == 2
+    now[0] += 3700
+    provider.claims = {"iat": int(now[0]), "exp": int(now[0]) + 60}
+    begun = own.state.parts.logins
+    begun._clock = told.clock
+    assert come_back(browser(own)).headers["location"] == "/desk"
+    assert [provider.calls.count(path) for path in asked] == [2, 3]
+
+
+# ---- who is no operator
+
+
+def test_a_stranger_is_told_who_she_is(own: FastAPI, provider: IdentityProvider) -> None:
+    provider.subject = "<b>18</b>"
+    before = len(own.state.parts.operators.all())
+    client = browser(own)
+    answer = come_back(client)
+    refused(answer, 403, "you are not an operator of this service")
+    assert f"<code>{provider.base}</code>" in answer.text
+    assert "<code>&lt;b&gt;18&lt;/b&gt;</code>" in answer.text
+    assert "eve@study.example" not in answer.text
+    assert len(own.state.parts.operators.all()) == before
+    assert client.get("/desk").headers["location"] == "/login"
+    ada = client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).json()["token"]
+    added = client.post("/api/v1/operators", headers={"Authorization": f"Bearer {ada}"}, json={
+        "name": "mia", "role": "viewer", "issuer": provider.base, "subject": "<b>18</b>"})
+    assert (added.status_code, added.json()["issuer"]) == (201, provider.base)
+    assert come_back(client).headers["location"] == "/desk"
+    assert "mia" in client.get("/desk").text
+
+
+@pytest.mark.parametrize("body", [
+    {}, {"password": PASSWORD, "issuer": "https://id.example", "subject": "17"}, {"issuer": "https://id.example"},
+    {"subject": "17"}, {"password": PASSWORD, "subject": "17"}, {"issuer": "http://id.example", "subject": "17"}])
+def test_an_operator_is_known_in_one_way(body: dict[str, str], app: FastAPI) -> None:
+    client = browser(app)
+    ada = client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).json()["token"]
+    answer = client.post("/api/v1/operators", headers={"Authorization": f"Bearer {ada}"},
+                         json={"name": "mia", "role": "viewer", **body})
+    assert answer.status_code == 422
+    assert PASSWORD not in answer.text
+
+
+def test_an_address_that_somebody_has_says_nothing(app: FastAPI, provider: IdentityProvider) -> None:
+    """E-mail addresses and names change owners: neither lets anybody in."""
+    provider.subject, provider.claims = "18", {"email": "eve", "preferred_username": "eve", "name": "eve"}
+    refused(come_back(browser(app)), 403, "you are not an operator of this service")
+
+
+def test_the_same_subject_of_another_issuer_is_somebody_else(tmp_path: Path, provider: IdentityProvider) -> None:
+    with trusting(tmp_path, provider.base) as app:
+        app.state.parts.operators.admit("mia", Role.ADMIN, issuer="https://id.example", subject="18")
+        provider.subject = "18"
+        refused(come_back(browser(app)), 403, "you are not an operator of this service")
+
+
+def test_who_is_not_active_stays_outside(own: FastAPI) -> None:
+    parts = own.state.parts
+    client = browser(own)
+    assert come_back(client).headers["location"] == "/desk"
+    parts.operators.change(parts.operators.named("eve").number, active=False)
+    assert client.get("/desk").headers["location"] == "/login"
+    refused(come_back(client), 403, "not an operator of this service any more")
+
+
+def test_an_operator_of_a_provider_has_no_password(app: FastAPI) -> None:
+    client = browser(app)
+    for password in ("", "None", PASSWORD):
+        assert client.post("/login", data={"name": "eve", "password": password}).status_code == 401
+
+
+# ---- answers that belong to no log-in of this browser
+
+
+def test_an_answer_counts_once(app: FastAPI) -> None:
+    client = browser(app)
+    back = sent_back(client)
+    kept = {"Cookie": f"{LOGIN_COOKIE}={client.cookies[LOGIN_COOKIE]}"}
+    assert client.get(back).headers["location"] == "/desk"
+    client.cookies.clear()
+    refused(client.get(back, headers=kept), 400, BEGIN)
+
+
+def test_an_answer_counts_in_its_browser_alone(app: FastAPI, provider: IdentityProvider) -> None:
+    """Otherwise somebody could be logged in as a stranger, or her code be used by one."""
+    one, other = browser(app), browser(app)
+    back = sent_back(one)
+    refused(other.get(back), 400, BEGIN)
+    sent_back(other)
+    refused(other.get(back), 400, BEGIN)
+    assert not provider.shown  # no code was shown to the provider
+    assert one.get(back).headers["location"] == "/desk"  # nothing of hers was used up
+
+
+@pytest.mark.parametrize("changed", ["", "state=", "state=%00&code=a", "code=a", "state=STATE", "state=STATE&code=",
+                                     "state=STATE&state=STATE&code=a", "state=STATE&code=a&code=b"])
+def test_an_answer_that_lacks_something(changed: str, app: FastAPI, provider: IdentityProvider) -> None:
+    client = browser(app)
+    state = parse_qs(urlsplit(sent_back(client)).query)["state"][0]
+    refused(client.get(f"/login/provider/answer?{changed.replace('STATE', state)}"), 400, BEGIN)
+    assert not provider.shown
+
+
+def test_an_answer_that_comes_too_late(own: FastAPI) -> None:
+    logins, now = own.state.parts.logins, time.time()
+    logins._clock = lambda: now - 600
+    client = browser(own)
+    back = sent_back(client)
+    logins._clock = lambda: now
+    refused(client.get(back), 400, BEGIN)
+
+
+def test_nobody_is_sent_elsewhere_afterwards(app: FastAPI) -> None:
+    client = browser(app)
+    for more in ("next=https://evil.example", "redirect_uri=//evil.example", "return_to=https://evil.example"):
+        begun = client.get(f"/login/provider?{more}")
+        assert "evil" not in begun.headers["location"]
+        back = httpx2.get(begun.headers["location"]).headers["location"]
+        assert client.get(f"{back}&{more}").headers["location"] == "/desk"
+
+
+def test_another_site_begins_nothing(app: FastAPI, provider: IdentityProvider) -> None:
+    answer = browser(app).get("/login/provider", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+    assert not provider.calls
+
+
+def test_whoever_comes_from_another_site_is_sent_on_by_a_page(app: FastAPI) -> None:
+    """A browser shows no strict cookie to what it reaches from the provider's page, but does so to what we lead to."""
+    client = browser(app)
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    arrived = client.get("/desk", headers=cross)
+    assert (arrived.status_code, client.get("/desk").headers["location"]) == (200, "/login")
+    assert '<meta http-equiv="refresh" content="0;url=/desk">' in arrived.text
+    assert come_back(client).headers["location"] == "/desk"
+    assert "eve" in client.get("/desk", headers=cross).text
+
+
+# ---- a provider that says no, or something else than it should
+
+
+def test_she_does_not_want_to(app: FastAPI, provider: IdentityProvider) -> None:
+    provider.back = {"code": None, "error": "access_denied", "error_description": "<script>"}
+    answer = come_back(browser(app))
+    refused(answer, 403, "was told not to say who you are")
+    assert "&lt;script" not in answer.text
+
+
+def test_a_provider_that_answers_with_an_error(app: FastAPI, provider: IdentityProvider) -> None:
+    provider.back = {"error": "server_error"}
+    refused(come_back(browser(app)), 502, UNBELIEVED)
+    assert not provider.shown
+
+
+@pytest.mark.parametrize("iss", ["https://other.example", "", None])
+def test_a_mixed_up_issuer(iss: str | None, app: FastAPI, provider: IdentityProvider) -> None:
+    """RFC 9207: whoever comes back says from where, where the provider says that it has her say so."""
+    provider.back = {"iss": iss}
+    refused(come_back(browser(app)), 502, UNBELIEVED)
+    assert not provider.shown
+
+
+NOW = int(time.time())
+
+WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
+    "another issuer": ({"iss": "https://other.example"}, "iss"),
+    "a list of issuers": ({"iss": ["https://other.example"]}, "iss"),
+    "no issuer": ({"iss": None}, "iss"),
+    "another audience": ({"aud": "another service"}, "aud"),
+    "no audience": ({"aud": None}, "aud"),
+    "empty audience": ({"aud": []}, "aud"),
+    "an audience of another shape": ({"aud": {CLIENT: 1}}, "aud"),
+    "for several and nobody": ({"aud": [CLIENT, "another service"]}, "azp"),
+    "for another one": ({"azp": "another service"}, "azp"),
+    "expired": ({"exp": NOW - 120}, "exp"),
+    "no end": ({"exp": None}, "exp"),
+    "an end that is no number": ({"exp": "tomorrow"}, "exp"),
+    "of an hour ago": ({"iat": NOW - 3600}, "iat"),
+    "of an hour hence": ({"iat": NOW + 3600, "exp": NOW + 7200}, "iat"),
+    "no beginning": ({"iat": None}, "iat"),
+    "not valid yet": ({"nbf": NOW + 3600}, "nbf"),
+    "another nonce": ({"nonce": "x" * 43}, "nonce"),
+    "no nonce": ({"nonce": None}, "nonce"),
+    "no subject": ({"sub": None}, "sub"),
+    "a subject that is no text": ({"sub": 17}, "sub"),
+    "an empty subject": ({"sub": ""}, "sub"),
+    "a subject that cannot be seen": ({"sub": "subject-17\u200b"}, "names nobody"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CLAIMS)
+def test_a_token_for_something_else(
+    case: str, app: FastAPI, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.claims, reason = WRONG_CLAIMS[case]
+    with caplog.at_level(logging.WARNING, "confide.service"):
+        refused(come_back(browser(app)), 502, UNBELIEVED)
+    (said,) = [each.getMessage() for each in caplog.records if each.name == "confide.service"]
+    assert said.endswith(reason)
+
+
+def other_signature(provider: IdentityProvider) -> None:
+    provider.key = RSAKey.import_key({**OTHER.as_dict(private=True), "kid": "one"})
+
+
+def unknown_key(provider: IdentityProvider) -> None:
+    provider.key = OTHER
+
+
+def no_signature(provider: IdentityProvider) -> None:
+    provider.sign = unsigned
+
+
+def public_key_as_secret(provider: IdentityProvider) -> None:
+    provider.sign = confused
+
+
+def shared_secret(provider: IdentityProvider) -> None:
+    """A token that is signed with a secret which the provider publishes, or with the client's."""
+    provider.key, provider.algorithm = OctKey.import_key(SECRET * 3, {"kid": "shared"}), "HS256"
+    provider.published.append(provider.key.as_dict())
+
+
+def key_in_the_token(provider: IdentityProvider) -> None:
+    from joserfc import jwt
+
+    header = {"alg": "RS256", "jwk": OTHER.as_dict(private=False), "kid": "one"}
+    provider.sign = lambda claims: jwt.encode({**header}, claims, OTHER)
+
+
+def changed_afterwards(provider: IdentityProvider) -> None:
+    from joserfc import jwt
+
+    def sign(claims: dict[str, Any]) -> str:
+        head, _, end = jwt.encode({"alg": "RS256", "kid": "one"}, {**claims, "sub": "18"}, SIGNING).split(".")
+        return f"{head}.{unsigned(claims).split('.')[1]}.{end}"
+
+    provider.sign = sign
+
+
+def way_it_does_not_name(provider: IdentityProvider) -> None:
+    provider.algorithm, provider.discovery = "RS512", {"id_token_signing_alg_values_supported": ["RS256"]}
+
+
+def short_key(provider: IdentityProvider) -> None:
+    """One that signs, and is published: 1024 bits."""
+    with pytest.warns(SecurityWarning, match="2048"):
+        provider.key = RSAKey.generate_key(1024, {"kid": "short", "use": "sig"})
+    provider.published = [provider.key.as_dict(private=False)]
+
+
+def no_keys(provider: IdentityProvider) -> None:
+    provider.published = []
+
+
+def garbage(provider: IdentityProvider) -> None:
+    provider.sign = lambda claims: "not.a.token"
+
+
+def nothing(provider: IdentityProvider) -> None:
+    provider.answer = lambda: JSONResponse({"access_token": "access-of-the-provider", "token_type": "Bearer"})
+
+
+def no_text(provider: IdentityProvider) -> None:
+    provider.answer = lambda: JSONResponse({"id_token": {"sub": "subject-17"}})
+
+
+def large_token(provider: IdentityProvider) -> None:
+    provider.claims = {"more": "x" * 100_000}
+
+
+@pytest.mark.parametrize("wrong", [
+    other_signature, unknown_key, no_signature, public_key_as_secret, shared_secret, key_in_the_token,
+    changed_afterwards, way_it_does_not_name, short_key, no_keys, garbage, nothing, no_text, large_token],
+    ids=lambda wrong: wrong.__name__)
+def test_a_token_that_nobody_can_believe(
+    wrong: Callable[[IdentityProvider], None], app: FastAPI, provider: IdentityProvider
+) -> None:
+    wrong(provider)
+    refused(come_back(browser(app)), 502, UNBELIEVED)
+
+
+@pytest.mark.parametrize("answer", [
+    lambda: JSONResponse({"error": "invalid_grant", "error_description": SECRET}, 400),
+    lambda: PlainTextResponse("eyJ", 500), lambda: PlainTextResponse("{", 200), lambda: JSONResponse([1]),
+    lambda: RedirectResponse("https://evil.example/", 307), lambda: PlainTextResponse("[" * 200_000),
+    lambda: JSONResponse({"id_token": "x" * (1 << 20)}),
+    lambda: Response(b"\x1f\x8b", headers={"Content-Encoding": "gzip"})],
+    ids=["refuses", "fails", "half an object", "a list", "sends elsewhere", "deep", "large", "packed"])
+def test_an_answer_for_a_code_that_is_none(
+    answer: Callable[[], Response], app: FastAPI, provider: IdentityProvider
+) -> None:
+    provider.answer = answer
+    refused(come_back(browser(app)), 502, UNBELIEVED)
+
+
+@pytest.mark.parametrize("said", [
+    {"issuer": "https://other.example"}, {"issuer": None}, {"token_endpoint": "http://192.0.2.7/token"},
+    {"token_endpoint": None}, {"jwks_uri": "file:///etc/passwd"}, {"jwks_uri": ["https://id.example"]},
+    {"authorization_endpoint": "javascript:alert(1)"}, {"authorization_endpoint": "//id.example"},
+    {"code_challenge_methods_supported": ["plain"]}, {"token_endpoint_auth_methods_supported": ["tls_client_auth"]}],
+    ids=lambda said: " ".join(f"{name} {value}" for name, value in said.items()))
+def test_a_provider_that_says_something_wrong_of_itself(
+    said: dict[str, Any], app: FastAPI, provider: IdentityProvider
+) -> None:
+    provider.discovery = said
+    answer = browser(app).get("/login/provider")
+    refused(answer, 502, UNBELIEVED)
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_provider_that_signs_in_no_good_way(app: FastAPI, provider: IdentityProvider) -> None:
+    """Not even a token that is signed well is taken, since it does not say that it signs so."""
+    provider.discovery = {"id_token_signing_alg_values_supported": ["HS256", "none"]}
+    refused(come_back(browser(app)), 502, UNBELIEVED)
+
+
+def test_a_provider_that_says_too_much(app: FastAPI, provider: IdentityProvider) -> None:
+    provider.discovery = {"more": "x" * (1 << 19)}
+    refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
+
+
+# ---- a provider that is away
+
+
+def test_a_provider_that_is_down(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        issuer = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with trusting(tmp_path, issuer) as app:
+        client = browser(app)
+        refused(client.get("/login/provider"), 502, UNBELIEVED)
+        assert client.post("/login", data={"name": "ada", "password": PASSWORD}).headers["location"] == "/desk"
+
+
+def test_a_provider_that_goes_away_meanwhile(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        provider = stack.enter_context(providing())
+        app = stack.enter_context(trusting(tmp_path, provider.base))
+        client = browser(app)
+        back = sent_back(client)
+        provider.answer = lambda: PlainTextResponse("gone", 503)
+        refused(client.get(back), 502, UNBELIEVED)
+
+
+def test_a_provider_that_is_slow(tmp_path: Path, provider: IdentityProvider) -> None:
+    """It holds up a few threads of the service for a moment, and no more of them."""
+    provider.slow = 3.0
+    with trusting(tmp_path, provider.base, seconds=0.5) as app:
+        begun = time.monotonic()
+        refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
+        assert time.monotonic() - begun < 2.5
+        told, barrier, statuses = app.state.parts.provider, Barrier(5), []
+        with ExitStack() as busy:
+            for _ in range(4):
+                busy.enter_context(told._talking())
+            begun = time.monotonic()
+            refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
+            assert time.monotonic() - begun < 5.0  # nobody waits in a queue
+        provider.slow = 0.0
+
+        def ask() -> None:
+            barrier.wait()
+            statuses.append(browser(app).get("/login/provider").status_code)
+
+        threads = [Thread(target=ask) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert set(statuses) <= {303, 502}
+        assert browser(app).get("/login/provider").status_code == 303  # every place is free again
+
+
+def test_a_provider_that_drips(tmp_path: Path, provider: IdentityProvider) -> None:
+    def drip() -> Iterator[bytes]:
+        for _ in range(50):
+            time.sleep(0.2)
+            yield b" "
+
+    with trusting(tmp_path, provider.base, seconds=0.5) as app:
+        client = browser(app)
+        back = sent_back(client)
+        provider.answer = lambda: StreamingResponse(drip())
+        begun = time.monotonic()
+        refused(client.get(back), 502, UNBELIEVED)
+        assert time.monotonic() - begun < 5.0
+
+
+# ---- limits, secrets, settings
+
+
+def test_attempts_by_a_provider_are_limited(tmp_path: Path, provider: IdentityProvider) -> None:
+    with trusting(tmp_path, provider.base, attempts=3) as app:
+        client = browser(app)
+        assert [client.get("/login/provider").status_code for _ in range(4)] == [303, 303, 303, 429]
+        assert "Too many attempts" in client.get("/login/provider").text
+        assert client.post("/login", data={"name": "ada", "password": PASSWORD}).status_code == 429
+        assert [client.get("/login/provider/answer?state=a&code=b").status_code for _ in range(4)] == [
+            400, 400, 400, 429]
+
+
+def test_no_secret_is_told_or_stored(
+    own: FastAPI, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the service's secret nor codes, states, verifiers and the provider's tokens: in no page, line, table."""
+    texts, secrets = [], [SECRET, "a+secret", "access-of-the-provider", "refresh-of-the-provider"]
+    with caplog.at_level(logging.DEBUG):
+        client = browser(own)
+        for wrong in (False, True):
+            provider.claims = {"nonce": "other"} if wrong else {}
+            back = sent_back(client)
+            secrets += [client.cookies[LOGIN_COOKIE], parse_qs(urlsplit(back).query)["state"][0]]
+            texts.append(client.get(back).text)
+            secrets += [provider.shown[-1]["code_verifier"], provider.shown[-1]["code"], provider.asked[-1]["nonce"]]
+        texts += [client.get(path).text for path in ("/login", "/desk", "/metrics", "/api/v1/openapi.json")]
+    said = [json.dumps({name: str(value) for name, value in vars(record).items()})
+            for record in caplog.records if not record.name.startswith(("asyncio", "uvicorn"))]
+    assert any("the provider of log-ins failed: its token is not for this log-in: nonce" in line for line in said)
+    ours = [line for line in said if '"name": "confide' in line]
+    with own.state.parts.store.database.reading() as connection:
+        stored = [repr(connection.execute(select(table)).all()) for table in metadata.tables.values()]
+    settings = own.state.parts.settings
+    for text in (*texts, *ours, *stored, repr(settings), settings.model_dump_json(), repr(own.state.parts.provider),
+                 repr(vars(own.state.parts.logins))):
+        for secret in secrets:
+            assert secret not in text
+    warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert {record.name for record in warned} == {"confide.service"}
+    assert not any(secret in line for line in said if "WARNING" in line for secret in secrets)
+
+
+def test_the_log_in_page_offers_what_there_is(app: FastAPI, tmp_path: Path) -> None:
+    with_it = browser(app).get("/login").text
+    assert '<a class="button" href="/login/provider">Log in with 127.0.0.1</a>' in with_it
+    assert 'name="password"' in with_it
+    (tmp_path / "other").mkdir()
+    with serving(tmp_path / "other") as (other, _):
+        client = browser(other)
+        assert "/login/provider" not in client.get("/login").text
+        assert client.get("/login/provider").status_code == 404
+        assert client.get("/login/provider/answer?state=a&code=b").status_code == 404
+    named = tmp_path / "named"
+    named.mkdir()
+    with trusting(named, "https://id.example", name="Uni & Co") as other:
+        assert "Log in with Uni &amp; Co" in browser(other).get("/login").text
+
+
+def test_the_secret_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OIDC_SECRET, raising=False)
+    (tmp_path / "empty").write_text("\nsecond line")
+    (tmp_path / "secret").write_text("from a file\nmore")
+    issuer = "https://id.example"
+    for broken in ({}, {"secret_file": tmp_path / "nowhere"}, {"secret_file": tmp_path / "empty"}):
+        with pytest.raises(InvalidInput):
+            OidcSettings(issuer=issuer, client="confide", **broken).secret()  # type: ignore[arg-type]
+    monkeypatch.setenv(OIDC_SECRET, "from the environment")
+    assert OidcSettings(issuer=issuer, client="confide").secret() == "from the environment"
+    found = OidcSettings(issuer=issuer, client="confide", secret_file=tmp_path / "secret")
+    assert found.secret() == "from a file"
+    assert "from a file" not in found.model_dump_json() + repr(found)
+    for wrong in ("http://id.example", "id.example", "https://id.example?a=b"):
+        with pytest.raises(ValueError, match="must be https"):
+            OidcSettings(issuer=wrong, client="confide")
+
+
+def test_curves_and_names_of_keys_are_the_providers_own() -> None:
+    """The control: keys that tests sign with are what the provider publishes, without their private halves."""
+    for key in (SIGNING, OTHER, CURVE):
+        assert isinstance(key, RSAKey | ECKey)
+        assert "d" in key.as_dict(private=True)
+        assert "d" not in key.as_dict(private=False)
