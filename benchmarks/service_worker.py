@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from confide.campaign import Home, Store
-from confide.campaign.service.access import Operators, Participant, Role, Sessions
+from confide.campaign.service.access import Operators, Participant, Role
 from confide.campaign.service.access.sessions import begin_participant
 from confide.campaign.service.work import Drafts
 from confide.contract import kind
@@ -30,9 +30,8 @@ def prepared(store: Store, people: int) -> tuple[int, list[str]]:
     text = kind("bits").template
     (line,) = [line for line in text.splitlines() if line.startswith("count = ")]
     number = drafts.open(drafts.new(text.replace(line, f"count = {people}"), operator.number).number).number
-    last = Sessions(store).last_day()
     with store.database.writing() as connection:
-        return number, [begin_participant(connection, Participant(number, slot), last) for slot in range(people)]
+        return number, [begin_participant(connection, Participant(number, slot)) for slot in range(people)]
 
 
 async def hand_in(port: int, tokens: list[str], rate: int) -> list[float]:

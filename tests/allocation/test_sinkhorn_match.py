@@ -25,6 +25,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.coins import COINS
+from confide.privacy.covering import check_covered
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -413,3 +414,10 @@ def test_what_is_no_billboard_is_told_so():
     for nothing in ("x", None, outcome):
         with pytest.raises(InvalidInput, match=r"auction: .* is no matching; give one with its public parameters"):
             release_prices(nothing, [[1.0]], Noise.simulated(1))
+
+
+def test_a_delta_that_nothing_needs_is_not_promised() -> None:
+    """Laplace noise without truncation is pure, whatever may be spent, and is charged for without a delta."""
+    it = market(delta=1e-6)
+    assert it.loss == PureDP(it.epsilon)
+    check_covered(it.events(), it.guarantees().privacy)

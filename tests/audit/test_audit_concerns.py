@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed, promise_rows
 from confide.contract import (
     Accuracy,
     Audience,
@@ -21,7 +22,7 @@ from confide.contract import (
 )
 from confide.privacy import ApproxDP, PureDP
 from confide.privacy.events import ApproxEvent, PureEvent, ZCDPEvent
-from confide.privacy.losses import GDP, ZCDP
+from confide.privacy.losses import GDP, ZCDP, RenyiDP
 
 SOURCE = Source(document="a", statement="b")
 PROMISES: dict[Concern, Guarantee] = {
@@ -36,6 +37,10 @@ BIT = PureEvent(epsilon=0.5, neighbours=Unit.BIT)
 
 
 def row(concern: str, name: str = "x") -> AuditRow:
+    if concern == "privacy":
+        promise = PROMISES[Concern.PRIVACY]
+        assert isinstance(promise, Privacy)
+        return AuditRow.of_privacy(promise, 0.5, "enumerated", named=name)
     return AuditRow.at_most(name, 1.0, 0.5, "enumerated", concern=concern)
 
 
@@ -76,6 +81,74 @@ def test_rows_hold_guarantees_of_their_own_concern_alone() -> None:
 def test_a_name_is_not_shown_twice() -> None:
     assert (row("privacy", "privacy: one report").named, row("budget", "money: in all").named) == (
         "one report", "money: in all")
+
+
+def promised(loss, unit=Unit.BIT, audience=Audience.PUBLIC) -> Privacy:
+    return Privacy(loss=loss, unit=unit, audience=audience, source=SOURCE)
+
+
+@pytest.mark.parametrize(("judged", "follows"), [
+    (promised(PureDP(1.0)), promised(PureDP(2.0))),
+    (promised(PureDP(1.0)), promised(ZCDP(0.5))),
+    (promised(PureDP(1.0)), promised(ApproxDP(1.0, 1e-6))),
+    (promised(PureDP(1.0)), promised(GDP(1.5))),
+    (promised(PureDP(1.0)), promised(RenyiDP(4.0, 1.0))),
+    (promised(ZCDP(0.01)), promised(ApproxDP(0.8, 1e-6))),
+    (promised(GDP(0.1)), promised(ZCDP(0.005))),
+    (promised(RenyiDP(4.0, 0.5)), promised(RenyiDP(2.0, 0.5))),
+    (promised(ApproxDP(1.0, 0.0)), promised(PureDP(1.0))),
+    (promised(PureDP(1.0), audience=Audience.OTHERS), promised(PureDP(1.0))),
+    (promised(PureDP(1.0), audience=Audience.COLLECTOR), promised(PureDP(1.0), audience=Audience.FELLOWS)),
+])
+def test_a_row_holds_what_follows_from_its_promise_and_nothing_stronger(judged, follows) -> None:
+    found = AuditRow.of_privacy(judged, 0.0, "enumerated")
+    assert found.holding(follows).holds == (follows.sentence(),)
+    with pytest.raises(InvalidInput, match="does not follow"):
+        AuditRow.of_privacy(follows, 0.0, "enumerated").holding(replace(judged, loss=shrunk(judged.loss)))
+
+
+def shrunk(loss):
+    """A part of a loss."""
+    name = next(each for each in ("epsilon", "rho", "mu") if hasattr(loss, each))
+    return replace(loss, **{name: getattr(loss, name) / 2})
+
+
+@pytest.mark.parametrize("other", [
+    promised(PureDP(0.01)), promised(ZCDP(1e-9)), promised(PureDP(1.0), unit=Unit.RECORD_REPLACED),
+    promised(PureDP(1.0), audience=Audience.OTHERS), promised(PureDP(1.0), audience=Audience.COLLECTOR),
+])
+def test_a_row_refuses_a_promise_that_does_not_follow_from_its_own(other) -> None:
+    with pytest.raises(InvalidInput, match="does not follow"):
+        AuditRow.of_privacy(promised(PureDP(1.0)), 0.5, "enumerated").holding(other)
+
+
+def test_a_row_about_another_number_holds_no_promise_of_privacy() -> None:
+    other = AuditRow.at_most("a parameter", 1.0, 0.5, "enumerated", concern="privacy")
+    with pytest.raises(InvalidInput, match="does not follow"):
+        other.holding(promised(PureDP(1.0)))
+    with pytest.raises(InvalidInput, match="judged"):
+        AuditRow("x", 2.0, 0.5, "e", "kept", concern="privacy", judged=promised(PureDP(1.0)))
+    assert AuditRow.of_privacy(promised(PureDP(1.0)), 1.5, "e").flagged
+    assert AuditRow.of_privacy(promised(PureDP(math.inf)), 1.5, "e").verdict is Verdict.VACUOUS
+
+
+def test_a_promise_above_the_price_is_kept_and_says_so() -> None:
+    rows, planted = promise_rows([promised(PureDP(2.0)), promised(PureDP(1.0))], lambda: [BIT, BIT])
+    assert [(each.concern, each.verdict, each.measured) for each in rows] == [
+        ("privacy", "kept", 1.0), ("privacy", "kept", 1.0), ("budget", "kept", 1.0)]
+    assert [each.note for each in rows] == ["more is promised than its releases cost, by 0.5 of it", "", ""]
+    assert len(planted) == 4
+    assert all(each.flagged for each in planted)
+    alone, _ = promise_rows([promised(PureDP(2.0))], lambda: [BIT, BIT])
+    assert [each.flagged for each in alone] == [False, True]  # nothing is promised that is charged
+    assert promise_rows([promised(PureDP(math.inf))], lambda: [BIT]) == ([], [])
+
+
+def test_a_price_of_another_step_is_none() -> None:
+    (found,), _ = promise_rows([promised(PureDP(2.0), unit=Unit.RECORD_REPLACED)], lambda: [BIT])
+    assert (found.verdict, found.measured) == ("broken", math.inf)
+    approx = ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Unit.BIT)
+    assert promise_rows([promised(ZCDP(9.0))], lambda: [approx])[0][0].flagged
 
 
 def test_what_was_not_measured_passes_with_a_reason_alone() -> None:

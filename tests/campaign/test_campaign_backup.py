@@ -14,6 +14,7 @@ import pytest
 
 from campaign.small import write
 from confide.campaign import Campaign, Home, State, Store
+from confide.campaign import backup as backup_module
 from confide.campaign.backup import backup, restore
 from confide.contract import InvalidInput, Refused, kind
 
@@ -152,3 +153,39 @@ def test_nothing_is_mixed(tmp_path: Path) -> None:
     os.chmod(tmp_path / "notes.txt", 0o600)
     with pytest.raises(InvalidInput, match="no backup"):
         restore(tmp_path / "notes.txt", tmp_path / "new")
+
+
+def test_in_a_folder_of_many_nothing_of_others_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a file with a name that was foreseen, nor a link, nor what is put there while the copy is made."""
+    shared, home = tmp_path / "shared", Home(tmp_path / "home")
+    shared.mkdir(mode=0o777)
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    foreseen = [shared / name for name in (".copy.tar.draft", "copy.tar.draft", ".copy.tar")]
+    for each in foreseen:
+        each.symlink_to(victim)
+    with Store(home.url, home=home) as store:
+        archive = backup(shared / "copy.tar", store=store)
+        assert victim.read_text() == "mine"
+        assert all(each.is_symlink() for each in foreseen)
+        assert (archive.lstat().st_mode & 0o7777, archive.lstat().st_nlink) == (0o600, 1)
+        assert not archive.is_symlink()
+
+        (shared / "nowhere.tar").symlink_to(tmp_path / "not yet there")
+        with pytest.raises(InvalidInput, match="exists"):
+            backup(shared / "nowhere.tar", store=store)
+        assert not (tmp_path / "not yet there").exists()
+
+        real = backup_module._dump
+
+        def meanwhile(store: Store, target: Path) -> None:
+            assert target.parent.stat().st_mode & 0o777 == 0o700
+            real(store, target)
+            (shared / "late.tar").symlink_to(victim)
+
+        monkeypatch.setattr(backup_module, "_dump", meanwhile)
+        with pytest.raises(InvalidInput, match="exists"):
+            backup(shared / "late.tar", store=store)
+    assert victim.read_text() == "mine"
+    assert {each.name for each in shared.iterdir()} == {
+        *(each.name for each in foreseen), "copy.tar", "nowhere.tar", "late.tar"}

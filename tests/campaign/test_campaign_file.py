@@ -11,11 +11,14 @@ import jsonschema
 import pandas
 import polars
 import pytest
+from pydantic import Field
 
 from campaign.small import TEXT, write
 from confide.campaign import Campaign, load, schema
 from confide.campaign.file import BudgetTable
 from confide.contract import InvalidInput, kind, kind_names
+from confide.people import PeopleTable
+from people.all_kinds import PEOPLES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -288,6 +291,37 @@ def _refused(text: str) -> None:
     document: dict[str, Any] = tomllib.loads(text)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, schema("regression"))
+
+
+@pytest.mark.parametrize("name", PEOPLES)
+def test_more_people_than_fit_into_memory(name: str, tmp_path: Path) -> None:
+    """Refused as the file is read: a plan makes room for everybody."""
+    (line,) = (line for line in kind(name).template.splitlines() if line.startswith("count ="))
+    path = tmp_path / "all.toml"
+    path.write_text(kind(name).template.replace(line, "count = 1_000_000_000"))
+    with pytest.raises(InvalidInput) as caught:
+        load(path)
+    assert caught.value.field == "people.count"
+
+
+def test_nor_of_a_kind_that_sets_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Everybody(PeopleTable):
+        count: int = Field(ge=1)
+
+    class Unlimited(kind("regression").config):  # type: ignore[misc, name-defined] # the kind's own
+        people: Everybody
+
+    monkeypatch.setattr(type(kind("regression")), "config", Unlimited)
+    path = write(tmp_path)
+    people = load(path).config.people.count
+    for count, right in ((10**8, True), (10**8 + 1, False)):
+        path.write_text(path.read_text().replace(f"count = {people}", f"count = {count}"))
+        people = count
+        if right:
+            assert load(path).config.people.count == count
+        else:
+            with pytest.raises(InvalidInput, match=r"people\.count"):
+                load(path)
 
 
 def test_a_schema_of_nothing() -> None:

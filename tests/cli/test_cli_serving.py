@@ -55,6 +55,9 @@ def test_what_cannot_be_served(run: Run, tmp_path: Path) -> None:
     assert "data" in run("serve", "--data", tmp_path / "nowhere").err
     wrong = run("serve", "--base-url", "study.example/path")
     assert (wrong.code, "must be http://HOST" in wrong.err) == (2, True)
+    (tmp_path / "token").write_text("short\n")
+    short = run("serve", "--metrics-token", tmp_path / "token")
+    assert (short.code, "too short" in short.err, "short\n" in short.err) == (2, True, False)
 
 
 def test_operators_of_a_provider_are_named(run: Run, password: Path) -> None:
@@ -131,10 +134,12 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @pytest.mark.parametrize("workers", ["1", pytest.param("3", marks=pytest.mark.slow)])
-def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password: Path) -> None:
+def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password: Path, tmp_path: Path) -> None:
     run("operators", "add", "ada", "--role", "admin", "--password-file", password)
-    with served("--workers", workers) as (child, base):
-        with httpx2.Client(base_url=base) as client:
+    counts = tmp_path / "token"
+    counts.write_text("a token of twenty letters or more\n")
+    with served("--workers", workers, "--metrics-token", str(counts)) as (child, base):
+        with httpx2.Client(base_url=base, timeout=60.0) as client:
             token = client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).json()["token"]
             head = {"Authorization": f"Bearer {token}"}
             draft = client.post("/api/v1/drafts", json={"text": kind("bits").template}, headers=head).json()
@@ -147,13 +152,27 @@ def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password
                     break
                 time.sleep(0.05)
             assert job["state"] == "done"
-            assert "confide_requests_total" in client.get("/metrics").text
+            assert client.get("/metrics").status_code == 401
+            for _ in range(20):  # whichever process answers, it tells of all of them
+                client.get("/api/v1/me", headers=head)
+            metrics = client.get("/metrics", headers={"Authorization": f"Bearer {counts.read_text().strip()}"}).text
+            assert 'confide_requests_total{method="GET",route="/me",status="200"} 20.0' in metrics
+            part = b'--abc\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
+            for body in (part + b"SECRET\r\n--abX", b"SECRET=1", b"--abc\r\nSECRET VALUE: 1\r\n\r\n",
+                         part + b"1\r\n--abc--SECRET"):
+                broken = client.post("/join", content=body, headers={
+                    "Content-Type": "multipart/form-data; boundary=abc"})
+                assert broken.status_code in (400, 401)
         child.send_signal(signal.SIGTERM)
         assert child.stderr is not None
         said = child.stderr.read()
         assert child.wait(60) in (0, -signal.SIGTERM)
-    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    (first, *rest) = said.splitlines()
+    assert first.startswith("confide serves http://")
+    lines = [json.loads(line) for line in rest]  # and nothing else, from whatever library
     routes = {line.get("route") for line in lines}
+    assert "SECRET" not in said
+    assert routes.isdisjoint({"/join", "participants"})
     assert "/campaigns/{number}/settle" in routes
     assert token not in said
     assert not re.search(r"127\.0\.0\.1:\d+ ", said)  # nobody's address

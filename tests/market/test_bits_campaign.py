@@ -151,8 +151,8 @@ def test_the_audit_holds_promises_against_what_runs(people: int, epsilon: float,
     report = audit_majority(BitCollection(market=market, currency="EUR", minor_units=10**6))
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
-    assert len(report.rows) == 9
-    assert len(report.controls) == 7
+    assert len(report.rows) == 13
+    assert len(report.controls) == 12
 
 
 def test_whole_euros_that_are_worth_more_than_truth_promise_nothing_of_it() -> None:

@@ -91,5 +91,5 @@ def test_the_template_plans_and_beliefs_are_checked(tmp_path: Path) -> None:
 def test_the_audit_holds_for_both_signs_of_dependence(prior: PairPrior) -> None:
     report = audit_pairs(BitCollection(market=PairMarket(prior, LinearCost(1.0), 1.0), minor_units=10**6))
     assert report.passed, report.problems
-    assert len(report.rows) == 9
-    assert len(report.controls) == 7
+    assert len(report.rows) == 13
+    assert len(report.controls) == 12

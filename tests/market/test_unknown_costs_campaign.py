@@ -106,8 +106,8 @@ def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -
     market = ThresholdMarket(people, 0.8, 0.7, LogNormalLaw(0.0, 1.0), 1.0, participation=share, ceiling=2.5)
     report = audit_unknown_costs(BitCollection(market=market, minor_units=10**6))
     assert report.passed, report.problems
-    assert len(report.rows) == 9
-    assert len(report.controls) == 7
+    assert len(report.rows) == 13
+    assert len(report.controls) == 12
 
 
 @pytest.mark.slow

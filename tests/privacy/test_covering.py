@@ -10,6 +10,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Privacy, Source, Unit
 from confide.privacy.covering import check_covered
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, PureEvent, Repeated, ZCDPEvent
+from confide.privacy.filter import price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 RECORD = Unit.RECORD_REPLACED
@@ -30,8 +31,6 @@ COVERED = [
     ([pure(0.1)] * 3, PureDP(0.3)),  # sums of decimals, exactly
     ([pure(2.0)], PureDP(1.0)),  # more than is promised
     ([pure(1.0), RHO], PureDP(1.0)),  # of a part of the outcome; the release besides it costs more
-    ([pure(1.0)], ApproxDP(1.0, 1e-6)),
-    ([Repeated(event=pure(0.001), count=1000, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),  # at a delta they cost .17
     ([BoundedRangeEvent(epsilon=0.15, neighbours=RECORD)] * 16, PureDP(2.4)),
     ([RHO], ZCDP(0.02)),
     ([RHO], ApproxDP(ZCDP(0.02).epsilon_at(1e-6), 1e-6)),
@@ -51,6 +50,12 @@ NOT_COVERED = [
     ([GDPEvent(mu=0.5, neighbours=RECORD)], RenyiDP(2.0, 0.5)),
     ([ApproxEvent(epsilon=1.0, delta=1e-9, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),
     ([ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=RECORD)], ZCDP(0.1)),
+    ([pure(1.0)], ApproxDP(1.0, 1e-6)),  # would be charged without the delta
+    ([pure(1.0)], ApproxDP(1.0, 0.05)),
+    ([pure(1.0)], ApproxDP(1.0, 0.5)),  # at that delta they cost (0.189, 0.5)
+    ([Repeated(event=pure(0.001), count=1000, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),  # (0.17, 1e-6)
+    ([pure(1.0)], ZCDP(0.5)),  # noise of that rho may have no epsilon at all
+    ([pure(1.0)], GDP(1.0)),
 ]
 
 
@@ -64,6 +69,35 @@ def test_a_promise_that_is_charged_for_passes(events, loss):
 def test_a_promise_above_the_charge_is_refused(events, loss, audience):
     with pytest.raises(InvalidInput, match="events"):
         check_covered(events, [promise(loss, audience=audience)])
+
+
+@pytest.mark.parametrize("loss", [ApproxDP(1.0, 0.05), ZCDP(0.5), GDP(1.0), RenyiDP(2.0, 0.5)])
+def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
+    """Beside one that the events cover, what else is promised may say less; one that is not covered is no such one."""
+    check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0))])
+    for others in ([], [promise(PureDP(1.0), audience=Audience.COLLECTOR)], [promise(PureDP(1.0), claimable=False)]):
+        with pytest.raises(InvalidInput, match="events: are charged without any delta"):
+            check_covered([pure(1.0)], [promise(loss), *others])
+    with pytest.raises(InvalidInput, match="epsilon = 2 is promised"):
+        check_covered([pure(1.0)], [promise(loss), promise(PureDP(2.0))])
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.05), (0.2, 1e-6), (3.0, 0.5), (0.01, 0.3)])
+@pytest.mark.parametrize("events", [
+    [pure(1.0)], [pure(0.01)] * 50, [RHO], [RHO] * 60, [pure(3.0), RHO],
+    [ApproxEvent(epsilon=1.0, delta=0.05, neighbours=RECORD)], [GDPEvent(mu=1.0, neighbours=RECORD)],
+    [BoundedRangeEvent(epsilon=0.15, neighbours=RECORD)] * 100,
+])
+def test_what_is_covered_is_charged_with_both_numbers(events, epsilon, delta):
+    """Of a promise (epsilon, delta) by itself, as settlement charges for it; where one of them is missing, refused."""
+    cost = price("basic", events, delta)
+    enough = cost.epsilon >= epsilon * (1 - 1e-9) and cost.delta >= delta * (1 - 1e-9)
+    try:
+        check_covered(events, [promise(ApproxDP(epsilon, delta))])
+    except InvalidInput:
+        assert not enough
+    else:
+        assert enough
 
 
 def test_every_promise_is_compared_not_the_smallest():

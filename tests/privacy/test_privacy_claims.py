@@ -13,7 +13,7 @@ TABLE = rows("confide.privacy")
 NUMBERS = {  # the figures that the table's words quote: claimed, found, tolerance of the latter
     "privacy/theorem-2.2.2": (0.03, 0.0298, 1e-4),
     "privacy/theorem-2.2.4": (6.308, 4.775, 5e-4),
-    "privacy/corollary-2.2.5": (0.999, 2.64, 0.005),
+    "privacy/corollary-2.2.5": (0.999, 0.999947, 1e-6),
     "privacy/theorem-2.3.2": (1e-5, 4.1e-8, 1e-9),
     "privacy/theorem-2.3.2-beyond": (0.01, 0.0406, 5e-5),  # spec query_release A3
     "privacy/theorem-2.3.3": (1.0, 1.0, 1e-6),

@@ -22,7 +22,7 @@ from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.results import _rows
 from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.contract import InvalidInput, Refused
+from confide.contract import InvalidInput, PublicWarning, Refused
 from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
@@ -118,8 +118,9 @@ def test_no_verb_warns_on_the_terminal(method: str, tmp_path: Path, confide: Tol
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line_and_those_of_others_say_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     def speak(standalone_mode: bool) -> None:
-        warnings.warn("a doubt\nof ours", UserWarning, stacklevel=1)
+        warnings.warn("a doubt\nof ours", PublicWarning, stacklevel=1)
         warnings.warn("value 17 overflows", RuntimeWarning, stacklevel=1)
+        warnings.warn("record 17 says yes", stacklevel=1)  # a mechanism of somebody's, in Python's own category
 
     assert guarded(speak) == 0
     err = capsys.readouterr().err

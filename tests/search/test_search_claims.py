@@ -52,7 +52,7 @@ NUMBERS = {  # the figures that the table's words quote
     "search/regime-1-inside": (0.0, 0.0, 0.0),
     "search/regime-1-outside": (1.0, 1.1532, 5e-5),
     "search/regime-1-multiplier": (1.17, 1.37, 5e-3),  # spec targeted_search 5, erratum E2
-    "search/regime-2": (0.0, 0.4, 1e-9),
+    "search/regime-2": (1.1532, 0.9592, 5e-5),
     "search/regime-3": (1.0, 0.9349, 5e-5),
     "search/preprocessing": (1.0, 0.0961, 5e-5),
     "search/algorithm-15": (0.2922112, 0.36, 0.01),  # spec targeted_search 11, check 7

@@ -23,7 +23,8 @@ def test_every_row_is_pinned_with_its_verdict() -> None:
     assert all(pin.within <= 0.5 for pin in pinned().values())
 
 
-@pytest.mark.slow  # half a minute; `confide claims --verify` does the same, and each family's tests run its evidence
+@pytest.mark.timeout(1800)  # with the evidence whose stored figures are cited
+@pytest.mark.slow  # a minute or two; `confide claims --verify` does the same, and each family's tests run its evidence
 def test_no_figure_has_moved() -> None:
     assert [each.claim.id for each in verify_claims(claims(), slow=True) if each.changed or each.drifted] == [], AGAIN
 

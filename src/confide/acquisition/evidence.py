@@ -285,10 +285,16 @@ def pointwise_optimum() -> Finding:
 
 
 def unbounded_objective() -> Finding:
-    """(6) with psi = 1.5 for one person: the optimum, and the value at local level 1 and a central one of 10^6."""
-    prices = {"variance_price": 1.0, "noise_price": 1.0}
-    printed = 1.0 + 1.0 + 1.5 * 1.0 + (1.0 - 1.5) * 1e6
-    return Finding("holds-with-correction" if printed < 0 else "holds", solve([1.5], **prices).value, printed)
+    """(6) with psi = 1.5 for one person: the optimum, and the value at local level 1 and a central one of 10^6.
+
+    With the central level that her noise gives it is no less than the optimum; set free, as printed, it falls for ever.
+    """
+    prices, psi, level = {"variance_price": 1.0, "noise_price": 1.0}, 1.5, 1.0
+    best, tied = solve([psi], **prices).value, problem7([1.0], [level], [psi], **prices)
+    true = float(gaussian_losses([1.0], [level], 2.0).central[0])
+    free = [tied + (1.0 - psi) * (central - true) for central in (true, *np.geomspace(10.0, 1e6, 6).tolist())]
+    unbounded = bool((np.diff(free) < 0).all()) and free[-1] < best <= tied
+    return Finding("holds-with-correction" if unbounded else "holds", best, free[-1])
 
 
 def above_one_is_bought() -> Finding:
@@ -298,9 +304,15 @@ def above_one_is_bought() -> Finding:
 
 
 def enforced_noise() -> Finding:
-    """What doubling the variance of her noise saves the first person of the example, at equal pay: c y/2."""
-    found = 0.2 * float(_three().epsilon_local[0]) / 2.0
-    return Finding("holds-with-correction" if found > 0 else "holds", 0.0, found)
+    """What doubling the variance of her noise saves the first person of the example, c = .2, at equal pay: c times what
+    her local loss falls by; her central one falls too.
+    """
+    it, c = _three(), 0.2
+    honest, more = (gaussian_losses(it.weights, it.epsilon_local / np.array([factor, 1.0, 1.0]), 2.0)
+                    for factor in (1.0, 2.0))
+    found = c * float(honest.local[0] - more.local[0])
+    saves = found > 0 and float(more.central[0]) < float(honest.central[0])
+    return Finding("holds-with-correction" if saves else "holds", 0.0, found)
 
 
 def leavers() -> Finding:

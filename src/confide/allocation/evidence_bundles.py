@@ -179,8 +179,10 @@ def rounds_of_bundles() -> Finding:
     """
     found = max((4.0 * math.ceil(1.0 / alpha) + 2.0) * alpha / 10.0 for alpha in np.linspace(0.001, 1.0, 1000).tolist())
     # s' + 2E = s - 1 bids at each price, where the print has s + 1.
-    per_price = [(s - (2 * e + 1)) + 2 * e for s, e in ((100, 3), (1000, 40))]
-    return Finding("holds-with-correction" if found <= 1.0 and per_price == [99, 999] else "false", 1.0, found)
+    setting = BundleSetting(people=1024, goods=20, epsilon=1.0, gamma=0.05, increment=1.0, tolerance=1.0)
+    supply = math.ceil(10.0 * setting.error)
+    kept = abs(supply - setting.reserve + 2.0 * setting.error - (supply - 1)) < 1e-6
+    return Finding("holds-with-correction" if found <= 1.0 and kept else "false", 1.0, found)
 
 
 # ---- Theorem 4.4.2

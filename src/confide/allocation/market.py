@@ -160,8 +160,9 @@ class Market(Mechanism):
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """Of the whole outcome."""
-        return ApproxDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+        """Of the whole outcome; pure where neither the noise nor a truncation needs the delta that may be spent."""
+        needed = self.noise_law == "gaussian" or self.on_overflow == "truncate"
+        return ApproxDP(self.epsilon, self.delta) if self.delta and needed else PureDP(self.epsilon)
 
     def events(self) -> tuple[Event, ...]:
         """What a run spends. With truncation it is one release: how often its delta counts depends on the whole."""

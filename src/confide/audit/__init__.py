@@ -10,18 +10,21 @@ if TYPE_CHECKING:
     from confide.audit.charging import charge_rows
     from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
+    from confide.audit.devices import DeviceNoise
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
     from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
+    from confide.audit.implied import beside_charge, implies, loss_implies, strongest
     from confide.audit.incentives import BestResponse, best_response, best_response_among
     from confide.audit.mixing import mixed
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
+    from confide.audit.priced import promise_rows
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Concern, Control, Finding, PlantedBug, Verdict, controls
     from confide.audit.sampler import sampler_audit
-    from confide.audit.seen_by_others import published
+    from confide.audit.seen_by_others import published, received
     from confide.audit.statistical import (
         StatisticalAudit,
         ThresholdEvent,
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
         epsilon_lower_bound,
         statistical_audit,
     )
+    from confide.audit.value_bytes import exact_bytes
 
 
 __all__ = [
@@ -40,6 +44,7 @@ __all__ = [
     "Concern",
     "Control",
     "DampedNoise",
+    "DeviceNoise",
     "DoorAudit",
     "ExactAudit",
     "Exhibit",
@@ -55,6 +60,7 @@ __all__ = [
     "StuckNoise",
     "ThresholdEvent",
     "Verdict",
+    "beside_charge",
     "best_response",
     "best_response_among",
     "charge_rows",
@@ -65,16 +71,22 @@ __all__ = [
     "door_audit",
     "epsilon_lower_bound",
     "exact_audit",
+    "exact_bytes",
     "exceeds",
     "exhibits",
     "flag_probability",
     "gallery_section",
+    "implies",
+    "loss_implies",
     "mixed",
+    "promise_rows",
     "published",
+    "received",
     "replayed_audit",
     "sampler_audit",
     "samples_needed",
     "statistical_audit",
+    "strongest",
     "supremum_audit",
 ]
 
@@ -84,20 +96,24 @@ __getattr__, __dir__ = doors(
         "charging": ("charge_rows",),
         "comparing": ("Loss", "exceeds"),
         "concerns": ("completed",),
+        "devices": ("DeviceNoise",),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
+        "implied": ("beside_charge", "implies", "loss_implies", "strongest"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
         "mixing": ("mixed",),
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
+        "priced": ("promise_rows",),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
         "sampler": ("sampler_audit",),
-        "seen_by_others": ("published",),
+        "seen_by_others": ("published", "received"),
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
         ),
+        "value_bytes": ("exact_bytes",),
     },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["ABSOLUTE", "RELATIVE", "Loss", "exceeds"]
+__all__ = ["ABSOLUTE", "RELATIVE", "Loss", "exceeds", "promised_parameter"]
 
 Loss = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 """Every privacy loss that an audit can hold against what it measures."""
@@ -32,3 +32,14 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
         (False, True, True)
     """
     return not measured <= promised + RELATIVE * abs(promised) + ABSOLUTE * abs(scale)
+
+
+def promised_parameter(claim: Loss) -> float:
+    """The number that a claim promises: rho, mu, the bound of its order, or epsilon at the claim's own delta."""
+    match claim:
+        case ZCDP():
+            return claim.rho
+        case GDP():
+            return claim.mu
+        case _:
+            return claim.epsilon

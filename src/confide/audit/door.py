@@ -16,12 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from confide.audit.comparing import Loss, exceeds
-from confide.audit.history_loss import HiddenPart, belongs, history_loss, promised_parameter
+from confide.audit.comparing import Loss, exceeds, promised_parameter
+from confide.audit.history_loss import HiddenPart, belongs, history_loss
 from confide.audit.report import AuditRow
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
@@ -57,6 +58,7 @@ class DoorAudit:
         leaks: what reached the public past the noise, or depended on the data; empty for a sound mechanism.
         pairs: how many pairs of data sets were walked.
         flagged: a leak, or a loss above the claim.
+        promise: whose loss the claim is; None where the claim is about a part of the noise alone.
     """
 
     claim: Loss
@@ -65,18 +67,21 @@ class DoorAudit:
     leaks: tuple[str, ...]
     pairs: int
     flagged: bool
+    promise: Privacy | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`."""
-        if self.leaks:
-            return AuditRow.of_loss(promise, self.claim, self.promised, math.inf, self.leaks[0], flagged=True)
+        """The result as a row of an `AuditReport`; it can hold what follows from the promise that was walked for."""
         evidence = f"its own run on {self.pairs} pairs of neighbours: published alike on equal noise, loss exact there"
-        return AuditRow.of_loss(promise, self.claim, self.promised, self.measured, evidence, flagged=self.flagged)
+        measured, evidence = (math.inf, self.leaks[0]) if self.leaks else (self.measured, evidence)
+        if self.promise is None:
+            return AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
+        return AuditRow.of_privacy(self.promise, measured, evidence, named=promise, flagged=self.flagged)
 
 
 def door_audit(
-    run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: Mapping[str, Loss],
+    run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy],
     noise: Callable[[int], Noise], hidden: Mapping[str, HiddenPart] | None = None, histories: int = 1,
+    promises: Sequence[Privacy] = (),
 ) -> dict[str, DoorAudit]:
     """Walk a mechanism's own run over pairs of neighbouring data sets.
 
@@ -84,21 +89,23 @@ def door_audit(
         run: `run(data, noise)`: the mechanism itself.
         pairs: neighbouring data sets, made to stretch the mechanism.
         claims: for each part of the noise, named by the first words of its streams ("release", "release/gram"), what
-            is promised of it; the part "" is everything together.
+            is promised of it, as a loss or as the promise itself; the part "" is everything together.
         noise: number of a history (from 0) -> the source of noise for it.
         hidden: parts whose noisy answers are not published themselves, such as those of a sparse vector
             (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
             follows, the same must be published.
         histories: how many histories of each pair are walked. What happens in some of them only, such as a cut that
             rare noise meets, is seen where one of them meets it.
+        promises: of everything together, each held by its own number. The pairs must differ by the step that they are
+            about, and show what their audience sees.
 
     Returns:
-        One audit per claim; a leak flags all of them. Every noisy answer of a part that is not hidden counts as
-        published: a mechanism that publishes less (the largest of them, or that one is above a threshold) is judged too
-        hard without `hidden`.
+        One audit per claim, and one per promise, by its sentence; a leak flags all of them. Every noisy answer of a
+        part that is not hidden counts as published: a mechanism that publishes less (the largest of them, or that one
+        is above a threshold) is judged too hard without `hidden`.
 
     Raises:
-        InvalidInput: no pair, or not pairs of neighbours.
+        InvalidInput: no pair, or not pairs of neighbours; no claim and no promise.
 
     Example:
         >>> from confide.privacy import PureDP
@@ -109,9 +116,11 @@ def door_audit(
         >>> found[""].measured, found[""].flagged
         (1.0, False)
     """
-    if not isinstance(claims, Mapping) or not claims:
+    if not isinstance(claims, Mapping) or not (claims or promises):
         raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
-    worst = dict.fromkeys(claims, 0.0)
+    walked = [*(_Walked(part, part, claim) for part, claim in claims.items()),
+              *(_Walked(promise.sentence(), "", promise) for promise in promises)]
+    worst = dict.fromkeys((each.name for each in walked), 0.0)
     leaks: dict[str, None] = {}
     parts = hidden or {}
     drawn: dict[StreamName, Draw] = {}
@@ -130,10 +139,10 @@ def door_audit(
                 leaks["what is published differs although all noisy answers are the same"] = None
             if parts and pair.published(run(pair.first, ForcedNoise(_disguised(history.draws, parts)))) != shown:
                 leaks["noisy answers that should stay hidden reach the public"] = None
-            for part, claim in claims.items():
+            for each in walked:
                 both = zip(history.draws, forced.draws, strict=False)
-                of_part = [(a, b) for a, b in both if belongs(a, part)]
-                worst[part] = max(worst[part], history_loss(of_part, claim, parts))
+                of_part = [(a, b) for a, b in both if belongs(a, each.part)]
+                worst[each.name] = max(worst[each.name], history_loss(of_part, each.loss, parts))
     if count == 0:
         raise InvalidInput("pairs", "there are none", "give at least one pair of neighbours")
     for part in dict.fromkeys([*claims, *parts]):
@@ -141,11 +150,36 @@ def door_audit(
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
             leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
-    for part, claim in claims.items():
-        promised = promised_parameter(claim)
-        flagged = bool(leaks) or exceeds(worst[part], promised)
-        out[part] = DoorAudit(claim, worst[part], promised, tuple(leaks), count, flagged)
+    for each in walked:
+        promised = promised_parameter(each.loss)
+        flagged = bool(leaks) or exceeds(worst[each.name], promised)
+        out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise)
     return out
+
+
+class _Walked(NamedTuple):
+    """What is walked for.
+
+    Args:
+        name: of the audit.
+        part: of the noise.
+        claim: a loss, or the promise of one.
+    """
+
+    name: str
+    part: str
+    claim: Loss | Privacy
+
+    @property
+    def promise(self) -> Privacy | None:
+        return self.claim if isinstance(self.claim, Privacy) else None
+
+    @property
+    def loss(self) -> Loss:
+        found = self.claim.loss if isinstance(self.claim, Privacy) else self.claim
+        if not isinstance(found, Loss):
+            raise InvalidInput("claims", f"{found} is no loss that an audit knows")
+        return found
 
 
 def _disguised(draws: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[Draw]:

@@ -7,29 +7,30 @@ noise, log ratios for a channel and for a selection. No sampling, no error bars.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from confide.audit.comparing import Loss
+from confide.audit.comparing import Loss, promised_parameter
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.gdp import mu
+from confide.privacy.accounting.sums import totals
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
-from confide.privacy.losses import GDP, ZCDP, ApproxDP, RenyiDP
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.selection import largest_law
 
-__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter"]
+__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter", "spent"]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
-
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,6 @@ class HiddenPart:
 
 
 _RELATION = Unit.RECORD_REPLACED  # one relation throughout; which one does not matter to a sum
-
-
-def promised_parameter(claim: Loss) -> float:
-    """The number that a claim promises: rho, mu, the bound of its order, or epsilon at the claim's own delta."""
-    match claim:
-        case ZCDP():
-            return claim.rho
-        case GDP():
-            return claim.mu
-        case _:
-            return claim.epsilon
 
 
 def belongs(draw: Draw, part: str) -> bool:
@@ -116,12 +106,29 @@ def _cost(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], 
             case _:
                 events.append(ZCDPEvent(rho=float(moved @ moved) / (2 * scale**2), neighbours=_RELATION))
     known = [event for event in events if event is not None]
-    return _spent(known, claim) if len(known) == len(events) else math.inf
+    return spent(known, claim) if len(known) == len(events) else math.inf
 
 
-def _spent(events: list[Event], claim: Loss) -> float:
-    """What the events cost together, in the claim's own parameter."""
-    together = Accountant(tuple(events))
+def spent(events: Iterable[Event], claim: Loss) -> float:
+    """What events cost together, in a claim's own parameter; infinite where no such number follows from them.
+
+    Args:
+        events: of one neighbouring relation.
+        claim: which says in what parameter they are counted, and at which delta.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> round(spent([PureEvent(epsilon=0.5, neighbours=Unit.BIT)] * 2, ZCDP(1.0)), 6)
+        0.25
+    """
+    return _spent(tuple(events), claim)
+
+
+@lru_cache(maxsize=4096)  # a walk meets the same distances again and again
+def _spent(events: tuple[Event, ...], claim: Loss) -> float:
+    together = Accountant(events)
+    if not isinstance(claim, PureDP | ApproxDP | GDP) and totals(together.spend).rho is None:
+        return math.inf
     match claim:
         case ZCDP():
             return together.rho()

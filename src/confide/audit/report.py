@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, get_args
 
-from confide.audit.comparing import exceeds
+from confide.audit.comparing import Loss, exceeds, promised_parameter
+from confide.audit.implied import implies
 from confide.contract.checks import fraction, one_of
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import (
@@ -115,9 +116,12 @@ class AuditRow:
         holds: sentences of the guarantees that it is evidence for; see `holding`.
         side: "at most", "at least" or "exactly", of the promised number; empty where it is none of them.
         unit: of both numbers, such as "nats", a currency or "people"; of what they are a share, such as "of the runs".
+        judged: the promise of privacy whose own number is the promised one, as `of_privacy` makes it; None where what
+            is promised is no loss.
 
     Raises:
-        InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement.
+        InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement; or it is judged by a
+            promise that names another number.
 
     Example:
         >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept", concern="privacy").flagged
@@ -135,6 +139,7 @@ class AuditRow:
     holds: tuple[str, ...] = field(default=(), kw_only=True)
     side: Side = field(default="", kw_only=True)
     unit: str = field(default="", kw_only=True)
+    judged: Privacy | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.concern not in tuple(Concern):
@@ -150,6 +155,9 @@ class AuditRow:
             raise InvalidInput("measured", "None is no measurement", "a broken promise was measured")
         fraction("false_alarm", self.false_alarm, zero=True)
         one_of("side", self.side, get_args(Side))
+        if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != _named(self.judged)):
+            raise InvalidInput("judged", f"names {_named(self.judged):g}, and the row {self.promised}",
+                               "what is promised is the promise's own number")
 
     @classmethod
     def at_most(
@@ -230,6 +238,40 @@ class AuditRow:
                    side="at most", unit=unit or parameter_unit(claim))
 
     @classmethod
+    def of_privacy(
+        cls, promise: Privacy, measured: float, evidence: str, *, named: str = "", note: str = "",
+        flagged: bool | None = None, false_alarm: float = 0.0,
+    ) -> AuditRow:
+        """The row of a loss that was measured, against the number of a promise itself.
+
+        Args:
+            promise: of a plan, or of the small mechanism that was measured; the row is vacuous where it is.
+            measured: what was found, in the parameter of the promise's loss.
+            evidence: how.
+            named: in words; its sentence if left out.
+            note: what a reader must know besides.
+            flagged: whether the audit refutes it; where the measured number exceeds the promised one, if left out.
+            false_alarm: probability of a wrong "broken".
+
+        Example:
+            >>> from confide.contract import Audience, Source, Unit
+            >>> from confide.privacy import PureDP
+            >>> promise = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC,
+            ...                   source=Source(document="a", statement="b"))
+            >>> row = AuditRow.of_privacy(promise, 1.5, "all pairs enumerated")
+            >>> row.promised, row.verdict
+            (1.0, <Verdict.BROKEN: 'broken'>)
+        """
+        promised = _named(promise)
+        if promise.loss.vacuous:
+            verdict, note = Verdict.VACUOUS, note or f"{promise.loss} promises nothing"
+        else:
+            broken = exceeds(measured, promised) if flagged is None else flagged
+            verdict = Verdict.BROKEN if broken else Verdict.KEPT
+        return cls(named or promise.sentence(), promised, measured, evidence, verdict, note, false_alarm,
+                   concern=Concern.PRIVACY, side="at most", unit=parameter_unit(promise.loss), judged=promise)
+
+    @classmethod
     def unpromised(cls, concern: Concern | str, reason: str) -> AuditRow:
         """The row of a concern about which nothing is promised.
 
@@ -253,18 +295,20 @@ class AuditRow:
         """
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
         side: Side = "at least" if isinstance(promise, Participation) else "at most"
-        row = cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise),
-                  side=side, unit=_unit(promise))
-        return row.holding(promise)
+        return cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise),
+                   side=side, holds=(promise.sentence(),), unit=_unit(promise))
 
     def holding(self, *promises: Guarantee) -> AuditRow:
         """The same row as evidence for guarantees of its concern.
+
+        A row about privacy is evidence for what follows from the promise whose number it was held against, and for no
+        other: a smaller loss, another step, or more eyes do not follow from it.
 
         Args:
             promises: of a plan; none changes nothing.
 
         Raises:
-            InvalidInput: one of another concern.
+            InvalidInput: one of another concern, or a promise of privacy that does not follow from the row's.
 
         Example:
             >>> from confide.contract import Participation, Source
@@ -276,7 +320,13 @@ class AuditRow:
         for promise in promises:
             if Concern.of(promise) is not self.concern:
                 raise InvalidInput("promise", f"is about {Concern.of(promise)}, and the row about {self.concern}")
+            if isinstance(promise, Privacy) and not self._implies(promise):
+                raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row's {self.bound}",
+                                   "hold the promise's own number against what is measured: `AuditRow.of_privacy`")
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
+
+    def _implies(self, promise: Privacy) -> bool:
+        return promise.loss.vacuous or (self.judged is not None and implies(self.judged, promise))
 
     @property
     def flagged(self) -> bool:
@@ -336,6 +386,13 @@ def _unit(promise: Guarantee) -> str:
         case Budget():
             return promise.currency
     return ""
+
+
+def _named(promise: Privacy) -> float:
+    """The number of a promised loss."""
+    if not isinstance(promise.loss, Loss):
+        raise InvalidInput("promise", f"{promise.loss} is no loss that an audit knows")
+    return promised_parameter(promise.loss)
 
 
 def _figure(promise: Guarantee) -> float | str:

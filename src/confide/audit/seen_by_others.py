@@ -1,16 +1,20 @@
-"""Everything that all others see of an outcome together, as bytes."""
+"""Everything that all others see of an outcome together, and what a collector receives of one device, as bytes."""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from functools import cached_property
+import json
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from confide.audit.value_bytes import attributes, exact_bytes
 from confide.contract.encoding import canonical
+from confide.contract.errors import InvalidInput
 
-__all__ = ["published"]
+__all__ = ["published", "received"]
 
 _PRIVATE = ("shares", "diagnostics")
 _WHOLE = ("mechanism", "guarantees", "provenance")  # what the manifest says of them is all
@@ -27,23 +31,45 @@ def published(outcome: Any, index: int) -> bytes:
     shares = outcome.shares
     others = {name: [value for i, value in enumerate(column) if i != index]
               for name, column in shares.to_pydict().items()}
-    beside = {name: _plain(part) for name, part in _attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
+    beside = {name: part for name, part in attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
     manifest, columns = outcome.public()
-    return b"\n".join([repr((sorted(others.items()), sorted(beside.items()))).encode(), canonical(manifest),
+    return b"\n".join([repr(sorted(others.items())).encode(), exact_bytes(sorted(beside.items())), canonical(manifest),
                        *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
 
 
-def _plain(value: Any) -> Any:
-    """Any part of an outcome, written out."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+def received(report: Any) -> bytes:
+    """What one device sends, by its values: how it shows itself in Python, or of which type of number it is, is not
+    sent.
+
+    Args:
+        report: of numbers, texts and bytes; or several of them, by place or by name.
+
+    Raises:
+        InvalidInput: something else, of which nobody knows what is sent.
+
+    Example:
+        >>> received(np.int64(3)) == received(3), received((3, True)) == received((3, False))
+        (True, False)
+    """
+    return json.dumps(_sent(report), sort_keys=True).encode()
+
+
+def _sent(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    match value:
+        case None | str() | bool():
+            return value
+        case bytes():
+            return {"bytes": value.hex()}
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value).hex()
+        case Mapping():
+            return {"named": sorted([str(name), _sent(part)] for name, part in value.items())}
+        case list() | tuple():
+            return [_sent(part) for part in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in _attributes(value).items()}
-    return value
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """What an object holds, fields or not, but for what it computed from the rest of it."""
-    known = {one.name: getattr(value, one.name) for one in fields(value)} | getattr(value, "__dict__", {})
-    return {name: part for name, part in known.items()
-            if not isinstance(getattr(type(value), name, None), cached_property)}
+        return {"fields": {name: _sent(part) for name, part in attributes(value).items()}}
+    raise InvalidInput("report", f"holds {type(value).__name__}", "must be numbers, texts or bytes, or several of them")

@@ -5,7 +5,12 @@ newer than the store refuses: a campaign that was published in between is not pu
 way round, the copy would let out a second outcome.
 
 A copy is older than what it was taken of. What was charged since is not in its ledger, what was erased since is still
-in it: whoever goes on with a copy has to know both, so `confide restore` says them.
+in it: whoever goes on with a copy has to know both, so `confide restore` says them. Nobody has a session in a copy, or
+a code that works. What its original may have settled or paid since, the copy settles and pays only once somebody who
+knows has said that it did not: see `confirm`.
+
+An archive is made in a private folder beside its place, and put there as a new name: in a folder that others may write
+to, no file or link of theirs is opened, followed, or replaced.
 """
 
 from __future__ import annotations
@@ -28,15 +33,16 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import URL
 
 from confide.campaign.home import Home
-from confide.campaign.store import Store
+from confide.campaign.store import Store, Stored
+from confide.campaign.store.restoring import end_what_was_begun, unfinished
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.contract.files import as_path, check_private, make_folder, sync
 
-__all__ = ["Restored", "backup", "restore"]
+__all__ = ["Restored", "backup", "confirm", "held", "restore"]
 
 _FORMAT = 1
 _MANIFEST, _DUMP = "manifest.json", "store"
-_HOME = ("ledger.key", "signing.key", "released", "contracts", "begun", "service")
+_HOME = ("ledger.key", "signing.key", "released", "contracts", "begun", "restored", "service")
 _MOST = 1 << 40  # bytes of an archive's part
 
 
@@ -49,12 +55,14 @@ class Restored:
         home: the installation's folder.
         store: the store, without its password.
         campaigns: how many it holds.
+        held: how many of them are neither settled nor paid before `confirm`.
     """
 
     day: str
     home: Path
     store: str
     campaigns: int
+    held: int
 
 
 def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
@@ -65,21 +73,21 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
         store: what is copied.
 
     Raises:
-        InvalidInput: something is there.
+        InvalidInput: something is there, if only a link that leads nowhere, or nothing can be put there.
         Refused: PostgreSQL's `pg_dump` is not installed.
         StoreFailed: the database cannot be copied.
     """
     target = as_path("out", path).absolute()
-    if target.exists():
-        raise InvalidInput("out", f"{target} exists", "choose another file")
+    if os.path.lexists(target):
+        raise _there(target)
     make_folder(target.parent)
-    draft = target.with_name(f".{target.name}.draft")
-    with TemporaryDirectory(dir=target.parent) as folder:
-        dump = Path(folder) / _DUMP
+    with TemporaryDirectory(dir=target.parent, prefix=".copying-") as folder:  # its owner's alone
+        dump, draft = Path(folder) / _DUMP, Path(folder) / "archive"
         _dump(store, dump)  # before the notes: see above
-        descriptor = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w|") as archive:
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)  # whatever the umask
+            with tarfile.open(fileobj=file, mode="w|") as archive:
                 digests = {_DUMP: _add(archive, dump, _DUMP)}
                 for each in _files(store.home.folder):
                     name = f"home/{each.relative_to(store.home.folder).as_posix()}"
@@ -87,16 +95,30 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
                 said = {"format": _FORMAT, "day": datetime.now(UTC).date().isoformat(),
                         "database": "sqlite" if store.database.sqlite else "postgresql", "files": digests}
                 _add_bytes(archive, json.dumps(said, indent=1, sort_keys=True).encode(), _MANIFEST)
-            sync(draft)
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
+            file.flush()
+            os.fsync(descriptor)
+            try:
+                os.link(draft, target, follow_symlinks=False)  # a new name, never in the place of another's
+            except FileExistsError:
+                raise _there(target) from None
+            except OSError as error:
+                raise InvalidInput("out", f"{target} cannot be written ({type(error).__name__})") from None
+            ours, there = os.fstat(descriptor), os.lstat(target)
+            if (ours.st_dev, ours.st_ino) != (there.st_dev, there.st_ino):
+                raise InvalidInput("out", f"somebody else has put another file at {target}",
+                                   "choose a folder of your own")
     sync(target.parent)
     return target
 
 
+def _there(target: Path) -> InvalidInput:
+    return InvalidInput("out", f"{target} exists", "choose another file")
+
+
 def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: str | URL | None = None) -> Restored:
     """Make an installation from an archive, in a place where none is.
+
+    Nobody is logged in, no code works, nothing is under way, and what could still be settled or paid is held.
 
     Args:
         path: what `backup` wrote.
@@ -124,14 +146,53 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
         os.chmod(found, 0o700)
         if url is None:
             os.replace(Path(place) / _DUMP, found / Home(found).store.name)
+        else:
+            _load(Path(place) / _DUMP, url)
+        with Store(url, home=Home(found), create=False) as store:  # whoever finds the installation finds it held
+            name, campaigns, waiting = store.name, len(store.campaigns()), _hold(store)
         if folder.exists():
             folder.rmdir()
         os.replace(found, folder)
-        if url is not None:
-            _load(Path(place) / _DUMP, url)
     sync(folder.parent)
-    with Store(url, home=Home(folder), create=False) as store:
-        return Restored(day=said["day"], home=folder, store=store.name, campaigns=len(store.campaigns()))
+    return Restored(day=said["day"], home=folder, store=Home(folder).store_name if url is None else name,
+                    campaigns=campaigns, held=waiting)
+
+
+def _hold(store: Store) -> int:
+    """Keep a copy from what its original may have done since: how many campaigns are held."""
+    with store.database.writing() as connection:
+        end_what_was_begun(connection)
+        contents = unfinished(connection)
+    store.database.forget()
+    for content in contents:
+        store.home.hold(content)
+    return len(contents)
+
+
+def held(store: Store) -> tuple[Stored, ...]:
+    """The campaigns that are neither settled nor paid here, since their originals may have done so.
+
+    Args:
+        store: of a restored installation; of any other one it is nothing.
+    """
+    return tuple(each for each in store.campaigns() if store.home.restored(each.content))
+
+
+def confirm(store: Store, campaign: int) -> Stored:
+    """Say that the original has neither settled nor paid a campaign since the copy, and never will; it goes on here.
+
+    Args:
+        store: of a restored installation.
+        campaign: its number.
+
+    Raises:
+        InvalidInput: no campaign of this number is held.
+    """
+    found = next((each for each in held(store) if each.number == campaign), None)
+    if found is None:
+        raise InvalidInput("confirm", f"no campaign {campaign} is held", "`confide restored` lists those that are")
+    store.home.confirm(found.content)
+    return found
 
 
 def _files(home: Path) -> Iterator[Path]:

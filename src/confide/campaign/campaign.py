@@ -208,7 +208,7 @@ class Campaign:
 
     def draw_up(
         self, without: Sequence[str | int] = (), *, again: Sequence[str | int] = (), home: Home | None = None,
-        progress: Progress | None = None,
+        progress: Progress | None = None, reports: Path | None = None,
     ) -> Round:
         """Draw up a round of contracts from everybody's reports; it replaces the one before.
 
@@ -217,13 +217,14 @@ class Campaign:
             again: ids among them that take part after all.
             home: the installation whose key signs; default `Home.default()`.
             progress: told how far it is.
+            reports: the folder in which the path of reports starts; default the campaign file's.
 
         Raises:
             Refused: the kind has no contracts, or they are final.
         """
         from confide.campaign.contracts import draw_up
 
-        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress, home)
+        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress, home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
         """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.

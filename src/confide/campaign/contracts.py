@@ -84,7 +84,7 @@ class Contract:
 
 def draw_up(
     campaign: Campaign, without: Sequence[str], again: Sequence[str], progress: Progress | None,
-    home: Home | None = None,
+    home: Home | None = None, reports: Path | None = None,
 ) -> Round:
     """Draw up the next round from the file of reports; it replaces the one before.
 
@@ -94,6 +94,7 @@ def draw_up(
         again: ids of those that take part after all.
         progress: told how far it is.
         home: whose key signs; default `Home.default()`.
+        reports: the folder in which the path of reports starts; default the campaign file's.
 
     Raises:
         Refused: the final round was drawn up.
@@ -109,7 +110,7 @@ def draw_up(
     for each in again:
         if gone.pop(kind.identity(file.config, each), gone) is gone:
             raise InvalidInput("with", f"{each!r} was not left out", "it takes part already")
-    drawn = kind.draw_up(file.config, campaign.plan, file.folder, tuple(gone), progress)
+    drawn = kind.draw_up(file.config, campaign.plan, file.folder if reports is None else reports, tuple(gone), progress)
     number = 1 if before is None else before.number + 1
     found = Round(number=number, final=False, without=tuple(gone), drawn=drawn, path=path)
     _write(file, found, home, new=before is None)
@@ -125,13 +126,16 @@ def finish(campaign: Campaign, store: Store, home: Home | None = None) -> Round:
         home: whose key signs; default `Home.default()`.
 
     Raises:
-        Refused: there is none; or another one was final.
+        Refused: there is none; another one was final; or this is a copy, whose original may have made one final.
         BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
     found = round_of(file, home)
     if found.final:
         return found
+    known = store.find(file)
+    if known is not None:
+        store.check_original(known)
     found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
     text = _signed(file, found, home)
     home.finish_round(file.digest, digest(text))  # before the rest: what is noted there is never drawn up again

@@ -27,6 +27,7 @@ from confide.contract.kinds import Kind, kind
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
+from confide.people.campaign_tables import MOST_PEOPLE
 
 __all__ = ["BudgetTable", "CampaignFile", "load", "parse", "schema"]
 
@@ -162,8 +163,16 @@ def parse(data: bytes, path: Path) -> CampaignFile:
             raise InvalidInput(key, "is not a known key", _nearest(key, own | theirs))
     head = _validated(_Head, {k: v for k, v in document.items() if k in own})
     config = _validated(implementation.config, {k: v for k, v in document.items() if k in theirs})
+    _check_people(config)
     return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
                         document=document)
+
+
+def _check_people(config: Any) -> None:
+    """Whether so many can be invited; of a kind that has people, also one of somebody else's."""
+    count = getattr(getattr(config, "people", None), "count", 0)
+    if isinstance(count, int) and count > MOST_PEOPLE:
+        raise InvalidInput("people.count", f"{count:,} are too many", f"must be at most {MOST_PEOPLE:,}")
 
 
 def schema(name: str) -> dict[str, Any]:

@@ -13,6 +13,9 @@ store, no second outcome of the same campaign is released beside the first.
 `begun/` has a file for each campaign whose noise is kept in a journal, from before the first draw: where that journal
 is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
 older copy, is refused too.
+
+`restored/` has a file for each campaign that came with a copy of another installation and was not over there: it is
+neither settled nor paid before somebody has said that the original did not.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, read_bytes, replace_private, write_once
+from confide.contract.files import check_private, read_bytes, replace_private, sync, write_once
 from confide.privacy.noise.entropy import random_bytes
 
 __all__ = ["Home", "released_elsewhere"]
@@ -70,6 +73,14 @@ class Home:
     def url(self) -> URL:
         """The installation's own store; no text, in which a folder's name could be taken for options."""
         return URL.create("sqlite", database=str(self.store))
+
+    def campaign_folder(self, number: int) -> Path:
+        """The folder of a campaign that the service has opened: the operator's alone.
+
+        Args:
+            number: the campaign's, in the service's store.
+        """
+        return self.folder / "service" / str(number)
 
     @property
     def has_ledger_key(self) -> bool:
@@ -184,6 +195,36 @@ class Home:
 
     def _round(self, content: str) -> Path:
         return self.folder / "contracts" / content
+
+    def restored(self, content: str) -> bool:
+        """Whether a campaign came with a copy, and its original may have settled or paid it since.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        return self._restored(content).exists()
+
+    def hold(self, content: str) -> None:
+        """Note durably that a campaign came with a copy, so that it is neither settled nor paid.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        write_once("restored", self._restored(content), "\n")
+
+    def confirm(self, content: str) -> None:
+        """Forget that a campaign came with a copy: its original has neither settled nor paid it, and never will.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._restored(content)
+        if path.exists():
+            path.unlink(missing_ok=True)
+            sync(path.parent)
+
+    def _restored(self, content: str) -> Path:
+        return self.folder / "restored" / content
 
     def _secret(self, name: str) -> bytes:
         path = self.folder / name

@@ -192,6 +192,8 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     if known is None or known.state is not State.SETTLED:
         if released is not None:
             raise released_elsewhere()
+        if known is not None:
+            store.check_original(known)
         try:
             check_empty(place)  # before the charge: a bad path must not cost privacy budget
         except InvalidInput:

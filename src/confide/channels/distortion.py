@@ -44,6 +44,7 @@ from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import SolverFailed, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.progress import progress_bar
+from confide.contract.public_warnings import PublicWarning
 from confide.contract.words import number
 
 __all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
@@ -299,7 +300,7 @@ def _told(seconds: float, progress: Progress | None, above: int) -> Iterator[Cal
     """
     if seconds > _LONG:
         warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
-                      "once, by bounds", stacklevel=above)
+                      "once, by bounds", PublicWarning, stacklevel=above)
     with progress_bar("solving") if progress is None and seconds > _LONG else nullcontext(progress) as bar:
         yield None if bar is None else lambda share: bar(int(1000 * share), 1000)
 

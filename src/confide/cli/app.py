@@ -16,7 +16,7 @@ import typer
 from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
 from confide.cli.claims import claims
-from confide.cli.copies import backup, restore
+from confide.cli.copies import backup, restore, restored
 from confide.cli.options import (
     AsJson,
     CampaignPath,
@@ -332,6 +332,6 @@ def audit(
 
 for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
              operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit,
-             reproduce, serve, backup, restore):
+             reproduce, serve, backup, restore, restored):
     app.command()(verb)
 app.add_typer(operators)

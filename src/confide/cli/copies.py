@@ -1,4 +1,4 @@
-"""Copies of an installation from the command line: `confide backup` and `confide restore`."""
+"""Copies of an installation from the command line: `confide backup`, `confide restore` and what is held then."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from confide.cli.options import StoreUrl
 
-__all__ = ["backup", "restore"]
+__all__ = ["backup", "restore", "restored"]
 
 
 def backup(
@@ -38,4 +38,29 @@ def restore(
     print(f"restored {found.store} of {found.day}, with {found.campaigns} campaign"
           f"{'' if found.campaigns == 1 else 's'}; use it with CONFIDE_HOME={found.home}")
     print("What was charged since that day is not in this ledger, and what was erased since is in it again: run "
-          "nothing on data sets that were charged since, and repeat withdrawals.")
+          "nothing on data sets that were charged since, and repeat withdrawals. All sessions and codes have ended; "
+          "whoever was an operator that day is one again, with that day's password: look at `confide operators list`.")
+    if found.held:
+        print(f"Held until you say that the original neither settled nor paid it: {found.held} "
+              f"campaign{'' if found.held == 1 else 's'}; see `confide restored`.")
+
+
+def restored(
+    confirm: Annotated[list[int] | None, typer.Option(metavar="NUMBER", help=(
+        "The original has neither settled nor paid this campaign since the copy, and never will. May be given "
+        "several times."))] = None,
+    store: StoreUrl = None,
+) -> None:
+    """Campaigns of a restored installation that are held, since their originals may have settled or paid them."""
+    from confide.campaign import Home, Store
+    from confide.campaign.backup import confirm as confirmed
+    from confide.campaign.backup import held
+
+    with Store(store, home=Home.default(), create=False) as there:
+        for number in confirm or ():
+            print(f"{confirmed(there, number).title}: goes on here")
+        left = held(there)
+    for each in left:
+        print(f"{each.number}  {each.title}  ({each.state.value}): held")
+    if not left:
+        print("nothing is held")

@@ -17,7 +17,7 @@ from typing import Any
 import typer
 
 from confide.contract.errors import ConfideError
-from confide.contract.words import printable
+from confide.contract.public_warnings import show_public_warnings
 
 __all__ = ["guarded"]
 
@@ -69,13 +69,8 @@ def _plain_warnings() -> Iterator[None]:
     """Our own warnings, which are built from public facts alone, as one line each; those of others are for developers:
     their messages may quote values.
     """
-
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if category is UserWarning or os.environ.get("CONFIDE_DEBUG"):
-            print(f"confide: warning: {printable(str(message))}", file=sys.stderr)
-
     with warnings.catch_warnings():
-        warnings.showwarning = tell
+        show_public_warnings(lambda line: print(f"confide: warning: {line}", file=sys.stderr))
         yield
 
 

@@ -21,6 +21,9 @@ __all__ = ["operators", "serve"]
 operators = typer.Typer(name="operators", help="Who may run campaigns in the service.", no_args_is_help=True)
 
 
+_SHORTEST_TOKEN = 20  # letters
+
+
 class RoleName(StrEnum):
     """What an operator may do."""
 
@@ -65,6 +68,15 @@ def serve(
                                                    "of a file; default the variable CONFIDE_OIDC_SECRET.")] = None,
     oidc_name: Annotated[str, typer.Option(
         "--oidc-name", metavar="NAME", help="What the log-in page calls the provider; default its host.")] = "",
+    attempts: Annotated[int, typer.Option(
+        min=1, help="Failures to log in under one name from one address, in five minutes, before more are refused."
+    )] = 10,
+    attempts_at_ease: Annotated[int, typer.Option(
+        "--attempts-at-ease", min=1, help="Failures from one address, or under one name, in five minutes, before each "
+                                          "takes longer.")] = 100,
+    metrics_token: Annotated[Path | None, typer.Option(
+        "--metrics-token", metavar="FILE", help="Answer at /metrics to whoever sends the token in the first line of a "
+                                                "file; default to nobody.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Serve campaigns: the API, for several operators, participants and the public; until told to end."""
@@ -92,6 +104,7 @@ def serve(
         oidc.secret()  # what is wrong with it is told now
     try:
         settings = Settings(store=store, oidc=oidc, data=None if data is None else data.absolute(), settling=settling,
+                            attempts=attempts, attempts_at_ease=attempts_at_ease, metrics_digest=_digest(metrics_token),
                             base_url=base_url or f"http://{'localhost' if host == '127.0.0.1' else host}:{port}")
     except ValidationError as error:
         raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
@@ -165,6 +178,22 @@ def _opened(url: str | None) -> Iterator[Operators]:
 
     with Store(url) as store:
         yield Operators(store)
+
+
+def _digest(file: Path | None) -> str | None:
+    """Of the token in a file: processes that serve need no more."""
+    import hashlib
+
+    from confide.contract import InvalidInput
+    from confide.contract.files import read_bytes
+
+    if file is None:
+        return None
+    token = read_bytes("metrics-token", file, 4096).partition(b"\n")[0].strip()
+    if len(token) < _SHORTEST_TOKEN:
+        raise InvalidInput("metrics-token", "is too short to be secret", f"must have {_SHORTEST_TOKEN} letters or more"
+                           ", such as those of `openssl rand -hex 32`")
+    return hashlib.sha256(token).hexdigest()
 
 
 def _password(file: Path | None) -> str:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         as_billboard,
     )
     from confide.contract.presentation import Block, Picture, Section, Table, Text
+    from confide.contract.public_warnings import PublicWarning
 
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "Progress",
     "Provenance",
     "PublicOutcome",
+    "PublicWarning",
     "Refused",
     "RunFailed",
     "Section",
@@ -141,5 +143,6 @@ __getattr__, __dir__ = doors(
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
                     "as_billboard"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
+        "public_warnings": ("PublicWarning",),
     },
 )

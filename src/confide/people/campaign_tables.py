@@ -6,13 +6,16 @@ from pydantic import Field
 
 from confide.contract.known_keys import Keys
 
-__all__ = ["DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"]
+__all__ = ["MOST_PEOPLE", "DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"]
+
+MOST_PEOPLE = 10**8
+"""Invited slots of one campaign: its public list of ids has to fit into memory."""
 
 
 class PeopleTable(Keys):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
-    count: int = Field(ge=1, le=10**9, description="n, invited slots; fixed and public")
+    count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
     id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 

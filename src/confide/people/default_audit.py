@@ -4,8 +4,9 @@ and planted bugs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,25 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    PlantedBug,
+    Neighbours,
+    Verdict,
     charge_rows,
     completed,
-    controls,
-    door_audit,
     sampler_audit,
 )
-from confide.contract.guarantees import Audience, Guarantee, Privacy, Unit
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
+from confide.people.made_up_pairs import met, random_pairs
+from confide.people.overhearing import Failed, overheard
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import corners, crowds, neighbours
+from confide.people.walking import Run, Walk, walk
+from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
@@ -39,40 +44,48 @@ __all__ = ["audit_mechanism"]
 _DRAWS = 4000  # of the sampler
 _FALSE_ALARM = 1e-6
 _DECODED = 200  # shares that are decoded again, at most
+_TRIES = 500  # random pairs of a promise, where people are few
+_LEAST = 50  # where they are many
+_SLOTS = 150_000  # of all random pairs together, about
+_PLANTED = 8  # pairs on which planted bugs are tried, besides the worst one
+_LEAST_NOISE = 2.0**-40  # of a planted bug
 _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
-_STRETCHED = ("the ends of every column; the first slot, the last and one between; beside nobody else, all alike, some "
-              "of each, and everybody where that is not too many")
-
-Run = Callable[[Any, Noise], Any]
+_COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
+_UNSEEN = "what a run does elsewhere (files, network, how long it takes) is not seen"
 
 
 def audit_mechanism(
     mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, progress: Progress | None = None,
-    measured: Sequence[AuditRow] = (),
+    measured: Sequence[AuditRow] = (), tries: int | None = None,
 ) -> AuditReport:
     """Promised against measured, for what can be measured of a mechanism from outside.
 
-    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets
-    (`confide.people.stretching`), along common histories, where the loss is exact: bounds of columns are the ends that
-    a record can stretch to. A promise to the collector is held against what `submit` lets out, in the same way. That
-    the noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with
-    half the noise, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules is
-    held against the loss that the public is promised, or else the others. An `Accuracy` promise is not measured here:
-    `measured` gives its row where the kind knows how.
+    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets,
+    along common histories, where the loss is exact: those that stretch it (`confide.people.stretching`), and random
+    ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
+    that warns, prints or logs another thing of two neighbours, breaks the promise. That the noise really has the law
+    that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
+    promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
+    must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
+    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    promise of privacy was measured, the report does not pass.
 
     Args:
         mechanism: with its public parameters.
         roles: of the columns of a record.
         people: invited slots.
-        seed: of the made-up noise.
+        seed: of the made-up noise and people.
         progress: told of steps.
         measured: what the kind has measured itself, each row holding its promise.
+        tries: random pairs for each promise; default 500, and fewer where more than 300 are invited, down to 50. What
+            shows in a share p of such pairs is missed with probability (1 - p)^tries.
     """
     promises = mechanism.guarantees()
     private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in RECORDS]
     attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
+    count = max(_LEAST, min(_TRIES, _SLOTS // max(1, people))) if tries is None else tries
     steps, done = 2 * len(attacked) + 3, 0
 
     def step() -> None:
@@ -83,44 +96,123 @@ def audit_mechanism(
 
     rows, bugs = list[AuditRow](), list[Control]()
     for promise in attacked:
-        attack, run = _attack(mechanism, roles, people, promise, seed)
-        row = attack(run).row(promise.sentence())
-        rows.append((row if row.flagged else replace(row, note=row.note or _STRETCHED)).holding(promise))
+        run, certain, random = _attack(mechanism, roles, people, promise, count, seed)
+        found = walk(run, chain(certain(), random()), promise.loss, seed)  # type: ignore[arg-type] # all that there are
+        row = found.row(promise)
+        rows.append((row if row.flagged else replace(row, note=row.note or _power(found, count))).holding(promise))
         step()
-        bugs += controls(_planted(run, promise.name), attack)
+        chosen = [*islice(certain(), _PLANTED), *([] if found.worst is None else [found.worst])]
+        bugs += _planted(run, promise, found, chosen, seed)
         step()
-    heard = RecordingNoise(Noise.simulated(seed))
-    mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard)
-    if any(each.audience is Audience.COLLECTOR for each in attacked):
-        drawn_locally(corners(roles)[0], heard, mechanism)
-    laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
-    rows += [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
+    rows += _sampled(mechanism, roles, people, seed, local=any(each.audience is Audience.COLLECTOR
+                                                               for each in attacked))
     step()
-    row, altered = _decoded(mechanism, roles, people, seed)
+    decoded, altered = _decoded(mechanism, roles, people, seed)
+    rows += decoded
+    bugs += altered
+    step()
+    row, altered = _covered(mechanism, promises)
     rows.append(row)
-    bugs.append(altered)
-    step()
+    bugs += altered
     for promise in _charged(private):
         spent, planted = charge_rows(mechanism.events(), promise.loss)  # type: ignore[arg-type] # Spend: an event
         rows.append(spent)
         bugs += planted
     rows += measured
+    if not any(_measures_privacy(row, promises) for row in rows):
+        rows.append(AuditRow.at_least("promises of privacy that were measured", 1.0, 0.0,
+                                      "nothing of its privacy was measured", unit="promises",
+                                      concern=Concern.PRIVACY))
     step()
     return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING), _why_not)
 
 
-def _attack(
-    mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, seed: int
-) -> tuple[Callable[[Run], Any], Run]:
-    """What a promise is put to, and the sound run that it is about."""
-    def noise(number: int) -> Noise:
-        return Noise.simulated(seed + number)
+_Pairs = Callable[[], Iterable[Neighbours]]
 
-    claims: Any = {"": promise.loss}
+
+def _attack(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, count: int, seed: int
+) -> tuple[Run, _Pairs, _Pairs]:
+    """The sound run that a promise is about, the pairs that stretch it, and the random ones."""
     if promise.audience in _CENTRAL:
-        return lambda run: door_audit(run, neighbours(roles, people, promise.unit), claims, noise)[""], mechanism.run
-    return (lambda run: door_audit(run, reports(roles, promise.unit), claims, noise)[""],
-            lambda record, noise: drawn_locally(record, noise, mechanism))
+        return (mechanism.run, lambda: neighbours(roles, people, promise.unit),
+                lambda: random_pairs(roles, people, promise.unit, count, seed))
+    return (lambda record, noise: drawn_locally(record, noise, mechanism), lambda: reports(roles, promise.unit),
+            lambda: islice(reports(roles, promise.unit, 2 * count, seed), count))
+
+
+def _power(found: Walk, count: int) -> str:
+    """What "kept" leaves open."""
+    chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
+                                    f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
+    spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
+    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}"
+
+
+def _planted(run: Run, promise: Privacy, found: Walk, pairs: Sequence[Neighbours], seed: int) -> list[Control]:
+    """The same run with too little noise, and with none, on some of the pairs: what is flagged there is flagged on all.
+
+    The noise is damped below what the promise needs, which is less than there is where the run loses less than it may;
+    and further until the audit says so, as not every loss is proportional to its noise.
+    """
+    claim: Any = promise.loss
+    none = walk(lambda data, _: run(data, ForcedNoise(())), pairs, claim, seed).refuted
+    controls = [Control(promise.name, "no noise", none)]
+    share = found.measured / found.promised if 0 < found.measured < found.promised else 1.0
+    factor, flagged = 0.5 * share, False
+    name = "half the noise" if share > 1 - 1e-6 else "half of the noise that the promise needs"
+    while factor >= _LEAST_NOISE and not flagged:
+        flagged = walk(_damped(run, factor), pairs, claim, seed).refuted
+        factor /= 2
+    if flagged or found.worst is not None:  # with any noise at all nothing is lost where results follow from none
+        controls.insert(0, Control(promise.name, name, flagged))
+    return controls
+
+
+def _damped(run: Run, factor: float) -> Run:
+    return lambda data, noise: run(data, DampedNoise(noise, factor))
+
+
+def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
+    """Of each law that is asked for, whether secure draws have it."""
+    heard = RecordingNoise(Noise.simulated(seed))
+    overheard(lambda: mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
+    if local:
+        overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
+    laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
+    return [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
+
+
+def _measures_privacy(row: AuditRow, promises: Guarantees) -> bool:
+    """Whether a row holds a promise of privacy against something that was measured, or one that says nothing."""
+    sentences = {each.sentence() for each in promises.privacy if each.claimable}
+    return row.verdict is not Verdict.NOT_MEASURED and not sentences.isdisjoint(row.holds)
+
+
+def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list[Control]]:
+    """Whether settlement would charge for the run at all; and would not, were a millionth of the promise charged."""
+
+    def refusal(private: Iterable[Privacy]) -> str:
+        try:
+            check_covered(mechanism.events(), private)  # type: ignore[arg-type] # Spend: an event
+        except InvalidInput as error:
+            return str(error)
+        return ""
+
+    private = promises.privacy
+    found = refusal(private)
+    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that settlement makes before it "
+                           "charges", unit="refusals", concern=Concern.BUDGET)
+    if not private or found:
+        return row, []
+    more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]
+    return row, [Control(_COVERED, "a millionth of what is promised is charged", bool(refusal(more)))]
+
+
+def _times(loss: Any, factor: float) -> Any:
+    """The loss with its epsilon, rho or mu so many times as large."""
+    name = next(name for name in ("epsilon", "rho", "mu") if hasattr(loss, name))
+    return replace(loss, **{name: factor * getattr(loss, name)})
 
 
 def _why_not(promise: Guarantee) -> str:
@@ -139,28 +231,30 @@ def _charged(private: Sequence[Privacy]) -> list[Privacy]:
     return public or [each for each in whole if each.audience is Audience.OTHERS]
 
 
-def _decoded(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int) -> tuple[AuditRow, Control]:
+def _decoded(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
+) -> tuple[list[AuditRow], list[Control]]:
     """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
     others = crowds(roles, people)[1]
     crowd = SlotRows(np.arange(len(others)), others)
     alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
-    outcome = mechanism.run([crowd, alone], Noise.simulated(seed))
     records = {int(slot): cells for batch in (crowd, alone)
                for slot, cells in zip(batch.index, batch.cells, strict=True)}
     shown = sorted({*range(min(people, _DECODED)), people - 1})
+    how = f"of {len(shown)} shares, how many differ from a decode apart"
 
     def differing(shares: Sequence[Mapping[str, Any]]) -> int:
         return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != written(share)
                    for slot, share in zip(shown, shares, strict=True))
 
-    shares = [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown]
-    found = differing(shares)
-    row = AuditRow.at_most(_SHARES, 0.0, float(found), f"of {len(shown)} shares, how many differ from a decode apart",
-                           unit="shares", concern=Concern.ACCURACY)
+    outcome, _ = overheard(lambda: mechanism.run([crowd, alone], Noise.simulated(seed)))
+    shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
+    found, _ = overheard(lambda: differing(shares))
+    for each in (outcome, shares, found):
+        if isinstance(each, Failed):
+            failed = f"the run or the decode fails on made-up people ({each.how})"
+            return [AuditRow.at_most(_SHARES, 0.0, float(len(shown)), failed, unit="shares",
+                                     concern=Concern.ACCURACY)], []
+    row = AuditRow.at_most(_SHARES, 0.0, float(found), how, unit="shares", concern=Concern.ACCURACY)
     altered = [*shares[:-1], dict.fromkeys(shares[-1], None)]
-    return row, Control(_SHARES, "one share altered after the run", differing(altered) > found)
-
-
-def _planted(run: Run, name: str) -> list[PlantedBug]:
-    return [PlantedBug(name, "half the noise", lambda data, noise: run(data, DampedNoise(noise, 0.5))),
-            PlantedBug(name, "no noise", lambda data, _: run(data, ForcedNoise(())))]
+    return [row], [Control(_SHARES, "one share altered after the run", differing(altered) > found)]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from confide.audit import Neighbours, door_audit
-from confide.contract.encoding import canonical, encode
+from confide.audit import Neighbours, door_audit, exact_bytes
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Unit
 from confide.contract.kinds import LocalKind
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
-from confide.people.stretching import changes
+from confide.people.made_up_pairs import random_change
+from confide.people.stretching import changes, changes_between
 from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["RECORDS", "check_devices", "drawn_locally", "reports", "to_the_collector"]
 
@@ -31,27 +33,22 @@ def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
     return mechanism.submit(record, None, noise)
 
 
-def reports(roles: Sequence[Role], unit: Unit) -> Iterator[Neighbours]:
-    """Pairs of records between which a report should not tell: the ends of columns; and none, where who takes part is
-    to be hidden, too.
+def reports(roles: Sequence[Role], unit: Unit, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:
+    """Pairs of records between which a report should not tell: the ends of columns and values between; none, where who
+    takes part is to be hidden, too; and random ones.
 
     Args:
         roles: of the columns of a record.
         unit: of the promise.
+        tries: random pairs besides.
+        seed: of theirs, public.
     """
-    for move in changes(roles, unit):
+    draw = study_generator(seed, "reports")
+    random = (random_change(roles, unit, draw) for _ in range(tries))
+    for move in chain(changes(roles, unit), changes_between(roles, unit), random):
         if move.second is None and unit is Unit.RECORD_REPLACED:
             continue
-        yield Neighbours(move.first, move.second, _as_bytes)
-
-
-def _as_bytes(report: Any) -> bytes:
-    """All that a report tells: its canonical form where it has one, which is exact, and else how it shows itself."""
-    columns: dict[str, bytes] = {}
-    try:
-        return canonical(encode(report, columns)) + b"".join(columns.values())
-    except ConfideError:
-        return repr(report).encode()
+        yield Neighbours(move.first, move.second, exact_bytes)
 
 
 def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> None:

@@ -2,6 +2,13 @@
 
 A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
 before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
+
+What is shown then, for an account with the rule "basic": whatever keeps the promises loses no more than is charged. Of
+a promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a pure
+promise beside: what promises (1, 0.05), or rho alone, may fail where nothing is charged for that. An account with the
+rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) bounds no rho it
+leaves to the events. Two limits more: a Rényi promise is compared at its one order, which says less than the rho that
+it is charged as; and a promise about a part of an outcome asks for its own price and no more, whatever the part is.
 """
 
 from __future__ import annotations
@@ -29,8 +36,9 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
 
     These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
     A promise is compared in its own notion, a notion of which the events have no price is refused, and so are events of
-    another neighbouring relation: relations are converted only by proved rules. Charging more than is promised is
-    allowed. Printed promises that are false, and those that say nothing, are not promises.
+    another neighbouring relation: relations are converted only by proved rules. A charge without a delta needs a pure
+    promise that it covers. Charging more than is promised is allowed. Printed promises that are false, and those that
+    say nothing, are not promises.
 
     Args:
         events: of one run, as the ledger is charged for them.
@@ -56,12 +64,14 @@ the ledger must be charged for at least what is promised
     if not claimed:
         raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
                            "what is charged has to be held against something")
-    for promise in _guarded(claimed):
+    compared = _guarded(claimed)
+    for promise in compared:
         for event in spent:
             if event.neighbours is not promise.unit:
                 raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "
                                    f"{promise.unit.value}", "relations are converted only by proved rules")
         _compare(spent, promise)
+    _check_delta(spent, compared)
 
 
 def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
@@ -101,6 +111,21 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
                            f"{promise.audience.value}", "the ledger must be charged for at least what is promised")
 
 
+def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
+    """Whether a charge without a delta rests on a promise without one; all of them are covered in their own notions."""
+    delta = max(float(getattr(promise.loss, "delta", 0.0)) for promise in promises)
+    without = all(map(_has_epsilon, events)) and not price("basic", events, delta).delta
+    if without and not any(_is_pure(promise) for promise in promises):
+        raise InvalidInput("events", f"are charged without any delta, and {promises[0].loss} is promised to the "
+                           f"{promises[0].audience.value}: what that leaves open nothing is charged for",
+                           "promise the epsilon that is charged, as `PureDP`, too; or charge in the notion that is "
+                           "promised")
+
+
+def _is_pure(promise: Privacy) -> bool:
+    return isinstance(promise.loss, PureDP) or (isinstance(promise.loss, ApproxDP) and not promise.loss.delta)
+
+
 def _priced(events: tuple[Event, ...], promise: Privacy) -> tuple[Cost, bool]:
     """The price in the notion of a promise, and whether it is at least that."""
     match promise.loss:
@@ -109,8 +134,9 @@ def _priced(events: tuple[Event, ...], promise: Privacy) -> tuple[Cost, bool]:
             return cost, _reaches(cost.epsilon, epsilon)
         case ApproxDP(epsilon=epsilon, delta=delta):
             cost = price("basic", events, delta)
-            at_delta = _reaches(cost.epsilon, epsilon) and (not cost.delta or _reaches(cost.delta, delta))
-            return cost, at_delta or _reaches(_without_delta(events), epsilon)
+            if not cost.delta:  # `_check_delta` asks for a pure promise, which is compared itself
+                return cost, _reaches(cost.epsilon, epsilon)
+            return cost, _reaches(cost.epsilon, epsilon) and _reaches(cost.delta, delta)
         case ZCDP(rho=rho):
             cost = price("zcdp", events)
             return cost, _reaches(cost.rho, rho)
@@ -129,12 +155,6 @@ def _has_epsilon(event: Event) -> bool:
     except InvalidInput:  # concentrated ones have no price at no delta
         return False
     return True
-
-
-def _without_delta(events: tuple[Event, ...]) -> Fraction:
-    """The sum of pure epsilons, which may be above what they cost at a delta; 0 where some event is not pure."""
-    cost = price("basic", events) if all(map(_has_epsilon, events)) else Cost()
-    return Fraction(0) if cost.delta else cost.epsilon
 
 
 def _reaches(price: Fraction, promised: float) -> bool:

@@ -200,9 +200,13 @@ def distance_of_projects() -> Finding:
 
 def distance_of_actions() -> Finding:
     """How far two contributions of one row lie apart if it stands twice, +c and -c, beside gamma = 1."""
-    found = float(np.linalg.norm(np.array([1.0, -1.0]) - np.array([-1.0, 1.0])))
-    ours = AggregativeGame(2, (0.0,), actions=2, gamma=1.0).constants.sensitivity("substitution")
-    return Finding("false" if found > 1.0 and ours == 2.0 else "holds", 1.0, found)
+    game = AggregativeGame(2, (0.0,), actions=1, gamma=1.0)
+    records: Any = game.read(([[[1.0]], [[-1.0]]], [[True], [True]]))
+    each = game.contributions(records, game.respond(records, np.zeros(1, dtype=np.int64))) / LOAD_UNIT
+    twice = np.hstack([each, -each])  # as printed, a row for either sign
+    found, once = (float(np.linalg.norm(table[0] - table[1])) for table in (twice, each))
+    ours = once == game.constants.sensitivity("substitution")
+    return Finding("false" if found > 1.0 and ours else "holds", 1.0, found)
 
 
 def table_of_games() -> Finding:

@@ -7,10 +7,12 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from confide.contract.claims import Finding
 from confide.privacy.halting_law import LaplaceLaw
+from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
 from confide.programs.averages import tally_of
 from confide.programs.bounds import bernstein, corrected_regret
@@ -21,7 +23,12 @@ from confide.programs.flag_law import FlagLaw
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import alpha_units, judged
 from confide.programs.instances import popular
-from confide.programs.printed_bounds import gaussian_factor
+from confide.programs.printed_bounds import (
+    gaussian_factor,
+    printed_flag_epsilon,
+    printed_flag_margin,
+    printed_tight_margin,
+)
 from confide.programs.round_dude import RoundDude
 
 __all__: list[str] = []
@@ -30,13 +37,11 @@ _ROOM = 1e-9
 _S = math.sqrt(2.0) * gaussian_factor(1.0, 1e-6)
 
 
-def _flag_epsilon(rows: int, epsilon: float = 1.0, delta: float = 1e-6) -> float:
-    """epsilon' of each row's sparse vector in Algorithm 9, with the sqrt(k) that composition needs."""
-    return epsilon / (2.0 * math.sqrt(8.0 * rows * math.log(2.0 / delta)))
+_USUAL: dict[str, float] = {"epsilon": 1.0, "delta": 1e-6}
 
 
-def _flag_margin(people: int, rows: int, beta: float = 0.05) -> float:
-    return 8.0 * (math.log(people) + math.log(3.0 * rows / beta)) / _flag_epsilon(rows)
+def _flag_margin(people: int, rows: int) -> float:
+    return printed_flag_margin(people, rows, **_USUAL, beta=0.05)
 
 
 # ---- Algorithm 9
@@ -61,10 +66,14 @@ def one_contribution_too_many() -> Finding:
 def margin_of_the_print() -> Finding:
     """Room that the printed noise asks for over the printed B: n = 10^5, k = 10, beta = .05, with Cinf."""
     people, rows, failure = 100_000, 10, 0.05 / 3.0
-    level, query = 2.0 / _flag_epsilon(rows), 4.0 / _flag_epsilon(rows)
-    needed = 1.0 + level * math.log(rows / failure) + query * math.log(people * rows / failure)
-    found = needed / _flag_margin(people, rows)
-    return Finding("holds" if found <= 1.0 else "false", 1.0, found)
+    each = printed_flag_epsilon(rows, **_USUAL)
+    laws = (LaplaceLaw(2.0 / each, False), rows), (LaplaceLaw(4.0 / each, False), people * rows)
+    reaches = [law.scale * math.log(draws / failure) for law, draws in laws]
+    beyond = [2 * draws * math.exp(float(law.log_above(np.array(reach))))  # of all draws, either sign
+              for (law, draws), reach in zip(laws, reaches, strict=True)]
+    found = (1.0 + sum(reaches)) / _flag_margin(people, rows)
+    kept = all(chance <= failure * (1.0 + _ROOM) for chance in beyond)
+    return Finding("holds" if found <= 1.0 and kept else "false", 1.0, found)
 
 
 def margin_at_a_hundred_thousand() -> Finding:
@@ -109,7 +118,7 @@ def loss_of_all_flags() -> Finding:
 
 def welfare_of_bundles() -> Finding:
     """The exponent of k in what all flags' margins cost together: k B, beside 1."""
-    costs = [k / _flag_epsilon(k) for k in (10, 20)]
+    costs = [k / printed_flag_epsilon(k, **_USUAL) for k in (10, 20)]
     found = math.log2(costs[1] / costs[0])
     return Finding("holds-with-correction" if found > 1.0 + _ROOM else "holds", 1.0, found)
 
@@ -117,7 +126,7 @@ def welfare_of_bundles() -> Finding:
 def people_for_flags() -> Finding:
     """The exponent of epsilon in the n from which on k d/epsilon is below n (d epsilon)^(1/3), beside -7/3."""
     k, d = 10.0, 2.0
-    n = [k * d / epsilon / (d * epsilon) ** (1.0 / 3.0) for epsilon in (0.5, 1.0)]
+    n = [brentq(lambda n, e=epsilon: n * (d * e) ** (1.0 / 3.0) - k * d / e, 1e-3, 1e9) for epsilon in (0.5, 1.0)]
     found = math.log2(n[1] / n[0])
     return Finding("holds-with-correction" if abs(found + 7.0 / 3.0) > 0.5 else "holds", -7.0 / 3.0, found)
 
@@ -166,29 +175,26 @@ def chance_of_few() -> Finding:
     return Finding("holds" if worst <= 1.0 else "false", 1.0, worst)
 
 
-def _tight_margin(people: float, rows: int, supply: float, alpha: float) -> float:
-    """xi of Algorithm 11 for unit demand at epsilon = 1, delta = 10^-6, beta = .05."""
-    w, k, beta, delta = float(people), float(rows), 0.05, 1e-6
-    log = math.log(4.0 * w * w * k * k / beta)
-    return math.sqrt(3.0 * supply * math.log(2.0 * k / beta)) + 160.0 * math.sqrt(8.0) * k * math.sqrt(2.0) * (
-        log**2 * math.sqrt(math.log(2.0 * w * w / delta))) * (2.0 + k / alpha)
+def _tight_margin(alpha: float) -> float:
+    """At n = 10^5, k = 10, b = 5,000."""
+    return printed_tight_margin(1e5, 10, 5_000.0, alpha, **_USUAL, beta=0.05)
 
 
 def margin_of_tight() -> Finding:
     """xi at n = 10^5, k = 10, epsilon = 1 if nobody is ever reassigned, beside a supply of 5,000."""
-    found = _tight_margin(1e5, 10, 5_000.0, math.inf)
+    found = _tight_margin(math.inf)
     return Finding("vacuous-at-practical-size" if found > 5_000.0 else "holds", 5_000.0, found)
 
 
 def welfare_of_tight() -> Finding:
     """kappa = xi/b there: what the welfare of Theorem 6.3.5 loses of the optimum must be below 1."""
-    found = _tight_margin(1e5, 10, 5_000.0, math.inf) / 5_000.0
+    found = _tight_margin(math.inf) / 5_000.0
     return Finding("vacuous-at-practical-size" if found > 1.0 else "holds", 1.0, found)
 
 
 def missing_parameter() -> Finding:
     """xi at alpha = .01 over xi at alpha = .1: what Algorithm 11 is not given."""
-    found = _tight_margin(1e5, 10, 5_000.0, 0.01) / _tight_margin(1e5, 10, 5_000.0, 0.1)
+    found = _tight_margin(0.01) / _tight_margin(0.1)
     return Finding("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
 
@@ -212,8 +218,10 @@ def nobody_reassigned() -> Finding:
 
 def half_of_the_budget() -> Finding:
     """Noise at (epsilon/2, delta/2), where Algorithm 11 runs, over that at (epsilon, delta), where it may."""
-    found = gaussian_factor(0.5, 5e-7) / gaussian_factor(1.0, 1e-6)
-    return Finding("holds" if found > 1.0 else "false", 1.0, found)
+    half, whole = gaussian_factor(0.5, 5e-7), gaussian_factor(1.0, 1e-6)
+    losses = [GDP(1.0 / half).epsilon_at(5e-7), GDP(1.0 / half).epsilon_at(1e-6), GDP(1.0 / whole).epsilon_at(1e-6)]
+    private = losses[0] <= 0.5 * (1.0 + _ROOM) and losses[1] < losses[2] <= 1.0 + _ROOM
+    return Finding("holds" if private else "false", 1.0, half / whole)
 
 
 def supply_of_tight() -> Finding:
@@ -228,7 +236,7 @@ def people_for_tight() -> Finding:
     That is k^(4/3) d^(1/3)/epsilon + k^(1/3)/d^(2/3) OPT.
     """
     k, d, epsilon, best = 20.0, 3.0, 0.5, 700.0
-    n = (k * d / epsilon + best) / (d * d / k) ** (1.0 / 3.0)
+    n = brentq(lambda n: n * (d * d / k) ** (1.0 / 3.0) - k * d / epsilon - best, 1e-3, 1e9, xtol=1e-12)
     found = n / (k ** (4.0 / 3.0) * d ** (1.0 / 3.0) / epsilon + k ** (1.0 / 3.0) / d ** (2.0 / 3.0) * best)
     return Finding("holds-with-correction" if abs(found - 1.0) < 1e-12 else "false", 1.0, found)
 

@@ -1,5 +1,5 @@
-"""The print's own bounds, evaluated: noise of a round, regret, Theorem 5.3.17 and Table 2; and from where on they say
-anything.
+"""The print's own bounds, evaluated: noise of a round, regret, Theorem 5.3.17, Table 2 and margins of
+flags; and from where on they say anything.
 
 Source: Wu 2017, Algorithm 8, L4234, Theorem 5.3.17, Table 2; spec convex_programs 2, 3, 9.1 and 9.2.
 """
@@ -25,7 +25,10 @@ __all__ = [
     "printed_accuracy",
     "printed_deviation",
     "printed_factor",
+    "printed_flag_epsilon",
+    "printed_flag_margin",
     "printed_regret",
+    "printed_tight_margin",
     "smallest_supply",
 ]
 
@@ -125,6 +128,74 @@ def printed_regret(
     scale = k * positive("tau", tau) * positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
     return 40.0 * math.sqrt(8.0) * scale * math.log(2.0 * w * w * k / fraction("beta", beta)) * math.sqrt(
         math.log(w * w / fraction("delta", delta)))
+
+
+def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
+    """epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as composition needs it.
+
+    Args:
+        rows: k.
+        epsilon: > 0.
+        delta: in (0, 1).
+
+    Source: Wu 2017, Algorithm 9, with the sqrt(k) that its proof uses; spec convex_programs 10.
+
+    Example:
+        >>> round(printed_flag_epsilon(10, 1.0, 1e-6), 5)
+        0.01468
+    """
+    k = whole("rows", rows, at_least=1)
+    return positive("epsilon", epsilon) / (2.0 * math.sqrt(8.0 * k * math.log(2.0 / fraction("delta", delta))))
+
+
+def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, beta: float) -> float:
+    """B of Algorithm 9, by which each row's flag stays below its supply: 8 (ln n + ln(3 k/beta))/epsilon'.
+
+    Args:
+        people: n.
+        rows: k.
+        epsilon: > 0.
+        delta: in (0, 1).
+        beta: in (0, 1).
+
+    Source: Wu 2017, Theorem 5.5.3.
+
+    Example:
+        >>> round(printed_flag_margin(1e5, 10, epsilon=1.0, delta=1e-6, beta=0.05))
+        9763
+    """
+    log = math.log(positive("people", people)) + math.log(3.0 * rows / fraction("beta", beta))
+    return 8.0 * log / printed_flag_epsilon(rows, epsilon, delta)
+
+
+def printed_tight_margin(
+    people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, beta: float,
+) -> float:
+    """xi of Algorithm 11 for unit demand: what it holds back of each row, for drawing and for who is reassigned.
+
+    sqrt(3 b ln(2 k/beta)) + (160 sqrt8 k sqrt2/epsilon) ln(4 n^2 k^2/beta)^2 sqrt(ln(2 n^2/delta)) (2 + k/alpha).
+
+    Args:
+        people: n, which is the width.
+        rows: k.
+        supply: b.
+        alpha: what a participant may miss before she is reassigned, > 0; infinity where nobody is.
+        epsilon: > 0.
+        delta: in (0, 1).
+        beta: in (0, 1).
+
+    Source: Wu 2017, Algorithm 11 and Theorem 6.3.6.
+
+    Example:
+        >>> rest = {"epsilon": 1.0, "delta": 1e-6, "beta": 0.05}
+        >>> printed_tight_margin(1e5, 10, 5_000.0, math.inf, **rest) > 5_000.0
+        True
+    """
+    w, k = positive("people", people), float(whole("rows", rows, at_least=1))
+    log = math.log(4.0 * w * w * k * k / fraction("beta", beta))
+    noise = 160.0 * math.sqrt(8.0) * k * math.sqrt(2.0) / positive("epsilon", epsilon)
+    drawn = math.sqrt(3.0 * positive("supply", supply) * math.log(2.0 * k / beta))
+    return drawn + noise * (log**2 * math.sqrt(math.log(2.0 * w * w / fraction("delta", delta)))) * (2.0 + k / alpha)
 
 
 @dataclass(frozen=True, kw_only=True)

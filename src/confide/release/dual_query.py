@@ -23,6 +23,7 @@ from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
@@ -354,7 +355,7 @@ class DualQuery(Mechanism):
         failed = int(board.rounds.fell_back.sum())
         if failed:
             warnings.warn(f"the oracle was of no use in {failed:,} of {self.rounds:,} rounds: their records are start "
-                          "records", UserWarning, stacklevel=2)
+                          "records", PublicWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
             diagnostics = true_errors(satisfied / self.rounds, read.counts, self.n)

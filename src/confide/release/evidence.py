@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from confide.contract.claims import Finding
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.divergences import approx_max_divergence, exact_epsilon, hockey_stick
+from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.noise.simulated import study_generator
 from confide.release.hedge import Hedge, freund_schapire, play_in_full, regret_bound
 
@@ -43,9 +44,14 @@ def _table(seed: int, universe: int, n: int) -> _Floats:
 
 def loss_of_every_output() -> Finding:
     """The largest |ln(P/P')| of any output of the two-sided geometric mechanism at epsilon = .7, both directions."""
-    steps = np.arange(-60, 61)
-    p, q = (math.tanh(0.35) * np.exp(-0.7 * np.abs(steps - centre)) for centre in (0, 1))
-    found = float(np.max(np.abs(np.log(p / q))))
+    law, steps = LaplaceLaw(1.0 / 0.7, lattice=True), np.arange(-20, 21)
+
+    def chances(centre: int) -> _Floats:
+        at = (steps - centre).astype(np.float64)  # of each output, from the tail on its side
+        return np.asarray(np.where(at <= 0, np.exp(law.log_below(at)) - np.exp(law.log_below(at - 1)),
+                                   np.exp(law.log_above(at - 1)) - np.exp(law.log_above(at))))
+
+    found = float(np.max(np.abs(np.log(chances(0) / chances(1)))))
     return Finding("holds" if abs(found - 0.7) < 1e-9 else "false", 0.7, found)
 
 
@@ -106,9 +112,9 @@ def composition_without_its_factor() -> Finding:
 
 
 def laplace_mechanism() -> Finding:
-    """The largest log ratio of densities Lap(1/e) at distance 1, on a grid, at e = .3."""
-    at = np.linspace(-50.0, 50.0, 20_001)
-    found = float(np.max(0.3 * (np.abs(at - 1.0) - np.abs(at))))
+    """The largest log ratio of the chances of half lines under Lap(1/e) at distance 1, on a grid, at e = .3."""
+    law, at = LaplaceLaw(1.0 / 0.3, lattice=False), np.linspace(-50.0, 50.0, 20_001)
+    found = float(max(np.abs(tail(at) - tail(at - 1.0)).max() for tail in (law.log_below, law.log_above)))
     return Finding("holds" if abs(found - 0.3) < 1e-12 else "false", 0.3, found)
 
 

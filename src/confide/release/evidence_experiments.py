@@ -47,6 +47,7 @@ __all__: list[str] = []
 
 _SHORT = LocalSearch(flips_per_variable=2, flips=200, coins=0)  # errors as with the default, at a fifth of its time
 _MANY = 500_000
+_FIGURE_3 = 100_000
 
 _Case = tuple[Workload, TrueAnswers]
 _Errors = tuple[float, float]
@@ -108,10 +109,12 @@ def gain_from_size() -> Finding:
 
 
 def trivial_error() -> Finding:
-    """The largest error that answering 1/2 to all marginals can have, where the text calls 1 trivial."""
-    shares = np.linspace(0.0, 1.0, 101)
-    found = float(np.abs(shares - 0.5).max())
-    return Finding("holds-with-correction" if found < 1.0 else "holds", 1.0, found)
+    """The largest error of answering 1/2 to marginals of a stand-in for Adult, where the text calls 1 trivial.
+
+    4,000 with signs, and 4,000 positive ones.
+    """
+    found = max(float(np.abs(_table("adult", 4_000, signed)[1].fractions - 0.5).max()) for signed in (True, False))
+    return Finding("holds-with-correction" if found <= 0.5 else "holds", 1.0, found)
 
 
 def all_zeros_on_positive_marginals() -> Finding:
@@ -132,10 +135,15 @@ def _many_queries(queries: int) -> _Errors:
 
 
 def stable_in_queries() -> Finding:
-    """By which factors the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2."""
+    """By which factors the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2.
+
+    Stable is what grows by a tenth at most. Noise on all counts grows by sqrt(8) = 2.83, in both.
+    """
     few, many = _many_queries(5_000), _many_queries(40_000)
     average, largest = many[0] / few[0], many[1] / few[1]
-    return Finding("holds" if average < 1.3 and largest < 2.0 else "false", average, largest)
+    verdict: Verdict = "false" if average > 1.1 or largest > math.sqrt(8.0) else (
+        "holds" if largest <= 1.1 else "holds-with-correction")
+    return Finding(verdict, average, largest)
 
 
 def naive_noise() -> Finding:
@@ -210,9 +218,26 @@ def linear_time() -> Finding:
 
 
 def eight_percent() -> Finding:
-    """The average error of 20,000 positive marginals of 16,000 independent attributes, s = 7,000, at (1, .001)."""
-    found = _run(_product(16_000, 20_000), FIGURE_3_ETA, FIGURE_3[16_000], free="coins")[0]
-    return Finding("holds" if 0.06 < found < 0.1 else "false", 0.08, found)
+    """The average error of 100,000 positive marginals of 50 to 512,000 independent attributes at (1, .001), in the mean
+    over the twelve sizes; of 50 attributes all marginals, which are fewer. One run each, with the study's search.
+
+    8 % holds if each size is within a point of it, 7 % to 9 %; with a correction if the mean alone is.
+    """
+    search = LocalSearch(flips_per_variable=4, flips=500, coins=0)
+    errors = []
+    for attributes, samples in FIGURE_3.items():
+        every = math.comb(attributes, 3)
+        workload = Workload.complete(attributes) if every <= _FIGURE_3 else \
+            Workload.random(attributes, _FIGURE_3, seed=1, signed=False)
+        biases = study_generator(1, "biases").random(attributes)
+        answers = product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
+        mechanism = DualQuery.for_budget(FIGURE_3_RECORDS, 1.0, DELTA, eta=FIGURE_3_ETA, samples=samples,
+                                         workload=workload, calculator="theorem-3.4.2", free="coins", oracle=search)
+        errors.append(_errors(mechanism, answers)[0])
+    found = float(np.mean(errors))
+    verdict: Verdict = "holds" if min(errors) >= 0.07 and max(errors) <= 0.09 else (
+        "holds-with-correction" if 0.07 <= found <= 0.09 else "false")
+    return Finding(verdict, 0.08, found)
 
 
 def uniform_bits() -> Finding:

@@ -26,6 +26,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, U
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -401,10 +402,9 @@ class Reweighted(Mechanism):
         certificate = self.certify(board)
         if certificate.overfitted:
             warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
-                          f"{len(board)} records; measure more queries, or take a larger prior", UserWarning,
-                          stacklevel=2)
+                          f"{len(board)} records; measure more, or take a larger prior", PublicWarning, stacklevel=2)
         if not certificate.fitted:
-            warnings.warn("no weights were found that fit the measurements: they are even", UserWarning, stacklevel=2)
+            warnings.warn("no weights were found that fit the measurements: they are even", PublicWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
         if not noise.release_safe:
             plain = true_errors(played.answers(workload), counts, self.n)
@@ -426,7 +426,7 @@ class Reweighted(Mechanism):
                 raise
             # The records are paid for. What the rule saw is public, so its failure may be told.
             warnings.warn(f"the rule was of no use ({type(error).__name__}): the queries are those of the public seed",
-                          UserWarning, stacklevel=3)
+                          PublicWarning, stacklevel=3)
             return self._drawn_publicly()
 
     def _drawn_publicly(self) -> NDArray[np.int64]:

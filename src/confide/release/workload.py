@@ -12,6 +12,7 @@ import numpy as np
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.public_warnings import PublicWarning
 from confide.release._bits import add_record
 from confide.release._inputs import flag, of_kind, reals
 from confide.release.codes import Codes
@@ -483,4 +484,4 @@ def _rows(table: np.ndarray) -> np.ndarray:
 
 
 def _warn(count: int, what: str) -> None:
-    warnings.warn(f"{count} dropped of the queries: they {what}", UserWarning, stacklevel=4)
+    warnings.warn(f"{count} dropped of the queries: they {what}", PublicWarning, stacklevel=4)

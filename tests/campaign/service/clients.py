@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from sqlalchemy import select
 from starlette.testclient import TestClient
 
 from campaign.service.parts import PASSWORD
 from confide.campaign.service.access import Role
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
+from confide.campaign.store import schema
 
-__all__ = ["Caller", "serving"]
+__all__ = ["Caller", "everything", "routes", "serving"]
 
 
 class Caller:
@@ -43,6 +46,27 @@ class Caller:
     def joined(self, code: str) -> Caller:
         """The same client as a participant."""
         return Caller(self.client, self("POST", "/join", json={"code": code})["token"])
+
+
+def routes(app: FastAPI) -> list[APIRoute]:
+    """All routes, however they are nested."""
+    found: list[APIRoute] = []
+
+    def walk(parts: Any) -> None:
+        for each in parts:
+            if isinstance(each, APIRoute):
+                found.append(each)  # pages among them
+            walk(getattr(each, "routes", None) or getattr(getattr(each, "original_router", None), "routes", ()))
+
+    walk(app.routes)
+    return found
+
+
+def everything(app: FastAPI) -> dict[str, list[Any]]:
+    """All rows of the store, by table; but who has tried to come in."""
+    with app.state.parts.store.database.reading() as connection:
+        return {name: sorted(map(repr, connection.execute(select(table)).all()))
+                for name, table in schema.metadata.tables.items() if not name.startswith("attempt")}
 
 
 @contextmanager

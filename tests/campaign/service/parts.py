@@ -39,7 +39,7 @@ class Parts:
 
     def __post_init__(self) -> None:
         self.operators, self.sessions = Operators(self.store), Sessions(self.store)
-        self.invitations = Invitations(self.store, self.sessions)
+        self.invitations = Invitations(self.store)
         self.drafts, self.opened, self.jobs = Drafts(self.store, self.data), Opened(self.store), Jobs(self.store)
         self.intake, self.rounds = Intake(self.store), Rounds(self.store)
         self.participation = Participation(self.store, self.opened, self.intake)

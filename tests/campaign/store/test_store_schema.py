@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, func, insert, inspect, select, text, update
+from sqlalchemy import Connection, create_engine, func, insert, inspect, select, text, update
 
 from campaign.store.counting import write
 from campaign.store.invariants import lives
 from campaign.store.nursery import Nursery
 from confide.campaign import Home, State, Store
-from confide.campaign.store import database, schema
+from confide.campaign.store import database, schema, service_schema
+from confide.campaign.store.migrations import configuration
 from confide.contract import InvalidInput, StoreFailed
 
 
@@ -52,6 +54,29 @@ def test_the_migrations_make_the_schema(database_url: str) -> None:
             schema.metadata.create_all(connection)
         assert shape(connection) == migrated
     assert set(migrated) == set(schema.metadata.tables)
+
+
+def test_sessions_of_before_go_on_and_tell_no_day(copies: Any) -> None:
+    """Migrated in a store that is in use: who takes part still does, and the day on which she came is gone."""
+    with copies(lambda _: None)() as url:
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            command.upgrade(configuration(connection), "0003")
+            connection.execute(text("INSERT INTO operator (id, name, role, active) VALUES (1, 'ada', 'admin', 1)"))
+            connection.execute(text(
+                "INSERT INTO draft (id, name, text, version, operator_id) VALUES (1, 'a', 'x', 1, 1)"))
+            connection.execute(text("INSERT INTO participant_session (digest, campaign_id, slot, last_day) "
+                                    "VALUES (:digest, 1, 4, '2027-01-31')"), {"digest": b"d" * 32})
+            connection.execute(text('INSERT INTO attempt (key, "window", count) VALUES (:key, 300, 2)'),
+                               {"key": b"k" * 32})
+        engine.dispose()
+        if engine.url.get_backend_name() == "sqlite":
+            Path(str(engine.url.database)).chmod(0o600)
+        with Store(url) as store, store.database.reading() as connection:
+            assert [tuple(row) for row in connection.execute(select(service_schema.participant_session))] == [
+                (b"d" * 32, 1, 4)]
+            assert connection.execute(select(service_schema.draft.c.last_day)).scalars().all() == [None]
+            assert connection.execute(select(service_schema.attempt)).all() == []
 
 
 def test_a_store_can_be_opened_again(database_url: str, tmp_path: Path) -> None:

@@ -110,16 +110,18 @@ COLUMNS = {
     "participant_session.digest": ("erased", "of a token that her browser has"),
     "participant_session.campaign_id": ("erased", "with the session"),
     "participant_session.slot": ("erased", "whose it is"),
-    "participant_session.last_day": ("erased", "a day months ahead; not when she came"),
-    "attempt.key": ("erased", "who tried to log in or to join, for a day; nobody can tell without the ledger's key"),
+    "attempt.key": ("erased", "who failed to log in or to join, for minutes, under a key that is thrown away with it"),
     "attempt.window": ("erased", "when, to the minutes of a limit"),
     "attempt.count": ("erased", "how often"),
+    "attempt_key.window": ("erased", "with the attempts of these minutes"),
+    "attempt_key.key": ("erased", "random, for these minutes"),
     "draft.id": ("operator", "a number in this store"),
     "draft.name": ("operator", "the campaign file's name"),
     "draft.text": ("operator", "a campaign file; public once it is open"),
     "draft.version": ("operator", "how often it was written"),
     "draft.operator_id": ("operator", "who began it"),
     "draft.campaign_id": ("operator", "the campaign that it became"),
+    "draft.last_day": ("operator", "of all its participants' sessions, some days after it ended"),
     "handed_row.campaign_id": ("erased", "with the row"),
     "handed_row.phase": ("erased", "with the row"),
     "handed_row.slot": ("erased", "whose it was"),
@@ -203,7 +205,7 @@ def test_what_bears_a_day_or_a_time_is_nobodys_report() -> None:
     words = re.compile(r"day|time|date\b|when|written|created|updated|stamp")
     dated = {f"{table.name}.{column.name}" for table in schema.metadata.tables.values() for column in table.columns
              if words.search(f"{column.name} {column.comment or ''}")}
-    assert dated == {"event.day", "ledger_debit.day", "payout_batch.written", "participant_session.last_day",
+    assert dated == {"event.day", "ledger_debit.day", "payout_batch.written", "draft.last_day",
                      "job.lease", "draft.version"}
 
 

@@ -1,13 +1,14 @@
-"""A participant's client, attacked through its door: what it sends for two records, and the law of its noise."""
+"""A participant's client, attacked through its door: what `submit` sends for two records, and the law of its noise."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.release.lattice import LatticeContract, LatticeContracts, perturb
 from confide.audit import (
     AuditRow,
@@ -17,10 +18,13 @@ from confide.audit import (
     Neighbours,
     StuckNoise,
     door_audit,
+    received,
     sampler_audit,
+    strongest,
 )
+from confide.contract.guarantees import Audience, Privacy, Unit
 from confide.privacy.losses import RenyiDP
-from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["FALSE_ALARM", "client_controls", "client_rows"]
 
@@ -32,18 +36,32 @@ _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that fals
 Client = Callable[[Any, Noise], Any]
 
 
-def client_rows(contracts: LatticeContracts, seed: int, source: Noise | None = None) -> list[AuditRow]:
-    """One row for what a message costs, exact on its histories, and one for the law of the noise.
+def client_rows(
+    contracts: LatticeContracts, seed: int, source: Noise | None = None, it: TwoPartMechanism | None = None
+) -> list[AuditRow]:
+    """What a message costs, exact on its histories, against its contract and against what is promised of every message;
+    and the law of the noise.
 
     Args:
         contracts: as they were made; the client runs with the one that costs most.
         seed: of the histories.
         source: whose draws are tested; `Noise.secure()` if left out.
+        it: whose `submit` is the client; a release of its own, which promises what contracts say, if left out.
     """
     contract = _hardest(contracts)
-    found = _door(contract, lambda record, noise: perturb(record, contract, noise).message, seed)
-    return [found.row("privacy: one message, towards the platform (Renyi)"),
-            sampler_audit(source or Noise.secure(), _request(contract, seed), _DRAWS, FALSE_ALARM)]
+
+    def client(record: Any, noise: Noise) -> Any:
+        return perturb(record, contract, noise).message if it is None else it.submit(record, contract, noise)
+
+    held = strongest(each for each in (() if it is None else it.guarantees().privacy)
+                     if each.audience is Audience.COLLECTOR and each.unit is Unit.RECORD_REPLACED)
+    found = _doors(contract, client, seed, [promise for promise, _ in held])
+    rows = [found.pop("").row("privacy: one message, towards the platform, by its contract (Renyi)"),
+            *(audit.row("privacy: one message, towards the platform").holding(*follow)
+              for audit, (_, follow) in zip(found.values(), held, strict=True))]
+    heard = RecordingNoise(Noise.simulated(seed))
+    client(contract.low, heard)
+    return [*rows, *(sampler_audit(source or Noise.secure(), draw, _DRAWS, FALSE_ALARM) for draw in heard.draws[:1])]
 
 
 def client_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
@@ -75,7 +93,9 @@ def client_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         ("it also tells that a record was beyond the range", talkative),
     ]
     out = [Control("privacy of a message", bug, _door(contract, run, seed).flagged) for bug, run in broken]
-    asked = _request(contract, seed)
+    heard = RecordingNoise(Noise.simulated(seed))
+    sound(contract.low, heard)
+    asked = heard.draws[0]
     sources: list[tuple[str, Noise]] = [
         ("a source with half the scale", DampedNoise(Noise.simulated(seed), 0.5)),
         ("a source that starts anew for every client", StuckNoise(lambda: Noise.simulated(seed))),
@@ -91,17 +111,17 @@ def _hardest(contracts: LatticeContracts) -> LatticeContract:
     return contracts.of(int(contracts.index[np.argmax(np.where(tight, levels, 0.0))]))
 
 
-def _request(contract: LatticeContract, seed: int) -> Draw:
-    heard = RecordingNoise(Noise.simulated(seed))
-    perturb(contract.low, contract, heard)
-    return heard.draws[0]
-
-
 def _door(contract: LatticeContract, run: Client, seed: int) -> DoorAudit:
+    return _doors(contract, run, seed)[""]
+
+
+def _doors(
+    contract: LatticeContract, run: Client, seed: int, promises: Sequence[Privacy] = ()
+) -> dict[str, DoorAudit]:
     """Pairs that stretch it: both ends, what is next to an end, and what is far beyond."""
     low, high = contract.low, contract.high
     records = [(low, high), (high, low), ((low + high) / 2, high), (math.nextafter(low, -math.inf), low),
                (low - 16 * (high - low), high + 16 * (high - low))]
-    pairs = [Neighbours(one, other, lambda sent: repr(sent).encode()) for one, other in records]
+    pairs = [Neighbours(one, other, received) for one, other in records]
     claim = RenyiDP(contract.order, contract.epsilon_local)
-    return door_audit(run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k))[""]
+    return door_audit(run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k), promises=promises)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.acquisition.audit.client import client_controls, client_rows
+from confide.acquisition.audit.outcome import outcome_controls, outcome_rows
 from confide.acquisition.audit.release import release_controls, release_rows, towards_fellows
 from confide.acquisition.audit.sums import sum_controls, sum_rows
 from confide.acquisition.beliefs.draws import prior_draws
@@ -16,12 +17,13 @@ from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMecha
 from confide.acquisition.paying.incentives import audit_ic
 from confide.acquisition.paying.payments import Offer, OfferRule
 from confide.acquisition.release.lattice import LatticeContracts, Release
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows
+from confide.audit import AuditReport, AuditRow, Concern, Control, Loss, promise_rows, strongest
+from confide.audit.history_loss import spent
 from confide.contract.errors import Refused
-from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Truthfulness
+from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Truthfulness, Unit
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.privacy.losses import ZCDP
+from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
@@ -41,13 +43,14 @@ def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = 
         seed: of reports, records and histories.
         progress: called as the audit goes on.
     """
+    priced, wrongly = promise_rows(it.guarantees(), it.events, _paid(it))
     drawn = [reports for reports, _ in prior_draws(it.prior, it.people, _PROFILES, seed)]
     all_made = [it.contracts(each) for each in drawn]
     made, lattice = next(((each, each.lattice) for each in all_made if each.lattice is not None), (None, None))
     if made is None or lattice is None:
         raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
                       "there is nothing to audit: raise mse_price, or most_local")
-    rows = [*client_rows(lattice, seed), *sum_rows(lattice),
+    rows = [*client_rows(lattice, seed, it=it), *sum_rows(lattice),
             *release_rows(lattice, seed, run=_campaign(it, made))]
     advance(progress, 1, 4)
     rows += _caps(it, [*all_made, *(it.contracts(each) for each in extreme_reports(it, seed))])
@@ -56,9 +59,23 @@ def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = 
     advance(progress, 3, 4)
     out = [*client_controls(lattice, seed), *sum_controls(lattice), *release_controls(lattice, seed),
            *_liars_paid(it, seed)]
-    spent, twice = charge_rows(it.events(), ZCDP(it.concentrated(it.caps.local)))
+    rows += outcome_rows(it, made, seed)
+    out += outcome_controls(it, made, seed)
     advance(progress, 4, 4)
-    return AuditReport((*rows, spent), (*out, *twice))
+    return AuditReport((*rows, *priced), (*out, *wrongly))
+
+
+def _paid(it: TwoPartMechanism) -> Callable[[Privacy, tuple[Event, ...]], tuple[Event, ...]]:
+    """What pays for a promise: the ledger is charged for a record as the platform and fellows see it; of what the
+    public sees, the largest central loss that any reports can lead to.
+    """
+    def paid(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        if promise.audience is not Audience.PUBLIC:
+            return events
+        return (ZCDPEvent(rho=it.concentrated(it.caps.central), neighbours=Unit.RECORD_REPLACED,
+                          label="one record in the sum"),)
+
+    return paid
 
 
 def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., Release]:
@@ -98,12 +115,11 @@ def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.floa
 
 
 def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
-    promised, caps = it.guarantees(), it.caps
+    promised = it.guarantees()
     accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
     unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
                                             "with one person who carries as much as she can")
-    renyi = f"{evidence}; Renyi at order {it.order:g}, of which the promised zCDP follows"
-    towards = {who: [each for each in promised.privacy if each.audience is who] for who in Audience}
+    renyi = f"{evidence}; Gaussian noise, so that a loss of order {it.order:g} is that many times rho"
     bought = [each.lattice for each in all_made if each.lattice is not None]
     worst = {
         "local": max(float(each.epsilon_local.max()) for each in bought),
@@ -114,14 +130,13 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
         "total": float(np.mean([each.payments.sum() for each in all_made[:_PROFILES]])) * unit,
     }
     return [
-        AuditRow.at_most("privacy: the largest contracted loss, towards the platform", caps.local, worst["local"],
-                         renyi, unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.COLLECTOR]),
-        AuditRow.at_most("privacy: the largest contracted loss, towards the public", caps.central, worst["central"],
-                         renyi, unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.PUBLIC]),
-        AuditRow.at_most("privacy: the largest loss towards fellows, all of them together", caps.local,
-                         max(towards_fellows(each) for each in bought),
-                         f"{renyi}; only her own noise is left in the sum where the others leave out theirs",
-                         unit="nats", concern=Concern.PRIVACY).holding(*towards[Audience.FELLOWS]),
+        *_losses(it, promised.privacy, Audience.COLLECTOR, "the largest contracted loss, towards the platform",
+                 worst["local"], renyi),
+        *_losses(it, promised.privacy, Audience.PUBLIC, "the largest contracted loss, towards the public",
+                 worst["central"], renyi),
+        *_losses(it, promised.privacy, Audience.FELLOWS, "the largest loss towards fellows, all of them together",
+                 max(towards_fellows(each) for each in bought),
+                 f"{renyi}; only her own noise is left in the sum where the others leave out theirs"),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
                          note="no better than guessing the middle of the range" if accuracy.vacuous else "",
@@ -134,6 +149,16 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
                          f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected,
                          unit=it.currency, concern=Concern.BUDGET).holding(budget),
     ]
+
+
+def _losses(
+    it: TwoPartMechanism, promises: Iterable[Privacy], who: Audience, what: str, loss: float, evidence: str
+) -> list[AuditRow]:
+    """What is promised towards somebody, against the largest loss that any contract leads to."""
+    paid = [ZCDPEvent(rho=it.concentrated(loss), neighbours=Unit.RECORD_REPLACED)]
+    held = strongest(each for each in promises if each.audience is who and each.unit is Unit.RECORD_REPLACED)
+    return [AuditRow.of_privacy(promise, spent(paid, promise.loss) if isinstance(promise.loss, Loss) else math.inf,
+                                evidence, named=f"privacy: {what}").holding(*follow) for promise, follow in held]
 
 
 # ---- lies

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
 from confide.contract.checks import is_power_of_ten
 from confide.contract.known_keys import Keys
+from confide.people.campaign_tables import MOST_PEOPLE
 
 __all__ = ["MeanConfig"]
 
@@ -21,7 +22,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 class People(Keys):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
-    count: int = Field(ge=1, le=10**8, description="n, invited slots; fixed and public")
+    count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
     id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the "
                     "file's i-th row is i")
 

@@ -7,7 +7,6 @@ same loss from her own walk along the billboard, which needs no second run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -29,14 +28,15 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
+from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, beside_charge, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
 from confide.audit.report import parameter_unit
-from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Noise
 
 __all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
            "door_controls", "door_rows", "walked", "walked_row"]
+
+_JOINTLY = "everything that others see, jointly"
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
@@ -46,7 +46,8 @@ CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_c
 def walked(
     mechanism: Market, seed: int, *, sound: Market | None = None, fault: Fault | None = None, pairs: int | None = None
 ) -> dict[str, DoorAudit]:
-    """Each part of a mechanism's noise, and everything, against what is charged for it.
+    """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
+    promise of the mechanism's own that names another loss.
 
     Args:
         mechanism: a tiny one, sound or broken.
@@ -60,17 +61,18 @@ def walked(
         return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
 
     own = sound or mechanism
-    return door_audit(run, islice(neighbours(mechanism, seed), pairs), charges(own),
-                      histories(seed), hidden_parts(own), HISTORIES)
+    parts = charges(own)
+    everything, others = beside_charge(parts[""], (each for each in own.guarantees().privacy if each.unit is own.unit))
+    return door_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
+                      histories(seed), hidden_parts(own), HISTORIES, others)
 
 
-def door_rows(mechanism: Market, seed: int = 0, promised: Sequence[Privacy] = ()) -> list[AuditRow]:
+def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     """What is promised of its privacy, by its own run on neighbours.
 
     Args:
         mechanism: a tiny one.
         seed: of valuations and histories.
-        promised: what a campaign promises of everything that others see, where it is a tiny copy of one.
 
     Example:
         >>> for row in door_rows(CRAFTED):
@@ -78,8 +80,7 @@ def door_rows(mechanism: Market, seed: int = 0, promised: Sequence[Privacy] = ()
         privacy: everything that others see, jointly kept
         privacy: counts kept
     """
-    names = {"": "everything that others see, jointly"}
-    return [audit.row(f"privacy: {names.get(part, part)}").holding(*([] if part else promised))
+    return [audit.row(f"privacy: {_JOINTLY if audit.promise is not None or not part else part}")
             for part, audit in walked(mechanism, seed).items()]
 
 

@@ -6,6 +6,7 @@ is given to whom, and what is claimed of it, on made-up bidders of the campaign'
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from confide.allocation.audit.doors import (
     door_rows,
     walked_row,
 )
+from confide.allocation.audit.full_size import full_size
 from confide.allocation.audit.loss import promise, recorded
 from confide.allocation.audit.participation import (
     Counted,
@@ -35,7 +37,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, promise_rows, sampler_audit
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
@@ -60,9 +62,11 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
         return _of_plenty(mechanism, seed, progress)
     twin = tiny(mechanism)
     rows, out = charged(mechanism)
+    priced, wrongly = promise_rows(mechanism.guarantees(), mechanism.events)
+    rows, out = [*rows, *(row for row in priced if row.concern is Concern.PRIVACY)], [*out, *wrongly]
     rows += participation_rows(mechanism)
     advance(progress, 1, _STEPS)
-    rows += door_rows(twin, seed, mechanism.guarantees().privacy)
+    rows += door_rows(twin, seed)
     rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
     advance(progress, 2, _STEPS)
     out += door_controls(twin, seed)
@@ -76,7 +80,9 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     advance(progress, 3, _STEPS)
     rows += _sampler_rows(twin, seed)
     advance(progress, 4, _STEPS)
-    rows += behaviour_rows(mechanism, seed)
+    large = full_size(mechanism, seed)
+    rows += [*large[0], *behaviour_rows(mechanism, seed)]
+    out += large[1]
     advance(progress, 5, _STEPS)
     out += behaviour_controls(mechanism, seed)
     advance(progress, 6, _STEPS)
@@ -87,9 +93,9 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     """Where everybody gets her favourite, nothing of anybody is released."""
     rows, out = [decode_row(run_of(mechanism, seed), seed)], behaviour_controls(mechanism, seed)
     asked = len(recorded(mechanism, run_of(mechanism, seed).values, Noise.simulated(seed)).draws)
-    rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
-                                 "what a run asked of its noise",
-                                 unit="releases", concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
+    rows += [AuditRow.of_privacy(promise, math.inf if asked else 0.0, f"a run asked its noise for {asked} draws",
+                                 named="privacy: of releases, where there is enough of everything").holding(promise)
+             for promise in mechanism.guarantees().privacy]
     rows.append(AuditRow.at_most("what the ledger is charged, where there is enough of everything", 0.0,
                                  Accountant(mechanism.events()).epsilon(0.0, calculator="basic"),
                                  "the events of a run; epsilon", unit="nats", concern=Concern.BUDGET))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 from sqlalchemy import text
@@ -14,7 +16,8 @@ import confide
 from confide.campaign.service.api.routes import router
 from confide.campaign.service.shell import problems
 from confide.campaign.service.shell.body_limit import BodyLimit
-from confide.campaign.service.shell.guards import PartsOf
+from confide.campaign.service.shell.faults import Faults
+from confide.campaign.service.shell.guards import PartsOf, bearer, may_upload
 from confide.campaign.service.shell.headers import SecurityHeaders
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
@@ -51,7 +54,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
                   openapi_url="/api/v1/openapi.json",
                   description="Campaigns with people's private data: plan, offer, collect, settle, audit.")
     app.state.parts, app.state.metrics = parts, metrics
-    problems.install(app, as_page)
+    unforeseen = problems.install(app, as_page)
     app.include_router(router)
     add_pages(app)
 
@@ -62,19 +65,25 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @app.get("/health/ready", tags=["health"], responses=problems.answers(503))
     def ready(parts: PartsOf) -> Alive:
-        """Whether the process can do its work: the store answers."""
+        """Whether the process can do its work: the store answers, and whoever does its jobs is alive."""
+        if not parts.working:
+            raise HTTPException(503, "nobody does this process's jobs any more: start it again")
         with parts.store.database.reading() as connection:
             connection.execute(text("SELECT 1"))
         return Alive(status="ready")
 
-    @app.get("/metrics", tags=["health"], response_class=PlainTextResponse, responses=problems.answers(404))
-    def shown_metrics() -> Response:
-        """Counts for Prometheus: of answers, none of campaigns or people."""
-        if not settings.metrics:
+    @app.get("/metrics", tags=["health"], response_class=PlainTextResponse, responses=problems.answers(401, 404))
+    def shown_metrics(request: Request) -> Response:
+        """Counts for Prometheus, for whoever has its token: of answers, none of campaigns or people."""
+        if settings.metrics_digest is None:
             raise HTTPException(404, "there are none")
+        given = hashlib.sha256(bearer(request).encode("utf-8", "replace")).hexdigest()
+        if not hmac.compare_digest(given, settings.metrics_digest):
+            raise HTTPException(401, "this is for whoever has the token of the metrics", {"WWW-Authenticate": "Bearer"})
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
-    app.add_middleware(BodyLimit, settings.largest_body, settings.largest_upload, _UPLOADS)
+    app.add_middleware(BodyLimit, settings.largest_body, settings.largest_upload, _UPLOADS, may_upload)
+    app.add_middleware(Faults, unforeseen)
     app.add_middleware(SecurityHeaders, settings.secure)
     app.add_middleware(Watched, metrics)
     return app

@@ -6,10 +6,14 @@ job to others, who resume it. So does one whose supervisor has died.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -19,7 +23,8 @@ from uvicorn.supervisors import Multiprocess
 
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
-from confide.campaign.service.shell.watching import log_as_json
+from confide.campaign.service.shell.watching import TOGETHER, log_as_json
+from confide.contract.public_warnings import show_public_warnings
 
 __all__ = ["VARIABLE", "application", "serve"]
 
@@ -32,8 +37,12 @@ _SILENT = 30  # seconds without a sign of life after which a process is replaced
 
 
 def application() -> FastAPI:
-    """The application of this process, as the environment says; for `uvicorn --factory`, too."""
+    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+
+    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    """
     log_as_json()
+    show_public_warnings(logging.getLogger("confide").warning)
     _end_with_supervisor()
     return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
 
@@ -49,6 +58,12 @@ def serve(settings: Settings, *, host: str, port: int, workers: int = 1, proxy: 
         proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
     """
     os.environ[VARIABLE] = settings.model_dump_json()
+    log_as_json()  # of the process that looks after the others, too
+    with _counting_together(workers > 1 and settings.metrics_digest is not None):
+        _serve(host, port, workers, proxy)
+
+
+def _serve(host: str, port: int, workers: int, proxy: str) -> None:
     options: dict[str, Any] = {
         "factory": True, "host": host, "port": port, "log_config": None, "access_log": False, "server_header": False,
         "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}
@@ -83,3 +98,17 @@ def _end_with_supervisor() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     Thread(target=watch, name="supervisor", daemon=True).start()
+
+
+@contextmanager
+def _counting_together(several: bool) -> Iterator[None]:
+    """Have several processes add up what they count, in a folder that is gone with them; any of them tells all."""
+    if not several or TOGETHER in os.environ:
+        yield
+        return
+    with TemporaryDirectory(prefix="confide-metrics-") as folder:
+        os.environ[TOGETHER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[TOGETHER]

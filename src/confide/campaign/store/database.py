@@ -31,7 +31,7 @@ from confide.contract.files import check_private, make_folder
 
 __all__ = ["Database", "driver"]
 
-REVISION = "0004"
+REVISION = "0005"
 """The newest migration."""
 
 _BUSY = 60_000  # milliseconds that a writer waits for another one

@@ -1,10 +1,14 @@
 """Erasing: what a settled campaign still holds of one participant, and, when all is paid, of everybody.
 
 An amount and a share follow from one record and the public billboard, so that they come close to telling the answer.
-They go together with the reports. That somebody was paid, and the sum over all, stay for the books.
+They go together with the reports, and with the files from which the service has made them: rounds of contracts name
+single payments, and who declined. That somebody was paid, and the sum over all, stay for the books.
 """
 
 from __future__ import annotations
+
+import shutil
+from pathlib import Path
 
 import pyarrow as pa
 from sqlalchemy import Connection, delete, select, update
@@ -13,8 +17,12 @@ from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.payouts import all_paid
 from confide.contract.encoding import column_bytes, table_from_bytes
+from confide.contract.files import sync
 
-__all__ = ["erase_paid", "erase_reports", "erase_share"]
+__all__ = ["PACK", "erase_files", "erase_paid", "erase_reports", "erase_share"]
+
+PACK = "pack"
+"""The public folder in a campaign's folder of the service."""
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
@@ -24,9 +32,10 @@ def erase_reports(connection: Connection, campaign: int) -> None:
 
 
 def erase_paid(connection: Connection, campaign: int) -> bool:
-    """Erase what nobody needs once all is paid: reports, who withdrew, amounts, shares; rows stay, empty.
+    """Erase what nobody needs once all is paid: reports, who withdrew, sessions, amounts, shares; rows stay, empty.
 
-    Where nothing was ever due, shares stay until their owners withdraw: no payment has told them.
+    Where nothing was ever due, shares stay until their owners withdraw: no payment has told them. Their sessions stay
+    with them, until they end.
 
     Args:
         connection: in a writing transaction.
@@ -41,11 +50,30 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     amounts = connection.execute(select(s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
     if amounts:
+        # After the codes: whoever has used hers meanwhile has a session by now.
+        connection.execute(delete(t.participant_session).where(t.participant_session.c.campaign_id == campaign))
         connection.execute(update(s.campaign).where(s.campaign.c.id == campaign).values(paid=str(sum(amounts))))
         connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign).values(amount=None))
         shares = _shares(connection, campaign)
         _replace(connection, campaign, shares, [pa.nulls(shares.num_rows, column.type) for column in shares.columns])
     return True
+
+
+def erase_files(folder: Path) -> None:
+    """Remove everything from a campaign's folder of the service but its pack, which is public.
+
+    Args:
+        folder: it need not be there.
+    """
+    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if each.name == PACK:
+            continue
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)
+    if folder.is_dir():
+        sync(folder)
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlalchemy import Connection, select
+
 from confide.campaign.states import State
 from confide.campaign.store import chain, payouts, transactions
-from confide.campaign.store.erasure import erase_paid
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.erasure import erase_files, erase_paid
 from confide.campaign.store.payouts import BatchRow, Entry, Queue
 from confide.campaign.store.transactions import Transactions
 
@@ -14,7 +17,7 @@ __all__ = ["PayingOut"]
 
 
 class PayingOut(Transactions):
-    """The part of a store that pays."""
+    """The part of a store that pays; in a copy nothing leaves it before somebody has said that the original did not."""
 
     def payouts(self, campaign: int) -> Queue:
         """How the payouts of a settled campaign stand: the operator's alone."""
@@ -33,6 +36,7 @@ class PayingOut(Transactions):
             Refused: another code.
         """
         with self._locked(campaign) as (connection, known):
+            self.check_original(known)
             found = payouts.approve(connection, campaign, code)
             if found:
                 chain.append(connection, known.number, "approve", transactions.today(), {"people": found})
@@ -44,8 +48,10 @@ class PayingOut(Transactions):
         Raises:
             Refused: nothing is approved.
         """
+        known = self.get(campaign)
+        self.check_original(known)
         with self._database.reading() as connection:
-            return payouts.approved(connection, campaign, self.get(campaign).content, self.home.ledger_key)
+            return payouts.approved(connection, campaign, known.content, self.home.ledger_key)
 
     def export(self, campaign: int, form: str) -> int:
         """Take all that is approved into a new batch; its number.
@@ -54,6 +60,7 @@ class PayingOut(Transactions):
             Refused: nothing is approved.
         """
         with self._locked(campaign) as (connection, known):
+            self.check_original(known)
             number = payouts.export(connection, campaign, form)
             chain.append(connection, known.number, "export", transactions.today(), {"batch": number, "format": form})
         return number
@@ -70,13 +77,15 @@ class PayingOut(Transactions):
             InvalidInput: no such batch.
             Refused: the bank has answered it; who writes it again might pay twice.
         """
+        known = self.get(campaign)
+        self.check_original(known)
         with self._database.snapshot() as connection:
-            return payouts.batch(connection, campaign, self.get(campaign).content, number, self.home.ledger_key)
+            return payouts.batch(connection, campaign, known.content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
         """Take what the bank says, reference -> "paid" or "failed".
 
-        When all is paid, reports, shares and amounts are erased; their sum stays.
+        When all is paid, reports, shares and amounts are erased, and private files of the service; their sum stays.
 
         Returns:
             "paid", "failed": how many entries changed; "known": how many were so before.
@@ -91,13 +100,29 @@ class PayingOut(Transactions):
                 chain.append(connection, known.number, "import", transactions.today(), {"paid": found["paid"],
                                                                             "failed": found["failed"]})
             done = known.state is State.SETTLED and erase_paid(connection, campaign)
+            if done and self._is_services(connection, campaign):  # before it is said to be done: nobody needs them more
+                erase_files(self.home.campaign_folder(campaign))
         if done:
             self._database.forget(thoroughly=True)
         return found
 
+    def erase_files(self, campaign: int) -> None:
+        """Remove the private files of a campaign of the service that is over: nothing is left to pay, or cancelled."""
+        with self._locked(campaign) as (connection, known):
+            over = known.state is State.CANCELLED or (
+                known.state is State.SETTLED and payouts.all_paid(connection, campaign))
+            if over and self._is_services(connection, campaign):
+                erase_files(self.home.campaign_folder(campaign))
+
+    @staticmethod
+    def _is_services(connection: Connection, campaign: int) -> bool:
+        """Whether the service has opened it in this store; another store's campaign may have the same number."""
+        return connection.execute(select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)).first() is not None
+
     def reopen(self, campaign: int) -> int:
         """Queue again what the bank could not pay; how many entries."""
         with self._locked(campaign) as (connection, known):
+            self.check_original(known)
             found = payouts.reopen(connection, campaign)
             number = sum(found.values())
             if number:

@@ -1,7 +1,8 @@
 """The tables of the service: who may do what, drafts of campaigns, and work that waits to be done.
 
-A token is known by its digest alone; nothing here says when a participant came, or from where. Her session ends on a
-day, her invitation is gone once she has used it, and both go with her report.
+A token is known by its digest alone; nothing here says when a participant came, or from where. All sessions of a
+campaign end on the same day, or once all is paid; her invitation is gone once she has used it, and unused ones go with
+the reports.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from sqlalchemy import (
 
 from confide.campaign.store.schema import metadata
 
-__all__ = ["attempt", "begun_login", "draft", "handed_row", "invitation", "job", "operator", "operator_session",
-           "participant_session", "replay"]
+__all__ = ["attempt", "attempt_key", "begun_login", "draft", "handed_row", "invitation", "job", "operator",
+           "operator_session", "participant_session", "replay"]
 
 operator = Table(
     "operator", metadata,
@@ -65,16 +66,21 @@ participant_session = Table(
     Column("digest", LargeBinary(32), primary_key=True, comment="of the session's token"),
     Column("campaign_id", Integer, nullable=False),
     Column("slot", Integer, nullable=False),
-    Column("last_day", String(10), nullable=False, comment="YYYY-MM-DD, on which it still holds"),
     sqlite_with_rowid=False,
 )
 
 attempt = Table(
     "attempt", metadata,
-    Column("key", LargeBinary(32), primary_key=True, comment="keyed hash of who tries what"),
+    Column("key", LargeBinary(32), primary_key=True, comment="hash of who tries what, by the key of these minutes"),
     Column("window", BigInteger, primary_key=True, autoincrement=False, comment="its first second"),
     Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,
+)
+
+attempt_key = Table(
+    "attempt_key", metadata,
+    Column("window", BigInteger, primary_key=True, autoincrement=False, comment="its first second"),
+    Column("key", LargeBinary(32), nullable=False, comment="random; gone with the attempts of these minutes"),
 )
 
 draft = Table(
@@ -85,6 +91,8 @@ draft = Table(
     Column("version", Integer, nullable=False, comment="how often it was written"),
     Column("operator_id", Integer, ForeignKey("operator.id"), nullable=False, comment="who began it"),
     Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=True, unique=True, comment="once it is open"),
+    Column("last_day", String(10), nullable=True, comment="YYYY-MM-DD, of all its participants' sessions; none before "
+                                                          "it has ended"),
 )
 
 handed_row = Table(

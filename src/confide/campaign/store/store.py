@@ -214,11 +214,12 @@ class Store(Collecting, PayingOut):
 
         Raises:
             BudgetExceeded: some account does not admit it; nothing was debited.
-            Refused: the collection is still open.
+            Refused: the collection is still open; or this is a copy, whose original may have settled it.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
                 return
+            self.check_original(known)
             self._database.lock_ledger(connection)
             debit(connection, campaign, asked, self.home.ledger_key, transactions.today())
             self._move(connection, known, Event.CHARGE, asked.entry())
@@ -230,6 +231,7 @@ class Store(Collecting, PayingOut):
                 return
             erase_reports(connection, campaign)
             self._move(connection, known, Event.CANCEL, {})
+        self.erase_files(campaign)
         self._database.forget(thoroughly=True)
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
@@ -290,10 +292,14 @@ class Store(Collecting, PayingOut):
         Returns:
             Whether this outcome is the published one; if not, it must be forgotten: another was published, or somebody
             has withdrawn since.
+
+        Raises:
+            Refused: this is a copy, whose original may have settled it.
         """
         with self._locked(campaign) as (connection, known):
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
                 return False
+            self.check_original(known)
             ran = advance(known.state, Event.RUN)
             self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran,
                        day="" if may_wait(known.kind) else transactions.today())

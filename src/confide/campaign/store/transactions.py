@@ -15,7 +15,7 @@ from confide.campaign.states import Event, State, advance
 from confide.campaign.store import chain
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import Database
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 
 __all__ = ["Stored", "Transactions", "check_slot", "stored", "today"]
 
@@ -58,6 +58,16 @@ class Transactions:
         """A campaign by its number."""
         with self._database.reading() as connection:
             return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
+
+    def check_original(self, known: Stored) -> None:
+        """Whether a campaign may be settled and paid here.
+
+        Raises:
+            Refused: it came with a copy, and nobody has said that its original did neither.
+        """
+        if self.home.restored(known.content):
+            raise Refused("this is a copy, and its original may have settled or paid this campaign since",
+                          f"if it did neither, and never will: confide restored --confirm {known.number}")
 
     @contextmanager
     def _locked(self, campaign: int) -> Iterator[tuple[Connection, Stored]]:

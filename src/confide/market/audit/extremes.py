@@ -1,17 +1,14 @@
-"""The least and the largest payment of a market, over all counts of a few reports, and what its ledger is charged."""
+"""The least and the largest payment of a market, over all counts of a few reports."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, charge_rows
+from confide.audit import AuditRow, Concern
 from confide.contract.guarantees import Budget
 from confide.market.collection import BitCollection
-from confide.privacy.losses import PureDP
 
-__all__ = ["charged", "extremes", "least_row"]
+__all__ = ["extremes", "least_row"]
 
 _MOST = 40
 
@@ -40,16 +37,3 @@ def least_row(collection: BitCollection) -> AuditRow:
         "money: a single payment, at least", budget.lowest, extremes(collection)[0],
         f"all counts of up to {_MOST} reports, in whole coins",
         unit=collection.currency, concern=Concern.BUDGET).holding(budget)
-
-
-def charged(collection: BitCollection) -> tuple[tuple[AuditRow, ...], tuple[Control, ...]]:
-    """What a report costs in the ledger, against the level that is promised; nothing where no level is.
-
-    Args:
-        collection: what a campaign runs.
-    """
-    level = collection.market.largest_level
-    if math.isinf(level):
-        return (), ()
-    row, out = charge_rows(collection.events(), PureDP(level))
-    return (row,), out

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Concern, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control, promise_rows
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.extremes import charged, least_row
+from confide.market.audit.extremes import least_row
+from confide.market.audit.outcome import outcome_controls, outcome_rows
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.counts import binomial_weights
@@ -47,9 +48,10 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
 
     market: MajorityMarket = collection.market
     promised = collection.guarantees()
+    spent, wrongly = promise_rows(promised, collection.events)
     truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
-    rows = randomiser_rows(collection, seed)
+    rows = [*randomiser_rows(collection, seed), *outcome_rows(collection, seed)]
     step()
     found = _equilibrium(market, collection.minor_units)
     rows.append(AuditRow.at_most(
@@ -73,7 +75,7 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
                                  unit="(probability)", concern=Concern.ACCURACY).holding(accuracy))
     step()
-    out = randomiser_controls(collection, seed)
+    out = [*randomiser_controls(collection, seed), *outcome_controls(collection, seed)]
     step()
     # Bugs that vanish with the number of people are planted in a small market, before rounding.
     small = replace(market, people=5, presence=1.0, epsilon=1.0)
@@ -82,8 +84,7 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         gain = check_equilibrium(_planted(broken, small), tolerance=0.0).regret
         out.append(Control("truth", f"{bug} (planted at 5 people)", gain > VISIBLE * small.margin))
     step()
-    spent, twice = charged(collection)
-    return AuditReport((*rows, *spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *wrongly))
 
 
 def _planted(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:

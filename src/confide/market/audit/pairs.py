@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, promise_rows
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.market.audit.extremes import charged, least_row
+from confide.market.audit.extremes import least_row
 from confide.market.audit.majority import TOO_COARSE, VISIBLE
+from confide.market.audit.outcome import outcome_controls, outcome_rows
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.matching import MatchingPayment, PeerStatistic
@@ -45,9 +46,10 @@ def audit_pairs(
     """
     market: PairMarket = collection.market
     promised = collection.guarantees()
+    spent, wrongly = promise_rows(promised, collection.events)
     truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
-    rows = randomiser_rows(collection, seed)
+    rows = [*randomiser_rows(collection, seed), *outcome_rows(collection, seed)]
     advance(progress, 1, 4)
     a, rounding = _in_coins(collection)
     best, earned = best_response(a, market.cost), utility(a, market.strategy, market.cost)
@@ -80,7 +82,7 @@ def audit_pairs(
             accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each number of ones"))
     rows += _insiders(collection, groups)
     advance(progress, 3, 4)
-    out = randomiser_controls(collection, seed)
+    out = [*randomiser_controls(collection, seed), *outcome_controls(collection, seed)]
     for bug, broken in (("payments by true bits: the noise of the peers forgotten", Noiseless),
                         ("both reports paid alike", Alike)):
         bent = broken(market.prior, market.cost, market.epsilon)
@@ -88,8 +90,7 @@ def audit_pairs(
         gain = best_response(table, market.cost).utility - utility(table, market.strategy, market.cost)
         out.append(Control("truth", bug, gain > VISIBLE * market.margin))
     advance(progress, 4, 4)
-    spent, twice = charged(collection)
-    return AuditReport((*rows, *spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *wrongly))
 
 
 def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]]) -> list[AuditRow]:

@@ -9,22 +9,25 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Concern, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control, promise_rows
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.market.audit.extremes import charged, extremes, least_row
+from confide.market.audit.extremes import extremes, least_row
 from confide.market.audit.majority import TOO_COARSE, VISIBLE
+from confide.market.audit.outcome import outcome_controls, outcome_rows
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.binomials import table_of_errors
 from confide.market.collection import BitCollection
 from confide.market.threshold.signed_payments import signed_tables
 from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
 from confide.market.threshold.type_equilibrium import check_types
+from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["audit_unknown_costs"]
 
 _TYPES = (1e-6, 0.1, 0.5, 0.9, 1.0)  # of the threshold: who is tried at the door
+_BETWEEN = 50  # types besides, one of each part of the range, and of its logarithm
 _LARGEST = 400  # people up to whom all counts of reports are gone through
 
 
@@ -38,10 +41,12 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     """
     market: ThresholdMarket = collection.market
     promised = collection.guarantees()
+    spent, wrongly = promise_rows(promised, collection.events)
     truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
     worths = [share * market.cost_threshold for share in _TYPES]
-    rows = randomiser_rows(collection, seed, worths)
+    between = [share * market.cost_threshold for share in _between(seed)]
+    rows = [*randomiser_rows(collection, seed, worths, between), *outcome_rows(collection, seed, worths)]
     advance(progress, 1, 4)
     types = check_types(_planted(InWholeCoins, market, minor_units=collection.minor_units))
     rows.append(AuditRow.at_most(
@@ -74,15 +79,21 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
                                  scale=accuracy.bound,
                                  unit="(probability)", concern=Concern.ACCURACY).holding(accuracy))
     advance(progress, 3, 4)
-    out = randomiser_controls(collection, seed, worths)
+    out = [*randomiser_controls(collection, seed, worths), *outcome_controls(collection, seed, worths)]
     for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),
                         ("payments as if somebody were always there", NeverAlone)):
         small = replace(market, people=3, participation=0.5, threshold=None)
         gain = check_types(_planted(broken, small)).regret
         out.append(Control("truth", f"{bug} (planted at 3 people)", gain > VISIBLE * small.margin))
     advance(progress, 4, 4)
-    spent, twice = charged(collection)
-    return AuditReport((*rows, *spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *wrongly))
+
+
+def _between(seed: int) -> list[float]:
+    """Types between those that are tried in any case, as shares of the threshold: nobody knows them beforehand."""
+    draw = study_generator(seed, "types")
+    even = (np.arange(_BETWEEN) + draw.random((2, _BETWEEN))) / _BETWEEN
+    return [*even[0].tolist(), *(_TYPES[0] ** (1.0 - even[1])).tolist()]
 
 
 def _planted(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:

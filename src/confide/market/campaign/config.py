@@ -13,7 +13,7 @@ from confide.contract.known_keys import Keys
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.pairs.prior import PairPrior
 from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
-from confide.people.campaign_tables import PeopleTable
+from confide.people.campaign_tables import MOST_PEOPLE, PeopleTable
 from confide.tables import Above, Category
 
 __all__ = ["BitConfig", "BitsConfig", "BitsPairConfig", "BitsUnknownCostsConfig"]
@@ -33,7 +33,7 @@ def _belongs(name: str, value: float | None, law: str, chosen: str) -> None:
 class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
-    count: int = Field(ge=2, le=10**9, description="N, invited slots; fixed and public")
+    count: int = Field(ge=2, le=MOST_PEOPLE, description="N, invited slots; fixed and public")
 
 
 class Data(Keys):

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, DoorAudit, Finding, PlantedBug, controls, door_audit, mixed
+from confide.audit import (
+    AuditRow,
+    Concern,
+    Control,
+    DoorAudit,
+    Finding,
+    PlantedBug,
+    controls,
+    door_audit,
+    mixed,
+    strongest,
+)
 from confide.numerics.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
@@ -34,13 +45,15 @@ else:
     _Read = object
 
 _NAMES = {"": "everything that others see, jointly", "slack": "the path of prices", "audit": "the audit of the load"}
+_PROMISED = "everything that others see, jointly, by the promise"
 
 
 def walked(
     mechanism: Dude, pool: Pool, seed: int, *, sound: Dude | None = None, fault: Fault | None = None,
     pairs: int | None = None,
 ) -> dict[str, DoorAudit]:
-    """Each part of a mechanism's noise, and everything, against what is charged for it.
+    """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
+    promise of the mechanism's own, where all of its noise is Gaussian.
 
     Args:
         mechanism: a tiny one, sound or broken.
@@ -55,8 +68,11 @@ def walked(
         return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
 
     own = sound or mechanism
+    # Of flags only what they say is published, which has rows of its own.
+    own_promises = [] if isinstance(own, RoundDude) else [
+        promise for promise, _ in strongest(each for each in own.guarantees().privacy if each.unit is own.unit)]
     return door_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
-                      histories=history_kinds(own))
+                      histories=history_kinds(own), promises=own_promises)
 
 
 def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
@@ -75,7 +91,8 @@ def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRo
         >>> row.verdict.value, round(row.measured, 6), round(row.promised, 6)
         ('kept', 0.236704, 0.236704)
     """
-    return {part: audit.row(f"privacy: {_NAMES[part]}") for part, audit in walked(mechanism, pool, seed).items()}
+    return {part: audit.row(f"privacy: {_NAMES.get(part, _PROMISED)}")
+            for part, audit in walked(mechanism, pool, seed).items()}
 
 
 def answers_row(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Control, charge_rows, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Control, mixed, promise_rows, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Truthfulness
@@ -64,16 +64,15 @@ def audit_program(
     pool = tiny_pool(mechanism.program, seed, records)
     twin = tiny(mechanism, pool)
     small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
-    spent, wrongly = charge_rows(mechanism.events(), mechanism.loss)
-    bent = charge_rows(mixed(mechanism, ChargesTwice).events(), mechanism.loss)[0]
-    rows, out = [spent], [*wrongly, Control(spent.promise, "twice the squared budget", bent.flagged)]
+    promised = mechanism.guarantees()
+    rows, out = promise_rows(promised, mechanism.events)
+    bent, _ = promise_rows(promised, mixed(mechanism, ChargesTwice).events)
+    out.append(Control("the price of a promise", "twice the squared budget", any(row.flagged for row in bent)))
     rows += sensitivity_rows(mechanism, pool, seed)
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
     found = walked_rows(twin, small, seed)
-    promised = mechanism.guarantees()
-    rows += [*(row.holding(*([] if part else promised.privacy)) for part, row in found.items()),
-             answers_row(twin, small, seed)]
+    rows += [*found.values(), answers_row(twin, small, seed)]
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
         out += flag_controls(mechanism, twin, small, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from confide.audit import (
@@ -14,9 +14,11 @@ from confide.audit import (
     RepeatedNoise,
     door_audit,
     sampler_audit,
+    strongest,
 )
 from confide.contract.guarantees import Privacy
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.regression.audit.neighbouring import neighbours
@@ -27,13 +29,15 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
 from confide.regression.release.printed import PrintedRidge
 
-__all__ = ["FALSE_ALARM", "claims_of", "privacy_controls", "privacy_rows"]
+__all__ = ["FALSE_ALARM", "claims_of", "paid_of", "privacy_controls", "privacy_rows"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
 _HARDEST = 4  # pairs that a control is shown: the worst ones come first
+_PARTS = {"the payment estimates alone": "payment", "the release alone": "release"}
+"""Part of a promise -> the first word of the streams of its noise."""
 
 Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
 
@@ -83,24 +87,52 @@ def privacy_rows(
             step()
         return outcome
 
-    found = door_audit(run, neighbours(mechanism, source), claims_of(mechanism), source)
+    claims: dict[str, Loss | Privacy] = dict(claims_of(mechanism))
+    promised = _promises(mechanism, claims)
+    for part, held in promised.items():
+        if part and len(held) == 1:
+            claims[part] = held[0][0]
+    everything = [promise for promise, _ in promised.get("", ())]
+    if any(promise.loss == claims[""] for promise in everything):
+        del claims[""]
+    found = door_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
     names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
-    promised = _promises(mechanism, found)
-    rows = [audit.row(f"privacy loss: {names.get(part, part)}").holding(*promised.get(part, ()))
-            for part, audit in found.items()]
+    follow = {promise.sentence(): each for promise, each in promised.get("", ())} | {
+        part: held[0][1] for part, held in promised.items() if part and len(held) == 1}
+    rows = [audit.row(f"privacy loss: {names[''] if audit.promise in everything else names.get(part, part)}").holding(
+                *follow.get(part, ())) for part, audit in found.items()]
+    rows[0] = rows[0].holding(*(each for each in mechanism.guarantees().privacy if each.loss.vacuous))
     secure = Noise.secure()
     rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
     return rows
 
 
-def _promises(mechanism: PrivateTruthfulRegression, walked: Collection[str]) -> dict[str, list[Privacy]]:
-    """Part of the noise -> what is promised of it. A release that draws none rests on the walk of everything."""
-    parts = {"the payment estimates alone": "payment", "the release alone": "release"}
+def _promises(
+    mechanism: PrivateTruthfulRegression, walked: Mapping[str, Any]
+) -> dict[str, list[tuple[Privacy, tuple[Privacy, ...]]]]:
+    """Part of the noise -> what is promised of it: the strongest promises, and what follows from each. A release that
+    draws none rests on the walk of everything, of which no part is promised.
+    """
     out: dict[str, list[Privacy]] = {}
     for promise in mechanism.guarantees().privacy:
-        part = parts.get(promise.part, "")
-        out.setdefault(part if part in walked else "", []).append(promise)
-    return out
+        part = _PARTS.get(promise.part, "")
+        if promise.loss.vacuous or (part and part not in walked):
+            continue
+        out.setdefault(part, []).append(promise)
+    return {part: strongest(each) for part, each in out.items()}
+
+
+def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Which events pay for a promise: those of the payment estimates, those of the release, or all.
+
+    Args:
+        promise: of a regression.
+        events: of a whole run.
+    """
+    if promise.part not in _PARTS:
+        return events
+    payment = _PARTS[promise.part] == "payment"
+    return tuple(event for event in events if (event.label == "payment estimates") is payment)
 
 
 def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:

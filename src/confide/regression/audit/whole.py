@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.audit import AuditReport, charge_rows
+from confide.audit import AuditReport, promise_rows
 from confide.contract.kinds import Progress
 from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows
-from confide.regression.audit.privacy import privacy_controls, privacy_rows
+from confide.regression.audit.privacy import paid_of, privacy_controls, privacy_rows
 from confide.regression.planner import RegressionPlan
 
 __all__ = ["audit_regression"]
@@ -40,9 +40,8 @@ def audit_regression(plan: RegressionPlan, seed: int = 0, progress: Progress | N
         if progress is not None:
             progress(min(done, steps), steps)
 
+    spent, wrongly = promise_rows(mechanism.guarantees(), mechanism.events, paid_of) if mechanism.claims_privacy else (
+        [], [])
     rows = privacy_rows(mechanism, seed, step) + behaviour_rows(mechanism, seed, runs, _TYPES, step)
     controls = privacy_controls(mechanism, seed) + behaviour_controls(mechanism, seed)
-    if mechanism.claims_privacy:
-        spent, twice = charge_rows(mechanism.events(), mechanism.figures.loss)
-        rows, controls = [*rows, spent], [*controls, *twice]
-    return AuditReport(rows=tuple(rows), controls=tuple(controls))
+    return AuditReport(rows=(*rows, *spent), controls=(*controls, *wrongly))

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
-from confide.people.campaign_tables import DataTable, PeopleTable
+from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
 from confide.regression.priors import (
@@ -34,7 +34,7 @@ Bounds = Literal["reject", "clip"]
 class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
-    count: int = Field(ge=4, description="n, invited slots; fixed and public")
+    count: int = Field(ge=4, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
 
 
 class Data(DataTable):

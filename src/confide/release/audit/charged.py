@@ -117,6 +117,10 @@ def whole_charge(it: Mechanism) -> Loss:
 # ---- the same from the parameters
 
 
+_ROOM = Fraction(1, 2**37)
+"""In nats: what each draw of a game costs besides its range, as the spec says. Of many draws that is no rounding."""
+
+
 def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
     """The price of a whole run by the ledger's rule, held against what the parameters name, neither more nor less; and
     the same of runs that are charged twice and by half.
@@ -140,7 +144,7 @@ def own_rho(it: Mechanism) -> float:
     """The zCDP cost of a run from its parameters, by a sum of its own that shares no code with the accountant."""
     match it:
         case DualQuery():
-            steps = sum((2 * Fraction(it.eta) * t / it.n) ** 2 / 8 for t in range(1, it.rounds))
+            steps = sum((2 * Fraction(it.eta) * t / it.n + _ROOM) ** 2 / 8 for t in range(1, it.rounds))
             return float(it.samples * steps) + it.marginal_rho
         case Reweighted():
             return own_rho(it.dual_query) + it.rho_sel + it.rho_mea

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, Loss, PlantedBug, beside_charge, controls, door_audit
+from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
-from confide.privacy.losses import PureDP
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise import Noise
-from confide.release.audit.charged import Charge, charge, charges
+from confide.release.audit.charged import Charge, charge, charges, whole_charge
 from confide.release.audit.faults import Fault, faults
 from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
-from confide.release.mwem import MWEM
 
 __all__ = ["Run", "audited", "door_controls", "door_rows", "histories", "quiet", "release_controls", "release_rows"]
 
@@ -28,7 +28,7 @@ Run = Callable[[Any, Noise], Any]
 def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
     """A run whose warnings nobody needs: on 40 records no fit is a good one."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", PublicWarning)
         return it.run(data, noise)
 
 
@@ -39,7 +39,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 def audited(
     it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
-    charged: Iterable[Charge] | None = None,
+    charged: Iterable[Charge] | None = None, promised: bool = False,
 ) -> dict[str, DoorAudit]:
     """Each part of the noise, and everything, against what is charged for it.
 
@@ -49,10 +49,14 @@ def audited(
         run: another run than its own, such as one with less noise.
         pairs: how many of its pairs of data sets are walked; None for all.
         charged: other charges than its own.
+        promised: whether everything is held against what the mechanism promises of itself, too.
     """
-    claims = dict(charges(it) if charged is None else charged)
+    claims: dict[str, Loss | Privacy] = dict(charges(it) if charged is None else charged)
+    others: list[Privacy] = []
+    if promised:
+        claims[""], others = beside_charge(whole_charge(it), it.guarantees().privacy)
     return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
-                      histories(seed))
+                      histories(seed), promises=others)
 
 
 def door_rows(
@@ -79,11 +83,9 @@ def door_rows(
 
 def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
     yield charge(it)[0]
-    for part, found in audited(it, seed, run=run, pairs=pairs).items():
-        yield found.row(f"privacy: {name}{f', {part}' if part else ''}")
-    if isinstance(it, MWEM):
-        pure = audited(it, seed, run=run, pairs=pairs, charged=[Charge("", PureDP(it.epsilon))])
-        yield pure[""].row(f"privacy: {name}, pure")
+    for part, found in audited(it, seed, run=run, pairs=pairs, promised=True).items():
+        what = str(found.claim) if part and found.promise is not None else part
+        yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
 
 def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, replace
 
 import numpy as np
 
@@ -28,11 +29,14 @@ from confide.release.dual_query import DualQuery
 from confide.release.query_game import query_law
 from confide.release.workload import Workload
 
-__all__ = ["FALSE_ALARM", "accuracy_row", "door_row", "dual_query_controls", "dual_query_rows", "law_rows",
-           "samples_row"]
+__all__ = ["FALSE_ALARM", "Kind", "accuracy_row", "door_row", "dual_query_controls", "dual_query_rows", "law_rows",
+           "like", "samples_row"]
 
 FALSE_ALARM = 1e-9
 """Probability with which a row that rests on random draws says "broken" of a kept promise; there are two of them."""
+
+Kind = Callable[..., DualQuery]
+"""A class of the family, or whatever makes its mechanisms from parameters that are named."""
 
 _DATA = ((4, 4, 4, 6),)
 """Data sets of four elements; each replacement of one of them makes a neighbour."""
@@ -41,8 +45,19 @@ _DRAWS = 600
 _DELTAS = (0.25, 0.5)  # of the pure bound: at which epsilon the hockey stick is compared
 
 
+def like(it: DualQuery) -> Kind:
+    """What makes games of the class of a mechanism, with its usual parameters but for those that are named; parameters
+    that only this class has stay as they are.
+
+    Args:
+        it: of a campaign, sound or broken.
+    """
+    usual = {each.name: each.default for each in fields(DualQuery) if each.default is not MISSING}
+    return lambda **given: replace(it, **{**usual, **given})
+
+
 def law_rows(
-    kind: type[DualQuery] = DualQuery, *, eta: float = 1.0, rounds: int = 3, samples: int = 1,
+    kind: Kind = DualQuery, *, eta: float = 1.0, rounds: int = 3, samples: int = 1,
     claims: Sequence[str] = ("pure", "zcdp", "delta"), data: Sequence[Sequence[int]] = _DATA,
 ) -> list[AuditRow]:
     """The law of all transcripts of a tiny game: pure loss, Renyi divergences, and delta at two epsilons.
@@ -71,7 +86,7 @@ def law_rows(
     return [exact_audit(laws, claim, pairs).row(promise) for name, promise, claim in held if name in claims]
 
 
-def door_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
+def door_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """A whole run on neighbouring tables along common histories, with measured marginals: nothing passes the draws.
 
     Args:
@@ -92,7 +107,7 @@ def door_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
     return found[""].row("privacy: its own run on neighbours (zCDP)")
 
 
-def samples_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
+def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """The draws of a round are independent: two of them net to nothing, or are equal, as often as they should.
 
     With two samples a round, the netted ones hold two different queries with a probability that follows from the
@@ -116,7 +131,7 @@ def samples_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
                             false_alarm=FALSE_ALARM, unit="(probability)", concern=Concern.PRIVACY)
 
 
-def accuracy_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
+def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """The error of a long run against its certificate, where that says something.
 
     Args:
@@ -134,15 +149,19 @@ def accuracy_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
                             unit="of the records", concern=Concern.ACCURACY)
 
 
-def dual_query_rows(seed: int = 1) -> list[AuditRow]:
+def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
     """All promises of DualQuery, by all audits.
+
+    Args:
+        seed: of histories and draws.
+        kind: the mechanism, or a broken one.
 
     Example:
         >>> {row.verdict.value for row in dual_query_rows()}
         {'kept'}
     """
-    return [*law_rows(), *law_rows(eta=0.25, rounds=2, samples=2), door_row(seed=seed), samples_row(seed=seed),
-            accuracy_row(seed=seed)]
+    return [*law_rows(kind), *law_rows(kind, eta=0.25, rounds=2, samples=2), door_row(kind, seed),
+            samples_row(kind, seed), accuracy_row(kind, seed)]
 
 
 def dual_query_controls(seed: int = 1) -> list[Control]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -31,7 +31,8 @@ TRUTH = ((0, 1, 1, 0, 1, 0, 0, 1), (0, 0, 0, 1, 0, 1, 1, 1), (1, 1, 0, 0, 1, 1, 
 
 
 def tiny_game(
-    eta: float = 0.25, rounds: int = 3, samples: int = 1, n: int = 4, kind: type[DualQuery] = DualQuery, **others: Any
+    eta: float = 0.25, rounds: int = 3, samples: int = 1, n: int = 4, kind: Callable[..., DualQuery] = DualQuery,
+    **others: Any,
 ) -> DualQuery:
     """DualQuery over eight elements and three predicates.
 

@@ -45,17 +45,13 @@ def recast(it: Mechanism, kind: type[_Kind]) -> _Kind:
 
 
 def tiny(it: Mechanism) -> Mechanism:
-    """A mechanism of the same kind, with the same rules, for 40 records of four columns."""
+    """The same mechanism, of its own class and with the same rules, for 40 records of four columns."""
     both: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
     match it:
         case DualQuery():
-            return DualQuery(**both, eta=0.5, rounds=5, samples=12, one_hot=it.one_hot, free=it.free,
-                             marginal_rho=0.05 if it.free == "marginals" else 0.0, oracle=it.oracle, delta=it.delta,
-                             calculator=it.calculator)
+            return _tiny_game(it, both)
         case Reweighted():
-            game = DualQuery(**both, eta=0.5, rounds=5, samples=12, one_hot=it.dual_query.one_hot,
-                             oracle=it.dual_query.oracle)
-            return replace(it, dual_query=game, rho_mea=0.5, measured=4, listed=None,
+            return replace(it, dual_query=_tiny_game(it.dual_query, both), rho_mea=0.5, measured=4, listed=None,
                            rho_sel=0.1 if it.selection == "private" else 0.0)
         case MarginalFit():
             # A run that chooses T takes much of it where much is spent, and little tells it apart from its neighbours.
@@ -63,7 +59,7 @@ def tiny(it: Mechanism) -> Mechanism:
                            tables=None if it.tables is None else min(4, it.tables), batches=2, population=200,
                            widths=(2, 3))
         case MWEM():
-            return MWEM(**both, rounds=5, epsilon=2.0, form=it.form, passes=it.passes)
+            return replace(it, **both, rounds=5, epsilon=2.0)
         case NoisyAnswers():
             # Queries of one attribute: a record may change all that the noise is made for.
             one = Workload.complete(TINY, width=1)
@@ -73,6 +69,10 @@ def tiny(it: Mechanism) -> Mechanism:
         case IndependentMarginals():
             return replace(it, **both)
     return it
+
+
+def _tiny_game(it: DualQuery, both: dict[str, Any]) -> DualQuery:
+    return replace(it, **both, eta=0.5, rounds=5, samples=12, marginal_rho=0.05 if it.free == "marginals" else 0.0)
 
 
 def twins() -> dict[str, Mechanism]:

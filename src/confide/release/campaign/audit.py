@@ -5,7 +5,7 @@ data with the campaign's own columns. The custodian's table is never touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,10 @@ from confide.audit import (
     Neighbours,
     completed,
     door_audit,
+    promise_rows,
     sampler_audit,
 )
-from confide.contract.guarantees import Accuracy, Guarantee, Privacy
+from confide.contract.guarantees import Accuracy, Guarantee
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
@@ -32,12 +33,13 @@ from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
 from confide.release.audit.charged import charge, own_epsilon, own_rho, whole_charge
 from confide.release.audit.doors import Run, door_rows, histories, quiet
+from confide.release.audit.dual import like
+from confide.release.audit.full_size import full_size
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
 from confide.release.baselines import NoisyAnswers
-from confide.release.campaign.made_up import made_up_table
+from confide.release.campaign.made_up import table_of
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import Bars, bars, released_answers
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
@@ -48,8 +50,7 @@ FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
 
 _DRAWS = 400
-_LARGEST = 200_000  # records of the made-up table at most
-_STEPS = 5
+_STEPS = 6
 _UNPROMISED = {
     Concern.INCENTIVES: "nobody reports anything: a custodian holds the table, so that there is no lie to pay for",
     Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
@@ -67,20 +68,27 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
     """
     twin = tiny(plan.mechanism)
     charged, planted = charge(plan.mechanism)
-    rows, out = [_accounts(plan), charged], [_wrong_accounts(plan), *planted]
+    priced, wrongly = promise_rows(plan.guarantees, lambda: plan.events)
+    rows = [_accounts(plan), charged, *(row for row in priced if row.concern is Concern.PRIVACY)]
+    out = [_wrong_accounts(plan), *planted, *wrongly]
     advance(progress, 1, _STEPS)
-    rows += _door_rows(twin, seed, plan.guarantees.privacy)
+    rows += _door_rows(twin, seed)
     advance(progress, 2, _STEPS)
     out += _door_controls(twin, seed)
     advance(progress, 3, _STEPS)
-    if isinstance(plan.mechanism, DualQuery | Reweighted):
-        rows += dual_query_rows(seed)
-        out += dual_query_controls(seed)
+    large = full_size(plan.mechanism, plan.schema, seed)
+    rows += large[0]
+    out += large[1]
     advance(progress, 4, _STEPS)
+    game = plan.mechanism.dual_query if isinstance(plan.mechanism, Reweighted) else plan.mechanism
+    if isinstance(game, DualQuery):
+        rows += dual_query_rows(seed, like(game))
+        out += dual_query_controls(seed)
+    advance(progress, 5, _STEPS)
     errors = _accuracy(plan, seed)
     rows += errors[0]
     out += errors[1]
-    advance(progress, 5, _STEPS)
+    advance(progress, 6, _STEPS)
     return completed(AuditReport(tuple(rows), tuple(out)), plan.guarantees, _UNPROMISED, _unmeasured)
 
 
@@ -91,7 +99,7 @@ def _unmeasured(promise: Guarantee) -> str:
 # ---- a tiny twin, walked through
 
 
-def _door_rows(twin: Mechanism, seed: int, promises: Sequence[Privacy]) -> list[AuditRow]:
+def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
     heard: dict[tuple[str, str], Draw] = {}
 
     def run(data: Any, noise: Noise) -> Any:
@@ -102,8 +110,7 @@ def _door_rows(twin: Mechanism, seed: int, promises: Sequence[Privacy]) -> list[
         return outcome
 
     name = f"{type(twin).__name__} on {RECORDS} records of four columns"
-    rows = [row.holding(*promises) if row.promise == f"privacy: {name}" else row
-            for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
+    rows = [row for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
 
@@ -118,8 +125,13 @@ def _door_controls(twin: Mechanism, seed: int) -> list[Control]:
     ]
     pairs = [_told(pair) for pair in neighbours(twin, seed)]
     claims = {"": whole_charge(twin)}
-    return [Control("privacy, its own run", bug, door_audit(run, pairs, claims, histories(seed))[""].flagged)
-            for bug, run in broken]
+    drawn = histories(seed)
+
+    def shows(run: Run) -> bool:  # one pair that shows a bug is enough
+        return any(door_audit(run, [pair], claims, lambda _, at=number: drawn(at))[""].flagged  # type: ignore[misc]
+                   for number, pair in enumerate(pairs))
+
+    return [Control("privacy, its own run", bug, shows(run)) for bug, run in broken]
 
 
 class _Told:
@@ -151,9 +163,11 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
     stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
-    return AuditRow.at_most("privacy: the epsilon that is promised, summed again", plan.loss.epsilon * (1 + 1e-9), own,
-                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}",
-                            unit="nats", concern=Concern.PRIVACY).holding(*stated)
+    name, evidence = "privacy: the epsilon that is promised, summed again", (
+        f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+    if not stated:
+        return AuditRow.at_most(name, plan.loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
+    return AuditRow.of_privacy(stated[0], own, evidence, named=name).holding(*stated)
 
 
 def _wrong_accounts(plan: QueriesPlan) -> Control:
@@ -175,10 +189,7 @@ def _accuracy(plan: QueriesPlan, seed: int) -> tuple[list[AuditRow], list[Contro
     the same with bars that are far too narrow.
     """
     it = _strict(plan.mechanism)
-    shown = min(plan.records, _LARGEST)
-    data = made_up_table(plan.schema, shown, seed=seed)
-    if shown < plan.records:  # the same parts of every law in a larger table
-        data = _repeated(data, plan.records)
+    data = table_of(plan.schema, plan.records, seed=seed)
     true = true_answers(data, plan.workload)
     needs_table = not isinstance(it, NoisyAnswers | DualQuery | MWEM)
     outcome = it.run(data if needs_table or getattr(it, "free", "") == "marginals" else true, Noise.simulated(seed))
@@ -252,8 +263,3 @@ def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow
     return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
                             float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
                             false_alarm=FALSE_ALARM, unit="times the bar", concern=Concern.ACCURACY)
-
-
-def _repeated(data: Codes, records: int) -> Codes:
-    times = -(-records // data.records)
-    return Codes(schema=data.schema, cells=np.tile(data.cells, (times, 1))[:records])

@@ -9,7 +9,9 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release.codes import Codes
 from confide.release.schema import Schema
 
-__all__ = ["made_up_table"]
+__all__ = ["made_up_table", "table_of"]
+
+_LARGEST = 200_000  # records that are made up at most
 
 
 def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, sharpness: float = 1.0) -> Codes:
@@ -40,3 +42,17 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
         ends[:, -1] = 1.0
         cells[:, place] = (coins.random(records)[:, None] > ends[member]).sum(axis=1)
     return Codes(schema=schema, cells=cells)
+
+
+def table_of(schema: Schema, records: int, *, seed: int) -> Codes:
+    """A made-up table of any size: beyond 200,000 records the same ones are repeated, so that every part of them has
+    the same share.
+
+    Args:
+        schema: the public columns.
+        records: n.
+        seed: public.
+    """
+    made = made_up_table(schema, min(records, _LARGEST), seed=seed)
+    times = -(-records // made.records)
+    return made if times == 1 else Codes(schema=schema, cells=np.tile(made.cells, (times, 1))[:records])

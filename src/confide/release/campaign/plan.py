@@ -13,6 +13,7 @@ from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Section
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
@@ -213,7 +214,7 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
         workload = config.queries(schema)
         advice = _advice(config, schema, workload) if isinstance(config.method, Recommended) else None
         mechanism = build(config, schema, workload) if advice is None else advice.mechanism
-    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, UserWarning))
+    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, PublicWarning))
     plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice,
                        doubts=tuple(doubts))
     if plan.prediction.hopeless:

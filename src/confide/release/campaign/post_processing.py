@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import IndependentBillboard
 from confide.release.campaign.config import MOST_QUERIES, MOST_ROWS
@@ -136,7 +137,7 @@ def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:
         for literal in literals:
             Workload.conjunctions([[literal]], attributes=plan.schema)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what is dropped is the only one, and then it is refused
+            warnings.simplefilter("ignore", PublicWarning)  # what is dropped is the only one, and then it is refused
             return Workload.conjunctions([list(literals)], attributes=plan.schema)
     except InvalidInput as error:
         raise InvalidInput(where, error.problem, error.limit) from None

@@ -33,6 +33,7 @@ __all__ = [
     "QuietFakeTree",
     "SharpThreshold",
     "TiesByDegree",
+    "drawn_at",
     "misses",
 ]
 
@@ -96,6 +97,25 @@ class HalfDrawn(_Search):
     @property
     def call(self) -> Any:
         return mixed(super().call, _HalfDrawn)
+
+
+def drawn_at(factor: float) -> type[Any]:
+    """A program that draws noise at a part of the scale that its own law, and its promise, speak of.
+
+    Args:
+        factor: the part.
+    """
+
+    class Part(_Call):
+        def order(self, values: Any, scale: float, noise: Noise, call: int, threshold: float | None) -> Any:
+            return super().order(values, factor * scale, noise, call, threshold)
+
+    class PartDrawn(_Search):
+        @property
+        def call(self) -> Any:
+            return mixed(super().call, Part)
+
+    return PartDrawn
 
 
 class TiesByDegree(Walk):

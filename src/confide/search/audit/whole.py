@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, promise_rows
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.search.audit.full_size import full_size
 from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.missed_targets import miss_controls, miss_rows
 from confide.search.audit.own_runs import history_row, runs_row, walk_row
@@ -57,22 +57,22 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
 
     Example:
         >>> it = PTarget(1000, 5, 50, 0.5, 40, "private")
-        >>> row, planted = charge_rows(it.events(), PureDP(it.calls * it.epsilon))  # the first row; all take seconds
-        >>> row.verdict.value, row.measured
-        ('kept', 1.0)
+        >>> rows, planted = promise_rows(it.guarantees(), it.events)  # the first rows; all take seconds
+        >>> [(row.verdict.value, row.measured) for row in rows]
+        [('kept', 2.0), ('kept', 1.0)]
     """
     if not isinstance(mechanism, PTarget):
         raise InvalidInput("mechanism", f"{type(mechanism).__name__} is no private search", "must be a PTarget")
     if mechanism.calls < 1:
         raise InvalidInput("mechanism", "never looks for another component", "there is nothing private to audit")
     draws, left = mechanism.call.draws_threshold, unplanted(mechanism)
+    priced, wrongly = promise_rows(mechanism.guarantees(), mechanism.events)
     selection = selection_row(mechanism)
-    charged, twice_or_half = charge_rows(mechanism.events(), PureDP(mechanism.calls * mechanism.epsilon))
-    rows = [charged, replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
+    rows = [*priced, replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
             walk_row(mechanism)]
     rows += [*delta_row(mechanism), *miss_rows(mechanism)]
     advance(progress, 1, _STEPS)
-    out = [*twice_or_half, *miss_controls(mechanism)]
+    out = [*wrongly, *miss_controls(mechanism)]
     out += [_control("the delta of a list", "a list that is sold as if it told nothing of anybody", row)
             for row in delta_row(mechanism, 0.0)]
     out.append(_control("inside a component", "ties broken by the number of contacts",
@@ -102,6 +102,9 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     advance(progress, 3, _STEPS)
     near = min(mechanism.epsilon, 1.0)  # where noise that is used again shows, and a cap; half of it shows at another
     rows += [runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near)]
+    large = full_size(mechanism, seed)
+    rows += large[0]
+    out += large[1]
     advance(progress, 4, _STEPS)
     out.append(_control("own runs", "half of the noise is drawn", runs_row(mixed(mechanism, HalfDrawn), seed,
                                                                           sound=mechanism)))

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import hmac
+import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from campaign.service.parts import PASSWORD, Clock, Parts
-from confide.campaign.service.access import (
-    Attempts,
-    Invitations,
-    Logins,
-    Participant,
-    Role,
-    Sessions,
-    csrf_of,
-    digest_of,
-)
+from confide.campaign.service.access import Attempts, Logins, Participant, Role, Sessions, csrf_of, digest_of
+from confide.campaign.service.access.attempts import WINDOW
 from confide.campaign.service.access.logins import Begun
 from confide.campaign.store import service_schema as t
 from confide.contract import InvalidInput, Refused, kind
@@ -119,7 +114,7 @@ def test_sessions_end(parts: Parts, campaign: int) -> None:
     sessions = Sessions(parts.store, hours=1, days=2, clock=clock)
     hers = sessions.begin(parts.operator)
     (_, code), = parts.invitations.invite(campaign, [4])
-    joined = Invitations(parts.store, sessions).join(code)
+    joined = parts.invitations.join(code)
     assert joined is not None
     token, who = joined
     assert (sessions.participant(token), who) == (Participant(campaign, 4), Participant(campaign, 4))
@@ -127,9 +122,15 @@ def test_sessions_end(parts: Parts, campaign: int) -> None:
     assert sessions.participant(hers) is None
     clock.now += 3600
     assert sessions.who(hers) is None
-    clock.now += 86_400
-    assert sessions.participant(token) == who
+    clock.now += 1000 * 86_400
+    sessions.sweep()
+    assert sessions.participant(token) == who  # as long as she may withdraw, she can
+    parts.store.cancel(campaign)
+    sessions.sweep()
     clock.now += 2 * 86_400
+    sessions.sweep()
+    assert sessions.participant(token) == who
+    clock.now += 86_400
     assert sessions.participant(token) is None
     sessions.sweep()
     with parts.store.database.reading() as connection:
@@ -160,6 +161,29 @@ def test_a_begun_log_in_is_taken_once_in_its_browser_and_in_time(parts: Parts) -
     with parts.store.database.reading() as connection:
         assert connection.execute(select(t.begun_login)).all() == []
     assert begun.secret not in repr(begun)
+
+
+def test_nothing_tells_when_somebody_joined(parts: Parts, campaign: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two who join a month apart have rows that differ in their slots and random digests alone; no clock is read."""
+    clock = Clock()
+    monkeypatch.setattr(time, "time", clock)
+    sessions = Sessions(parts.store, clock=clock)
+    tokens = {}
+    for slot in (4, 2):
+        (_, code), = parts.invitations.invite(campaign, [slot])
+        joined = parts.invitations.join(code)
+        assert joined is not None
+        tokens[slot] = digest_of(joined[0])
+        sessions.sweep()
+        clock.now += 30 * 86_400
+    parts.store.cancel(campaign)
+    sessions.sweep()
+    with parts.store.database.reading() as connection:
+        rows = connection.execute(select(t.participant_session)).mappings().all()
+        last = connection.execute(select(t.draft.c.last_day)).scalars().all()
+    assert sorted(map(dict, rows), key=lambda row: row["slot"]) == [
+        {"digest": tokens[slot], "campaign_id": campaign, "slot": slot} for slot in (2, 4)]
+    assert last == ["2027-09-12"]  # 180 days after it ended, for both
 
 
 def test_a_session_is_ended_by_its_owner(parts: Parts) -> None:
@@ -232,13 +256,41 @@ def test_no_secret_is_stored(parts: Parts, campaign: int) -> None:
 def test_attempts_are_counted_over_all_workers(parts: Parts) -> None:
     clock = Clock()
     one, other = (Attempts(parts.store, clock=clock) for _ in range(2))
-    assert [each.allowed("log in", "192.0.2.7", most=3, seconds=60) for each in (one, other, one, other)] == [
-        True, True, True, False]
-    assert one.allowed("log in", "192.0.2.8", most=3, seconds=60)
-    assert one.allowed("join", "192.0.2.7", most=3, seconds=60)
-    clock.now += 60
-    assert one.allowed("log in", "192.0.2.7", most=3, seconds=60)
-    clock.now += 90_000
-    one.sweep()
+    mine = ["log in at 192.0.2.7", "log in as ada"]
+    assert [each.begin(mine).counts for each in (one, other, one)] == [(1, 1), (2, 2), (3, 3)]
+    assert one.begin(["log in at 192.0.2.8", "log in as ada"]).counts == (1, 4)
+    clock.now += WINDOW
+    assert other.begin(mine).counts == (1, 1)
+
+
+def test_attempts_that_are_made_at_once_are_all_counted(parts: Parts) -> None:
+    attempts = Attempts(parts.store, clock=Clock())
+    with ThreadPoolExecutor(8) as pool:
+        counts = sorted(pool.map(lambda _: attempts.begin(["join"]).counts[0], range(16)))
+    assert counts == list(range(1, 17))
+
+
+def test_of_attempts_nothing_stays(parts: Parts) -> None:
+    """Of those that succeed at once, of others after minutes; no key that is kept tells whose they were."""
+    clock = Clock()
+    attempts = Attempts(parts.store, clock=clock)
+
+    def rows() -> list[Any]:
+        with parts.store.database.reading() as connection:
+            return [row for table in (t.attempt, t.attempt_key) for row in connection.execute(select(table)).all()]
+
+    attempts.forgive(attempts.begin(["join at 192.0.2.7"]))
     with parts.store.database.reading() as connection:
         assert connection.execute(select(t.attempt)).all() == []
+    counted = attempts.begin(["join at 192.0.2.7"])
+    assert counted.keys[0] != hmac.digest(parts.store.home.ledger_key, b"join at 192.0.2.7", "sha256")
+    clock.now += WINDOW
+    later = attempts.begin(["join at 192.0.2.7"])
+    assert later.keys != counted.keys  # another key
+    attempts.sweep()
+    left = repr(rows())
+    assert repr(later.keys[0]) in left
+    assert repr(counted.keys[0]) not in left
+    clock.now += WINDOW
+    attempts.sweep()
+    assert rows() == []

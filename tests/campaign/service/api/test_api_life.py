@@ -6,12 +6,16 @@ import io
 import time
 import zipfile
 from pathlib import Path
+from threading import Event
 from typing import Any
+
+import pytest
 
 from campaign.service.clients import Caller, serving
 from campaign.service.parts import sent
 from confide.campaign import verify
 from confide.campaign.service.access import Participant
+from confide.campaign.service.work import Worker
 from confide.contract import kind
 
 
@@ -68,5 +72,26 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         told = olga("POST", f"/campaigns/{number}/payouts/confirmations", content=answer,
                     headers={"Content-Type": "text/csv"})
         assert told == {"paid": due, "failed": 0, "known": 0}
-        people[0]("POST", "/mine/share", json={}, status=409)  # erased: she types it herself
+        people[0]("POST", "/mine/share", json={}, status=401)  # erased, with her session: her own record gives it
+        olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]}, status=409)
         assert olga("GET", "/ledger")["data_sets"]
+
+
+def test_a_process_whose_worker_is_dead_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(self: Worker, stop: Event) -> None:
+        assert not stop.is_set()
+
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    with serving(tmp_path / "one") as (_, anybody):
+        assert anybody.client.get("/health/ready").status_code == 200
+    monkeypatch.setattr(Worker, "run", dies)
+    with serving(tmp_path / "two") as (app, anybody):
+        for thread in app.state.parts._threads[2:]:
+            thread.join()
+        answer = anybody.client.get("/health/ready")
+        assert answer.status_code == 503
+        assert "nobody does this process's jobs" in answer.json()["detail"]
+        assert anybody.client.get("/health/live").status_code == 200
+    with serving(tmp_path / "three", settling=False) as (_, anybody):  # others do jobs
+        assert anybody.client.get("/health/ready").status_code == 200

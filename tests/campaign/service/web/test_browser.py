@@ -360,3 +360,26 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
             page.goto(base + path)
             accepted(page)
         context.close()
+
+
+def test_a_link_asks_whoever_takes_part_already(chromium: Browser, tmp_path: Path) -> None:
+    """The code of a link is in the form, and goes nowhere before she has said that it should."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        sent = wire(page)
+        page.goto(f"{base}/join#{other}")
+        again = page.get_by_role("button", name="Use this code instead")
+        again.wait_for()
+        accepted(page)
+        assert page.get_by_label("Your code").input_value() == other
+        assert not any(other in each for each in sent)
+        assert parts.invitations.waiting(number) == 1
+        again.click()
+        page.wait_for_url(f"{base}/mine")
+        assert parts.invitations.waiting(number) == 0
+        context.close()

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from campaign.service.parts import Parts, filled, sent
 from cases import fast
-from confide.campaign import State, verify
+from confide.campaign import State, Store, verify
+from confide.campaign.backup import backup
 from confide.campaign.service.work import Drafts, Opened, Task
 from confide.campaign.service.work import opened as opened_module
+from confide.campaign.service.work.payout_files import payout_file, take_answer
 from confide.campaign.service.work.rounds import FIRST
+from confide.campaign.store import service_schema as t
 from confide.campaign.store.reports import put_row
 from confide.contract import InvalidInput, Refused, kind
 from people.all_kinds import PEOPLES
@@ -62,6 +69,10 @@ def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
                 parts.participation.share(people[5])
         with pytest.raises(Refused, match="nothing is asked"):
             parts.participation.submit(people[0], {})
+        if parts.store.payouts(number).done:  # nothing was due, so that shares stay, with those who may look at them
+            assert private(parts.opened.get(number).folder) == []
+            assert sessions(parts) == 6
+            assert parts.join(number, [1])
 
 
 def test_no_campaign_is_opened_in_which_no_device_would_draw(tmp_path: Path) -> None:
@@ -74,9 +85,26 @@ def test_no_campaign_is_opened_in_which_no_device_would_draw(tmp_path: Path) -> 
         parts.open(text.replace("epsilon = 1.0 ", "epsilon = 10.0 "))
 
 
-def tables(folder: Path) -> list[Path]:
-    """What people have handed in, where it lies in files besides the public ones."""
-    return [path for path in folder.rglob("*.csv") if "pack" not in path.parts]
+def private(folder: Path) -> list[str]:
+    """All files of a campaign besides the public ones: what people have handed in, and what follows from it."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*")
+                  if "pack" not in path.relative_to(folder).parts[:1])
+
+
+def pay_all(parts: Parts, number: int) -> None:
+    """Approve, export, and have the bank say that everybody is paid."""
+    campaign = parts.opened.get(number).campaign
+    campaign.approve_payouts(campaign.payouts(store=parts.store).queue.code, store=parts.store)
+    _, data = payout_file(campaign, parts.store)
+    rows = list(csv.DictReader(io.StringIO(data.decode())))
+    answer = "reference,status\n" + "".join(f"{row['reference']},paid\n" for row in rows)
+    assert take_answer(campaign, parts.store, answer.encode())["paid"] == len(rows) > 0
+
+
+def sessions(parts: Parts) -> int:
+    """How many participants' sessions the store has."""
+    with parts.store.database.reading() as connection:
+        return len(connection.execute(select(t.participant_session.c.digest)).all())
 
 
 def test_a_kind_with_contracts(tmp_path: Path) -> None:
@@ -96,7 +124,7 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
                 row = {"id": str(slot + 1), "concern": repr((slot + 0.5) / 1000)}
                 put_row(connection, number, slot, json.dumps(row), FIRST)
         assert parts.rounds.draw_up(opened).number == 1
-        assert tables(opened.folder) == []
+        assert private(opened.folder) == ["contracts.json"]
         assert taking.standing(people[3]).asks == "contract"
         first = taking.contract(people[3])
         assert first is not None
@@ -118,14 +146,46 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
             (field,) = taking.form(who)
             typed = {field.column: "30"}
             taking.submit(who, sent(instructions, typed, drawn=-3))
+            taking.submit(who, sent(instructions, typed, drawn=-3))  # the same one, as another tab does
+            with pytest.raises(Refused, match="another draw would tell more"):
+                taking.submit(who, sent(instructions, typed, drawn=2))
             with pytest.raises(InvalidInput, match="nothing that a device hands in"):
                 taking.submit(who, typed)  # the record itself must not be sent
         assert asked
+        parts.jobs.ask(number, Task.SETTLE)
+        with pytest.raises(Refused, match="the collection is over"):  # what is settled must not change meanwhile
+            taking.submit(who, sent(instructions, typed, drawn=-3))
         assert parts.do(number, Task.SETTLE).problem == ""
-        assert tables(opened.folder) == []
+        assert private(opened.folder) == ["contracts.json"]
         assert verify(opened.pack).passed
         shown = [taking.share(who) for who in people]
         assert all(shown)
+        assert (sessions(parts), len(parts.join(number, [9]))) == (8, 1)  # she may have lost hers
+        pay_all(parts, number)
+        assert private(opened.folder) == []  # single payments, and who declined
+        assert verify(opened.pack).passed
+        assert sessions(parts) == 0
+        for slots in ([9], range(1000)):
+            with pytest.raises(Refused, match="everybody is paid"):
+                parts.invitations.invite(number, slots)
+        with tarfile.open(backup(tmp_path / "copy.tar", store=parts.store)) as archive:
+            assert [name for name in archive.getnames() if "service/" in name and "/pack/" not in name] == []
+
+
+def test_nothing_private_is_left_of_a_cancelled_campaign(tmp_path: Path) -> None:
+    """And of a campaign of the same number, in another store of the installation, nothing is taken."""
+    with Parts.at(tmp_path) as parts:
+        number = parts.open(kind("mean").template)
+        opened = parts.opened.get(number)
+        (who,) = parts.join(number, [0])
+        parts.participation.submit(who, {"concern": "0.1"})
+        parts.rounds.draw_up(opened)
+        with Store(f"sqlite:///{tmp_path / 'other.db'}", home=parts.store.home) as other:
+            assert other.open(opened.campaign.file, 1000).number == number
+            other.cancel(number)
+        assert private(opened.folder) == ["contracts.json"]
+        parts.store.cancel(number)
+        assert private(opened.folder) == []
 
 
 QUERIES = """\

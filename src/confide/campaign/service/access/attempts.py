@@ -1,24 +1,46 @@
-"""Attempts: how often somebody may try something in a while, counted over all workers.
+"""Attempts: how often somebody has failed at something in the last minutes, counted over all workers.
 
-Who tries is kept as a keyed hash, for as long as the while lasts.
+Who tries is kept as a hash under a random key, which is thrown away with the counts after minutes: then nobody can tell
+who tried, the owner of the installation's keys included. Of an attempt that succeeds nothing is kept.
 """
 
 from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
+from confide.privacy.noise.entropy import random_bytes
 
-__all__ = ["Attempts"]
+__all__ = ["WINDOW", "Attempts", "Counted"]
 
-_LONGEST = 86_400  # seconds that an attempt is remembered
+WINDOW = 300
+"""Seconds in which failures are counted together."""
+
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, repr=False)
+class Counted:
+    """An attempt that was counted as if it had failed.
+
+    Args:
+        window: the first second of those minutes.
+        keys: under which it was counted.
+        counts: how often it was counted under each, this time included.
+    """
+
+    window: int
+    keys: tuple[bytes, ...]
+    counts: tuple[int, ...]
 
 
 class Attempts:
@@ -30,27 +52,47 @@ class Attempts:
     """
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
-        self._database, self._home, self._clock = store.database, store.home, clock
+        self._database, self._clock = store.database, clock
 
-    def allowed(self, what: str, who: str, *, most: int, seconds: int) -> bool:
-        """Count an attempt, and say whether it is within the limit.
+    def begin(self, tried: Sequence[str]) -> Counted:
+        """Count an attempt before it is made, as a failure: of many that are made at once, none is overlooked.
 
         Args:
-            what: is tried, such as "log in".
-            who: tries it, such as an address.
-            most: attempts in a while.
-            seconds: that the while lasts, a day at most.
+            tried: what is counted, such as "log in" with a name, or with an address; each by itself.
         """
-        window = int(self._clock()) // seconds * seconds
-        key = hmac.digest(self._home.ledger_key, f"attempt\0{what}\0{who}".encode("utf-8", "replace"), "sha256")
-        build = sqlite_insert if self._database.sqlite else postgresql_insert
-        counted = build(t.attempt).values(key=key, window=window, count=1)
-        counted = counted.on_conflict_do_update(index_elements=["key", "window"], set_={"count": t.attempt.c.count + 1})
+        window = int(self._clock()) // WINDOW * WINDOW
         with self._database.writing() as connection:
-            count = connection.execute(counted.returning(t.attempt.c.count)).scalar_one()
-        return int(count) <= most
+            secret = self._key(connection, window)
+            keys = tuple(hmac.digest(secret, each.encode("utf-8", "replace"), "sha256") for each in tried)
+            return Counted(window, keys, tuple(self._count(connection, key, window) for key in keys))
+
+    def forgive(self, counted: Counted) -> None:
+        """Take an attempt back, since it has succeeded: of one that nobody else failed at, no row is left."""
+        mine = (t.attempt.c.window == counted.window) & t.attempt.c.key.in_(counted.keys)
+        with self._database.writing() as connection:
+            connection.execute(update(t.attempt).where(mine).values(count=t.attempt.c.count - 1))
+            connection.execute(delete(t.attempt).where(mine, t.attempt.c.count <= 0))
 
     def sweep(self) -> None:
-        """Forget what is a day old."""
+        """Forget the minutes that are over, with their keys."""
+        over = int(self._clock()) - WINDOW
         with self._database.writing() as connection:
-            connection.execute(delete(t.attempt).where(t.attempt.c.window < int(self._clock()) - _LONGEST))
+            for table in (t.attempt, t.attempt_key):
+                connection.execute(delete(table).where(table.c.window <= over))
+
+    def _key(self, connection: Connection, window: int) -> bytes:
+        known = select(t.attempt_key.c.key).where(t.attempt_key.c.window == window)
+        found = connection.execute(known).scalar()
+        if found is None:
+            connection.execute(self._insert(t.attempt_key).values(window=window, key=random_bytes(_KEY_BYTES))
+                               .on_conflict_do_nothing(index_elements=["window"]))  # somebody may be faster
+            found = connection.execute(known).scalar_one()
+        return bytes(found)
+
+    def _count(self, connection: Connection, key: bytes, window: int) -> int:
+        counted = self._insert(t.attempt).values(key=key, window=window, count=1)
+        counted = counted.on_conflict_do_update(index_elements=["key", "window"], set_={"count": t.attempt.c.count + 1})
+        return int(connection.execute(counted.returning(t.attempt.c.count)).scalar_one())
+
+    def _insert(self, table: Any) -> Any:
+        return (sqlite_insert if self._database.sqlite else postgresql_insert)(table)

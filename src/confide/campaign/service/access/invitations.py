@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sqlalchemy import delete, func, select
 
 from confide.campaign.service.access.identity import Participant
-from confide.campaign.service.access.sessions import Sessions, begin_participant
+from confide.campaign.service.access.sessions import begin_participant
 from confide.campaign.service.access.tokens import digest_of, new_code
 from confide.campaign.store import Store
 from confide.campaign.store import schema as s
@@ -29,11 +29,10 @@ class Invitations:
 
     Args:
         store: where they are kept.
-        sessions: which those begin who join.
     """
 
-    def __init__(self, store: Store, sessions: Sessions) -> None:
-        self._database, self._sessions = store.database, sessions
+    def __init__(self, store: Store) -> None:
+        self._database = store.database
 
     def invite(self, campaign: int, slots: Iterable[int]) -> list[tuple[int, str]]:
         """New codes for some slots: (slot, code), which nobody can read again from the store.
@@ -46,17 +45,20 @@ class Invitations:
 
         Raises:
             InvalidInput: no such campaign or slot.
-            Refused: the campaign is over.
+            Refused: the campaign is cancelled, or everybody is paid.
         """
         wanted = sorted(set(slots))
         codes = [(slot, new_code()) for slot in wanted]
         with self._database.writing() as connection:
-            known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state).where(s.campaign.c.id == campaign)
-                                       .with_for_update()).first()
+            known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state, s.campaign.c.paid).where(
+                s.campaign.c.id == campaign).with_for_update()).first()
             if known is None:
                 raise InvalidInput("campaign", f"the store has no number {campaign}")
             if known.state in _OVER:
                 raise Refused(f"the campaign is {known.state}", "nobody is invited to it any more")
+            if known.paid is not None:
+                raise Refused("everybody is paid, and what people handed in is erased",
+                              "nobody is invited to it any more")
             if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
                 raise InvalidInput("slots", f"{wanted[0] if wanted[0] < 0 else wanted[-1]} is out of range",
                                    f"must be in [0, {known.slots})")
@@ -80,7 +82,7 @@ class Invitations:
             if row is None:
                 return None
             found = Participant(row.campaign_id, row.slot)
-            return begin_participant(connection, found, self._sessions.last_day()), found
+            return begin_participant(connection, found), found
 
     def waiting(self, campaign: int) -> int:
         """How many codes were not used yet: the operators' alone."""

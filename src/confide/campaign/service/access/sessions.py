@@ -1,27 +1,33 @@
 """Sessions: a token for each browser or program that has logged in, or joined with a code.
 
-An operator's ends after some hours; a participant's on a day, of which the store knows no more.
+An operator's ends after some hours. A participant's ends on a day that is the same for everybody in her campaign: some
+days after it was settled. So no session tells when its owner came, and whoever may still withdraw still has one.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
 from confide.campaign.service.access.identity import Operator, Participant, Role
 from confide.campaign.service.access.tokens import digest_of, new_token
+from confide.campaign.states import State
 from confide.campaign.store import Store
+from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 
 __all__ = ["Sessions", "begin_participant"]
 
 Clock = Callable[[], float]
 
-_TAKING_PART = select(t.participant_session).where(  # asked by every request: put together once
-    t.participant_session.c.digest == bindparam("digest"), t.participant_session.c.last_day >= bindparam("today"))
+_ENDED = (State.SETTLED.value, State.CANCELLED.value)
+_TAKING_PART = select(t.participant_session).join(  # asked by every request: put together once
+    t.draft, t.draft.c.campaign_id == t.participant_session.c.campaign_id).where(
+    t.participant_session.c.digest == bindparam("digest"),
+    or_(t.draft.c.last_day.is_(None), t.draft.c.last_day >= bindparam("today")))
 
 
 class Sessions:
@@ -30,7 +36,7 @@ class Sessions:
     Args:
         store: where they are kept.
         hours: that an operator's lasts.
-        days: that a participant's lasts.
+        days: that a participant's lasts once her campaign has ended.
         clock: seconds since 1970.
     """
 
@@ -60,7 +66,7 @@ class Sessions:
         """Whose session it is; None where it is nobody's any more."""
         with self._database.reading() as connection:
             row = connection.execute(_TAKING_PART, {"digest": digest_of(token),
-                                                    "today": self._today().isoformat()}).first()
+                                                    "today": self._today()}).first()
         return None if row is None else Participant(row.campaign_id, row.slot)
 
     def end(self, token: str) -> None:
@@ -69,25 +75,25 @@ class Sessions:
             for table in (t.operator_session, t.participant_session):
                 connection.execute(delete(table).where(table.c.digest == digest_of(token)))
 
-    def last_day(self) -> date:
-        """The day on which a participant's session that begins now still holds."""
-        return self._today() + timedelta(days=self._days)
-
     def sweep(self) -> None:
-        """Forget what has ended."""
+        """Forget what has ended; say of campaigns that have ended when their participants' sessions will."""
+        last = datetime.fromtimestamp(self._clock(), UTC).date() + timedelta(days=self._days)
+        ended = select(s.campaign.c.id).where(s.campaign.c.state.in_(_ENDED))
+        over = select(t.draft.c.campaign_id).where(t.draft.c.campaign_id.is_not(None),
+                                                   t.draft.c.last_day < self._today())
         with self._database.writing() as connection:
             connection.execute(delete(t.operator_session).where(t.operator_session.c.expires <= int(self._clock())))
-            connection.execute(delete(t.participant_session).where(
-                t.participant_session.c.last_day < self._today().isoformat()))
+            connection.execute(update(t.draft).where(t.draft.c.last_day.is_(None), t.draft.c.campaign_id.in_(ended))
+                               .values(last_day=last.isoformat()))
+            connection.execute(delete(t.participant_session).where(t.participant_session.c.campaign_id.in_(over)))
 
-    def _today(self) -> date:
-        return datetime.fromtimestamp(self._clock(), UTC).date()
+    def _today(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
 
 
-def begin_participant(connection: Connection, participant: Participant, last_day: date) -> str:
+def begin_participant(connection: Connection, participant: Participant) -> str:
     """A participant's new token, in the transaction in which she joins."""
     token = new_token()
     connection.execute(insert(t.participant_session).values(
-        digest=digest_of(token), campaign_id=participant.campaign, slot=participant.slot,
-        last_day=last_day.isoformat()))
+        digest=digest_of(token), campaign_id=participant.campaign, slot=participant.slot))
     return token

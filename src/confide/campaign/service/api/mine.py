@@ -8,9 +8,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, Field
 
 from confide.campaign.service.api.models import FieldModel, SectionsModel, Strict, Values, field_model
-from confide.campaign.service.api.operators import check_attempts
 from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, TakingPart, token_of
 from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.shell.trying import tried
 
 __all__ = ["router"]
 
@@ -78,11 +78,10 @@ class ContractModel(BaseModel):
     sections: list[dict[str, Any]]
 
 
-@router.post("/join", responses=answers(401, 413, 422, 429))
-def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
+@router.post("/join", responses=answers(401, 413, 422))
+async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
     """Use a code, once."""
-    check_attempts(parts, request, "join")
-    found = parts.invitations.join(given.code)
+    found = await tried(parts, request, "join", "", lambda: parts.invitations.join(given.code))
     if found is None:
         raise HTTPException(401, "the code is not known, or was used; ask whoever gave it to you for a new one",
                             {"WWW-Authenticate": "Bearer"})

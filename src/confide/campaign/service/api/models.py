@@ -5,29 +5,46 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.campaign.service.access import Operator
 from confide.campaign.service.work import Draft, Job
 from confide.campaign.store import Stored
 from confide.contract.asked import Field as AskedField
 
-__all__ = ["After", "CampaignModel", "CampaignsModel", "DraftModel", "DraftsModel", "FieldModel", "JobModel", "Limit",
-           "Number", "OperatorModel", "SectionsModel", "Strict", "Values", "campaign_model", "draft_model",
+__all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "DraftsModel", "FieldModel", "JobModel",
+           "Limit", "Number", "OperatorModel", "SectionsModel", "Strict", "Values", "campaign_model", "draft_model",
            "field_model", "job_model", "operator_model"]
 
 _LARGEST = 2**31 - 1
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
 After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last one that was seen")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="the number of the last one that was seen")]
 Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
 Values = Annotated[dict[str, Annotated[str, Field(max_length=10_000)]], Field(max_length=200_000)]
+
+
+def _storable(data: Any) -> bool:
+    if isinstance(data, str):
+        return "\0" not in data and (data.isascii() or data.encode("utf-8", "ignore").decode() == data)
+    if isinstance(data, dict):
+        return all(_storable(key) and _storable(value) for key, value in data.items())
+    return not isinstance(data, list) or all(map(_storable, data))
 
 
 class Strict(BaseModel):
     """What is not known is an error."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_unicode(cls, data: Any) -> Any:
+        """JSON can write what no text is, such as half a letter: a database could not store it, nor a hash take it."""
+        if not _storable(data):
+            raise ValueError("has a zero, or half a letter")
+        return data
 
 
 class SectionsModel(BaseModel):

@@ -22,7 +22,7 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Do something once under a key.
+    """Do something once under a key; of several at once one does it, and the others answer as it does.
 
     Args:
         parts: of the process.
@@ -34,16 +34,18 @@ def once(
         answer: its type.
 
     Raises:
-        Refused: the key was used for another request.
+        Refused: the key was used for another request, or this one is still being done.
     """
     if not key:
         return do()
     request = f"{what}\0{asked.model_dump_json()}".encode()
-    known = parts.replays.seen(who, key, request)
-    if known is None:
+    known = parts.replays.begin(who, key, request)
+    if known is not None:
+        return answer.model_validate_json(known.body)
+    try:
         found = do()
-        parts.replays.keep(who, key, request, Reply(200, found.model_dump_json().encode()))
-        known = parts.replays.seen(who, key, request)  # of two at once the first
-        if known is None:
-            return found
-    return answer.model_validate_json(known.body)
+    except BaseException:
+        parts.replays.drop(who, key, request)
+        raise
+    parts.replays.keep(who, key, request, Reply(200, found.model_dump_json().encode()))
+    return found

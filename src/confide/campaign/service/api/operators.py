@@ -11,18 +11,17 @@ from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT
 from confide.campaign.service.access.operators import LONGEST_NAME, LONGEST_PASSWORD
 from confide.campaign.service.api.models import Number, OperatorModel, Strict, operator_model
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, address_of, needs, token_of
-from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, needs, token_of
 from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.shell.trying import tried
 from confide.contract.errors import InvalidInput
 
-__all__ = ["check_attempts", "router"]
+__all__ = ["router"]
 
 router = APIRouter(tags=["operators"])
 Admin = Annotated[Operator, Depends(needs(Role.ADMIN))]
 Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
 Password = Annotated[SecretStr, Field(max_length=LONGEST_PASSWORD)]
-_WINDOW = 300  # seconds
 
 
 class LogIn(Strict):
@@ -63,27 +62,18 @@ class OperatorsModel(BaseModel):
     operators: list[OperatorModel]
 
 
-def check_attempts(parts: Parts, request: Request, what: str, who: str = "") -> None:
-    """Whether somebody may try again.
-
-    Raises:
-        HTTPException: 429, not before a while.
-    """
-    limit = parts.settings.attempts
-    tries = [(what, address_of(request), limit), *([(f"{what} as", who, limit)] if who else [])]
-    counted = [parts.attempts.allowed(each, key, most=most, seconds=_WINDOW) for each, key, most in tries]
-    if not all(counted):
-        raise HTTPException(429, "too many attempts", {"Retry-After": str(_WINDOW)})
-
-
 @router.post("/login", responses=answers(401, 413, 422, 429))
-def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
+async def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
     """Begin a session."""
-    check_attempts(parts, request, "log in", who.name)
-    found = parts.operators.check(who.name, who.password.get_secret_value())
-    if found is None:
+    def begin() -> SessionModel | None:
+        found = parts.operators.check(who.name, who.password.get_secret_value())
+        return None if found is None else SessionModel(token=parts.sessions.begin(found),
+                                                       operator=operator_model(found))
+
+    session = await tried(parts, request, "log in", who.name, begin)
+    if session is None:
         raise HTTPException(401, "the name or the password is wrong", {"WWW-Authenticate": "Bearer"})
-    return SessionModel(token=parts.sessions.begin(found), operator=operator_model(found))
+    return session
 
 
 @router.post("/logout", status_code=204, response_class=Response, responses=answers(401, 403, 422))

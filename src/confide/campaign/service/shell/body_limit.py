@@ -1,6 +1,8 @@
-"""Limits of what a request may bring, before it is read; and of who may bring much."""
+"""Limits of what a request may bring, before it is read; and of who may bring much: operators who have logged in."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,12 +17,15 @@ class BodyLimit:
     Args:
         app: what comes after.
         largest: bytes of any request.
-        largest_upload: bytes of a file, on the paths that take one, from whoever has a token or a cookie at all.
+        largest_upload: bytes of a file, on the paths that take one, from whoever may send one.
         uploads: the ends of those paths.
+        may_upload: whether a request's session is one of whoever may; asked before anything is read.
     """
 
-    def __init__(self, app: ASGIApp, largest: int, largest_upload: int, uploads: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, largest: int, largest_upload: int, uploads: tuple[str, ...],
+                 may_upload: Callable[[Scope], Awaitable[bool]]) -> None:
         self._app, self._largest, self._largest_upload, self._uploads = app, largest, largest_upload, uploads
+        self._may_upload = may_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -28,7 +33,8 @@ class BodyLimit:
             return
         headers = dict(scope["headers"])
         known = b"authorization" in headers or b"cookie" in headers
-        limit = self._largest_upload if known and scope["path"].endswith(self._uploads) else self._largest
+        upload = known and scope["path"].endswith(self._uploads) and await self._may_upload(scope)
+        limit = self._largest_upload if upload else self._largest
         said = headers.get(b"content-length", b"0")
         if not said.isdigit() or int(said) > limit:
             await problem_response(413, "the request is too large", limit=f"must have at most {limit:,} bytes")(

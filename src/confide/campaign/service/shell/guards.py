@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
 
 from confide.campaign.service.access import Operator, Participant, Role, csrf_of
 from confide.campaign.service.shell.parts import Parts
 
 __all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
-           "needs", "parts_of", "taking_part", "token_of"]
+           "may_upload", "needs", "parts_of", "taking_part", "token_of"]
 
 OPERATOR_COOKIE, PARTICIPANT_COOKIE = "confide_operator", "confide_participant"
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -81,6 +83,14 @@ def needs(role: Role) -> Callable[[Request], Operator]:
 
     guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
     return guard
+
+
+async def may_upload(scope: Scope) -> bool:
+    """Whether whoever asks is an operator who may upload files; the door itself asks for the form's word, too."""
+    request = Request(scope)
+    token = bearer(request) or request.cookies.get(OPERATOR_COOKIE, "")
+    found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None
+    return found is not None and found.role.covers(Role.OPERATOR)
 
 
 def taking_part(request: Request) -> Participant:

@@ -27,7 +27,7 @@ PROVIDER_BACK = "/login/provider/answer"
 """The path to which a provider sends people back."""
 
 
-_SWEEP = 3600.0  # seconds between two sweeps
+_SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
 _AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
 _GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
 
@@ -49,13 +49,15 @@ class Parts:
         self.store = Store(settings.store, home=home)
         self.operators, self.attempts = Operators(self.store), Attempts(self.store)
         self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
-        self.invitations, self.logins = Invitations(self.store, self.sessions), Logins(self.store)
-        self.drafts, self.opened = Drafts(self.store, settings.data), Opened(self.store)
+        self.invitations, self.logins = Invitations(self.store), Logins(self.store)
+        self.drafts = Drafts(self.store, settings.data, most_people=settings.most_people)
+        self.opened = Opened(self.store)
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
         self.participation = Participation(self.store, self.opened, self.intake)
         self._stop, self._looked = Event(), Event()
         self._threads: list[Thread] = []
+        self._worker: Thread | None = None
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
@@ -66,9 +68,15 @@ class Parts:
             name = f"{socket.gethostname()}-{os.getpid()}"
             runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
         self._threads = [Thread(target=run, daemon=True) for run in runs]
+        self._worker = self._threads[-1] if self.settings.settling else None
         for thread in self._threads:
             thread.start()
         self._looked.wait(_GRACE)  # whoever asks first need not wait for what everybody needs
+
+    @property
+    def working(self) -> bool:
+        """Whether jobs are done here, where they are to be."""
+        return not self.settings.settling or (self._worker is not None and self._worker.is_alive())
 
     def close(self) -> None:
         """Store what has come, stop working, and give everything back."""

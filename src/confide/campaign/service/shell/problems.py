@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from confide.campaign.service.access import new_code
 from confide.campaign.service.work.faults import Changed, Unknown
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, StoreFailed
 
-__all__ = ["MEDIA", "Problem", "answers", "install", "problem_response", "status_of"]
+__all__ = ["MEDIA", "Answer", "Problem", "answers", "install", "problem_response", "status_of"]
 
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
 _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "not there", 405: "not done here",
            409: "refused", 413: "too large", 415: "another format", 422: "cannot be used", 429: "too often",
-           500: "an internal error", 503: "the store cannot"}
+           500: "an internal error", 503: "not now"}
 
 
 class Problem(BaseModel):
@@ -81,8 +84,11 @@ def _told(error: ConfideError) -> JSONResponse:
 Show = Callable[[Request, int, str, str], Response | None]
 
 
-def install(app: FastAPI, show: Show = lambda *_: None) -> None:
-    """Have every problem told in this way.
+Answer = Callable[[Scope, Exception], Awaitable[Response]]
+
+
+def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
+    """Have every problem told in this way; gives what answers faults that nobody foresaw, see `Faults`.
 
     Args:
         app: the application.
@@ -114,9 +120,17 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> None:
         headers = dict(error.headers or {})
         return shown(request, problem_response(error.status_code, str(error.detail), headers=headers))
 
-    @app.exception_handler(Exception)
-    def unexpected(request: Request, error: Exception) -> Response:
-        return shown(request, _unexpected(error))
+    async def unexpected(scope: Scope, error: Exception) -> Response:
+        if isinstance(error, ConfideError) and status_of(error) != HTTPStatus.INTERNAL_SERVER_ERROR:
+            answer = _told(error)
+        else:
+            answer = _unexpected(error)
+        try:
+            return await run_in_threadpool(shown, Request(scope), answer)
+        except Exception:  # noqa: BLE001 # the page fails, too
+            return answer
+
+    return unexpected
 
 
 def _unexpected(error: Exception) -> JSONResponse:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from confide.campaign.service.access.addresses import is_issuer
+from confide.campaign.service.work.drafts import MOST_PEOPLE
 from confide.contract.errors import InvalidInput
 from confide.contract.files import read_bytes
 
@@ -80,12 +81,18 @@ class Settings(BaseModel):
     data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
     base_url: str = Field(default="http://localhost:8000", description="how browsers reach it: in participants' links")
     session_hours: float = Field(default=12.0, gt=0, le=720, description="that an operator's session lasts")
-    participant_days: int = Field(default=180, ge=1, le=3650, description="that a participant's session lasts")
+    participant_days: int = Field(default=180, ge=1, le=3650,
+                                  description="that participants' sessions last once their campaign has ended")
     largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
     largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="bytes of a file that an operator uploads")
-    attempts: int = Field(default=10, ge=1, description="to log in, or to join, from one address in five minutes")
+    most_people: int = Field(default=MOST_PEOPLE, ge=1, description="invited slots of a campaign")
+    attempts: int = Field(default=10, ge=1, description=(
+        "failures to log in under one name from one address, in five minutes, before more are refused"))
+    attempts_at_ease: int = Field(default=100, ge=1, description=(
+        "failures to log in or to join, from one address or under one name, in five minutes, before each takes longer"))
     settling: bool = Field(default=True, description="whether this process does jobs besides answering")
-    metrics: bool = Field(default=True, description="whether /metrics answers")
+    metrics_digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$", description=(
+        "SHA-256 of the bearer token for /metrics, which does not answer without one"))
     oidc: OidcSettings | None = Field(default=None, description="who says, besides passwords, who operators are")
 
     @field_validator("base_url")

@@ -2,55 +2,69 @@
 
 A request is known by its method and by the pattern of its path, such as `/campaigns/{number}`: numbers, codes
 and queries are in no log, and how long it took is told in classes, since exact times could tell of records.
+
+What participants ask for, and what their pages load, is neither logged nor counted: how many lines there are in a
+second would tell who hands in when. Only where the service itself fails, a line says so, and nothing of what was asked.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
+import threading
 import time
 from http import HTTPStatus
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Metrics", "Watched", "log_as_json"]
+__all__ = ["TOGETHER", "Metrics", "Watched", "log_as_json"]
+
+TOGETHER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable that names the folder in which several processes count together."""
 
 _log = logging.getLogger("confide.requests")
 _CLASSES = (0.01, 0.05, 0.25, 1.0, 5.0)
-_PARTICIPANTS = ("/mine", "/join", "/leave")  # patterns of what participants do, in the API and as pages
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_PARTICIPANTS = ("/mine", "/join", "/leave", "/static")  # what participants do, in the API and as pages, and load
+_SERVER = ("uvicorn", "uvicorn.error")
 _SAID = ("method", "route", "status", "took", "reference", "task")
 
 
 class Metrics:
-    """Counts of a process, for Prometheus.
+    """Counts for Prometheus: of a process, or of all that count together, where `TOGETHER` is set before they start.
 
-    What participants do is one row, without times: how many of them handed something in, and how many answers were
-    refused, follows from people's records, and whoever scrapes is not the operator.
+    Of what participants do, failures of the service alone are counted.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Counter("confide_requests", "answers, by pattern of the path and status",
+        self._requests = Counter("confide_requests", "answers, by pattern of the path and status; of participants none",
                                  ("method", "route", "status"), registry=self.registry)
         self._seconds = Histogram("confide_request_seconds", "time to an answer; of participants none",
                                   buckets=_CLASSES, registry=self.registry)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
-        if route.removeprefix("/api/v1").startswith(_PARTICIPANTS):
-            self._requests.labels("any", "participants", "5xx" if status >= HTTPStatus.INTERNAL_SERVER_ERROR
-                                  else "other").inc()
-            return
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.observe(seconds)
 
+    def count_failure(self) -> None:
+        """Count that the service has failed a participant."""
+        self._requests.labels("any", "participants", "5xx").inc()
+
     def text(self) -> bytes:
         """As Prometheus reads them."""
-        return generate_latest(self.registry)
+        if TOGETHER not in os.environ:
+            return generate_latest(self.registry)
+        all_of_them = CollectorRegistry()
+        MultiProcessCollector(all_of_them)  # type: ignore[no-untyped-call] # registers itself
+        return generate_latest(all_of_them)
 
 
 class Watched:
@@ -79,10 +93,18 @@ class Watched:
         try:
             await self._app(scope, receive, noted)
         finally:
-            took = time.monotonic() - begun
-            route, method = _pattern(scope), scope["method"] if scope["method"].isalpha() else "other"
-            self._metrics.count(method[:10], route, status, took)
-            _log.info("request", extra={"method": method[:10], "route": route, "status": status, "took": _class(took)})
+            self._note(scope, status, time.monotonic() - begun)
+
+    def _note(self, scope: Scope, status: int, took: float) -> None:
+        if scope["path"].removeprefix("/api/v1").startswith(_PARTICIPANTS):
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._metrics.count_failure()
+                _log.error("failed", extra={"route": "participants", "status": "5xx"})
+            return
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        route = _pattern(scope)
+        self._metrics.count(method, route, status, took)
+        _log.info("request", extra={"method": method, "route": route, "status": status, "took": _class(took)})
 
 
 def _pattern(scope: Scope) -> str:
@@ -102,20 +124,48 @@ def _class(seconds: float) -> str:
 
 
 class _Json(logging.Formatter):
+    """Messages of ours, and the server's before anything is put into them. Others say what they were given: of theirs
+    there is the name of whoever speaks, how grave it is, and the type of the error.
+    """
+
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
-                                "level": record.levelname.lower(), "logger": record.name,
-                                "message": record.getMessage() if record.name.startswith("confide") else record.msg}
-        said |= {name: getattr(record, name) for name in _SAID if hasattr(record, name)}
+        ours = record.name.partition(".")[0] == "confide"
+        message = (record.getMessage() if ours else str(record.msg) if record.name in _SERVER else "").strip()
+        said: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)), "level": record.levelname.lower(),
+            "logger": record.name, "message": "not shown" if "\n" in message or not message else message}
+        if record.exc_info and record.exc_info[0] is not None:
+            said["error"] = record.exc_info[0].__name__
+        elif message.startswith("Traceback"):  # the server has made a text of it
+            said["error"] = message.splitlines()[-1].partition(":")[0]
+        said |= {name: getattr(record, name) for name in _SAID if ours and hasattr(record, name)}
         return json.dumps(said)
 
 
 def log_as_json(level: int = logging.INFO) -> None:
-    """Write all that is logged to standard error, a JSON object a line. No traceback: it may show private values."""
+    """Write all that is logged in this process to standard error, a JSON object a line: what a library logs, warns of,
+    or fails with in a thread. No traceback: it may show private values.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
-    for name in ("confide", "uvicorn", "uvicorn.error"):
+    root = logging.getLogger()
+    for name in list(root.manager.loggerDict):  # nobody writes for herself
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler] if name != "uvicorn.error" else [], name == "uvicorn.error"
-        logger.setLevel(level)
+        logger.handlers, logger.propagate = [], True
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    for name in ("confide", *_SERVER):
+        logging.getLogger(name).setLevel(level)
     logging.getLogger("uvicorn.access").disabled = True  # its lines have addresses and whole paths
+    logging.captureWarnings(True)
+    threading.excepthook = _thread_failed
+    sys.unraisablehook = _unraisable
+
+
+def _thread_failed(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_type is not SystemExit:
+        logging.getLogger("confide.service").error("a thread has failed: %s", failed.exc_type.__name__)
+
+
+def _unraisable(failed: Any) -> None:
+    logging.getLogger("confide.service").error("nobody could be told of an error: %s", failed.exc_type.__name__)

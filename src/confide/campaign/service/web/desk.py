@@ -14,10 +14,10 @@ from starlette.datastructures import UploadFile
 from confide.campaign.campaign import Campaign
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
-from confide.campaign.service.api.models import Number
+from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, looking, page
+from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, take_answer
@@ -31,7 +31,8 @@ from confide.contract.presentation import Section
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-_MOST = 200  # campaigns that are listed
+_MOST = 50  # campaigns, and drafts, on a page
+_DIGITS = 9  # of a version: more than anybody writes
 
 
 @router.post("/logout")
@@ -45,13 +46,16 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 
 @router.get("/desk")
-def desk(request: Request, parts: PartsOf) -> Response:
-    """All campaigns and drafts."""
+def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
+    """Campaigns and drafts, the newest first; each list has further pages."""
     if looking(request) is None:
         # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
         return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
-    return page(request, "desk.html", desk=True, campaigns=parts.opened.all(limit=_MOST),
-                drafts=parts.drafts.all(limit=_MOST), kinds=[(name, kind(name).summary) for name in kind_names()])
+    campaigns, older = leafed(parts.opened.newest(limit=_MOST + 1, before=before), _MOST)
+    drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
+    return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
+                drafts_older=drafts_older, drafts_before=drafts_before,
+                kinds=[(name, kind(name).summary) for name in kind_names()])
 
 
 @router.post("/desk/drafts")
@@ -92,7 +96,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     _operator(request, Role.OPERATOR, form)
     text = str(form.get("text", "")).replace("\r\n", "\n")
     try:
-        parts.drafts.change(number, text, int(str(form.get("version", "0")) or 0))
+        parts.drafts.change(number, text, _version(form))
     except ConfideError as error:
         return _draft(request, parts, number, text=text, problem=str(error), status=409)
     return go(f"/desk/drafts/{number}")
@@ -251,6 +255,18 @@ def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:
     batch, data = payout_file(campaign, parts.store)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
+
+
+def _version(form: Form) -> int:
+    """Which version of a draft somebody has read.
+
+    Raises:
+        InvalidInput: the form does not say.
+    """
+    found = str(form.get("version", ""))
+    if not (found.isascii() and found.isdecimal() and len(found) <= _DIGITS):
+        raise InvalidInput("version", "is none", "load the page of the draft again")
+    return int(found)
 
 
 def _uploaded(form: Mapping[str, Any]) -> bytes:

@@ -10,12 +10,13 @@ from functools import cache
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 
 from confide.campaign.pack import signed_digest
 from confide.campaign.service.access import Participant
 from confide.campaign.service.api.campaigns import settled_files
-from confide.campaign.service.api.operators import check_attempts
 from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
+from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
@@ -23,27 +24,36 @@ from confide.contract.errors import ConfideError, InvalidInput, Refused
 __all__ = ["Program", "programs", "router"]
 
 router = APIRouter(include_in_schema=False)
-_DAY = 86_400
+_KEPT = 400 * 86_400  # seconds: as long as browsers keep a cookie; when a session ends, the store says
+_LONGEST_CODE = 200
 
 
 @router.get("/join")
-def ask_code(request: Request) -> HTMLResponse:
+def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
     """The code is asked for; a script takes it from the part of the link that no server sees."""
-    return page(request, "join.html", problem="")
+    return _ask_code(request, parts)
 
 
 @router.post("/join")
-def join(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Use a code, once."""
-    try:
-        check_attempts(parts, request, "join")
-    except HTTPException as error:
-        return page(request, "join.html", status=error.status_code, problem="often")
-    found = parts.invitations.join(str(form.get("code", ""))[:200])
-    if found is None:
-        return page(request, "join.html", status=401, problem="unknown")
+async def join(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Use a code, once. Where this browser takes part already, her word is asked for before the code is used."""
+    there = await run_in_threadpool(taking, request)
+    if there is not None:
+        if form.get("instead") != "yes":
+            return await run_in_threadpool(_ask_code, request, parts, "instead", 409)
+        checked(request, form, PARTICIPANT_COOKIE)
+
+    def begin() -> str | None:
+        found = parts.invitations.join(str(form.get("code", ""))[:_LONGEST_CODE])
+        if found is not None and there is not None:
+            parts.sessions.end(request.cookies.get(PARTICIPANT_COOKIE, ""))
+        return None if found is None else found[0]
+
+    token = await tried(parts, request, "join", "", begin)
+    if token is None:
+        return await run_in_threadpool(_ask_code, request, parts, "unknown", 401)
     answer = go("/mine")
-    keep_token(request, answer, PARTICIPANT_COOKIE, found[0], parts.settings.participant_days * _DAY)
+    keep_token(request, answer, PARTICIPANT_COOKIE, token, _KEPT)
     return answer
 
 
@@ -143,6 +153,14 @@ def programs() -> tuple[Program, ...]:
     """
     lines = (STATIC / "programs.sha256").read_text(encoding="ascii").splitlines()
     return tuple(Program(name=name, digest=digest) for digest, name in map(str.split, lines))
+
+
+def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int = 200) -> HTMLResponse:
+    who, title = taking(request), ""
+    if who is not None:
+        title = parts.opened.get(who.campaign).campaign.file.title
+    return page(request, "join.html", status=status, problem=problem, here=title,
+                identity="" if who is None else parts.participation.identity(who))
 
 
 def _her(request: Request, form: Form) -> Participant:

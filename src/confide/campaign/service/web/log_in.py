@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 
 from confide.campaign.service.access import Operator
 from confide.campaign.service.access.logins import SECONDS
-from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.access.operators import LONGEST_NAME
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
 from confide.campaign.service.shell.parts import PROVIDER_BACK, Parts
+from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import Form, go, keep_token, looking, page, same_site
+
+if TYPE_CHECKING:
+    from confide.campaign.service.access.provider import Provider
 
 __all__ = ["LOGIN_COOKIE", "router"]
 
@@ -30,28 +37,29 @@ def ask_login(request: Request, parts: PartsOf) -> Response:
 
 
 @router.post("/login")
-def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
+async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
     """Begin a session."""
-    name = str(form.get("name", ""))[:100]
+    name, password = str(form.get("name", ""))[:LONGEST_NAME], str(form.get("password", ""))
     try:
-        check_attempts(parts, request, "log in", name)
+        found = await tried(parts, request, "log in", name, lambda: parts.operators.check(name, password))
     except HTTPException as error:
-        return _asked(request, parts, "often", error.status_code)
-    found = parts.operators.check(name, str(form.get("password", "")))
-    return _asked(request, parts, "wrong", 401) if found is None else _let_in(request, parts, found)
+        return await run_in_threadpool(_asked, request, parts, "often", error.status_code)
+    if found is None:
+        return await run_in_threadpool(_asked, request, parts, "wrong", 401)
+    return await run_in_threadpool(_let_in, request, parts, found)
 
 
 @router.get(_PATH)
-def send_to_provider(request: Request, parts: PartsOf) -> Response:
+async def send_to_provider(request: Request, parts: PartsOf) -> Response:
     """Send somebody to the provider. A link leads here, no form: a provider may lead her over other sites."""
-    provider = parts.provider
-    if provider is None:
+    if parts.provider is None:
         raise HTTPException(404, "nobody but this service says who operators are")
     same_site(request)
-    try:
-        check_attempts(parts, request, "log in")
-    except HTTPException as error:
-        return _asked(request, parts, "often", error.status_code)
+    await tried(parts, request, "go to a provider", "", lambda: None)  # each leaves a note: many of them become slow
+    return await run_in_threadpool(_sent_away, request, parts, parts.provider)
+
+
+def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
     from confide.campaign.service.access.id_tokens import ProviderFailed
 
     begun = parts.logins.begin()
@@ -65,21 +73,24 @@ def send_to_provider(request: Request, parts: PartsOf) -> Response:
 
 
 @router.get(PROVIDER_BACK)
-def take_answer(request: Request, parts: PartsOf) -> Response:
+async def take_answer(request: Request, parts: PartsOf) -> Response:
     """Take the provider's answer, once, and begin a session for whom it names, where she is an operator."""
-    answer = _taken(request, parts)
+    provider = parts.provider
+    if provider is None:
+        raise HTTPException(404, "nobody but this service says who operators are")
+    answers = list[Response]()
+
+    def let_in() -> bool | None:
+        answers.append(_taken(request, parts, provider))
+        return True if answers[-1].status_code < HTTPStatus.BAD_REQUEST else None
+
+    await tried(parts, request, "come back from a provider", "", let_in)
+    (answer,) = answers
     answer.delete_cookie(LOGIN_COOKIE, path=_PATH, httponly=True, secure=parts.settings.secure, samesite="lax")
     return answer
 
 
-def _taken(request: Request, parts: Parts) -> Response:
-    provider = parts.provider
-    if provider is None:
-        raise HTTPException(404, "nobody but this service says who operators are")
-    try:
-        check_attempts(parts, request, "come back from a provider")
-    except HTTPException as error:
-        return _asked(request, parts, "often", error.status_code)
+def _taken(request: Request, parts: Parts, provider: Provider) -> Response:
     from confide.campaign.service.access.id_tokens import ProviderFailed
 
     begun = parts.logins.take(request.cookies.get(LOGIN_COOKIE, ""), _sent(request, "state") or "")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from python_multipart.multipart import parse_options_header
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
 from confide.campaign.service.access import Operator, Participant, csrf_of
@@ -18,11 +21,19 @@ from confide.campaign.service.web.rendering import sections_html
 from confide.contract.words import as_sentence, number
 from confide.people.device_odds import of_hundred
 
-__all__ = ["STATIC", "Form", "from_elsewhere", "go", "keep_token", "looking", "page", "same_site", "taking"]
+__all__ = ["STATIC", "Form", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page", "same_site", "taking"]
 
 LANGUAGE_COOKIE = "confide_language"
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
+
+
+class _Numbered(Protocol):
+    @property
+    def number(self) -> int: ...
+
+
+Listed = TypeVar("Listed", bound=_Numbered)
 
 
 @cache
@@ -51,6 +62,17 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
     return HTMLResponse(text, status)
 
 
+def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | None]:
+    """One page of a list, newest first, and the number before which the next one begins; None where there is none.
+
+    Args:
+        found: one more than a page has, where there are so many.
+        most: on a page.
+    """
+    shown = found[:most]
+    return shown, shown[-1].number if len(found) > most else None
+
+
 def looking(request: Request) -> Operator | None:
     """The operator who looks; None where nobody has logged in. The store is asked once for a request."""
     if not hasattr(request.state, "looking"):
@@ -77,16 +99,39 @@ def from_elsewhere(request: Request) -> bool:
 def same_site(request: Request) -> None:
     """Whether a form comes from a page of ours, as browsers say: also where nobody has a session yet.
 
+    Browsers name the page's origin, and newer ones say whether it is ours; neither may speak against it. A program
+    names nothing, and has no cookie that a stranger's page could use.
+
     Raises:
         HTTPException: 403, it does not.
     """
-    if from_elsewhere(request):
+    origin, named = request.headers.get("origin"), "sec-fetch-site" in request.headers
+    unnamed = origin is None or (origin == "null" and named)  # some hide it; then the other one counts
+    if from_elsewhere(request) or not (unnamed or _ours(request, str(origin))):
         raise HTTPException(403, "the form comes from another site")
 
 
-async def _sent(request: Request) -> FormData:
+def _ours(request: Request, origin: str) -> bool:
+    """Whether an origin is that of the service: as browsers are told to reach it, or as this one does."""
+    return origin in (parts_of(request).settings.base_url, f"http://{request.headers.get('host', '')}",
+                      f"https://{request.headers.get('host', '')}")
+
+
+async def _sent(request: Request) -> AsyncIterator[FormData]:
+    """A form; of whoever may send one. What strangers send to the desk, or as participants, is not read."""
     same_site(request)
-    return await request.form(max_files=2, max_fields=500)
+    path = request.url.path
+    known: Callable[[Request], object] | None = (
+        looking if path.startswith(("/desk", "/logout")) else taking if path.startswith(("/mine", "/leave")) else None)
+    if known is not None and await run_in_threadpool(known, request) is None:
+        raise HTTPException(401, "log in first" if known is looking else "join with your code first")
+    _, parameters = parse_options_header(request.headers.get("content-type", ""))
+    if parameters.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise HTTPException(415, "a form is UTF-8")
+    async with request.form(max_files=2, max_fields=500) as form:  # its files are closed with it
+        if any("\0" in name or (isinstance(text, str) and "\0" in text) for name, text in form.multi_items()):
+            raise HTTPException(422, "a form has no zeros")
+        yield form
 
 
 Form = Annotated[FormData, Depends(_sent)]

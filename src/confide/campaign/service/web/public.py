@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from confide.campaign.pack import signed_digest
 from confide.campaign.service.api.campaigns import settled_files
-from confide.campaign.service.api.models import Number
+from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.shell.guards import PartsOf
-from confide.campaign.service.web.page import page
+from confide.campaign.service.web.page import leafed, page
 from confide.campaign.states import State
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-_MOST = 200
+_MOST = 50  # campaigns of a list on a page
+_LISTS = {"open": (State.OPEN,), "under_way": (State.CLOSED, State.CHARGED, State.RUN), "settled": (State.SETTLED,)}
 
 
 @router.get("/")
-def front(request: Request, parts: PartsOf) -> HTMLResponse:
-    """Campaigns that are open, under way, and settled."""
-    shown = parts.opened.all(limit=_MOST)
-    return page(request, "front.html", campaigns={
-        "open": [each for each in shown if each.state is State.OPEN],
-        "under_way": [each for each in shown if each.state in (State.CLOSED, State.CHARGED, State.RUN)],
-        "settled": [each for each in shown if each.state is State.SETTLED]})
+def front(
+    request: Request, parts: PartsOf, only: Literal["open", "under_way", "settled"] | None = None,
+    before: Before = None
+) -> HTMLResponse:
+    """Campaigns that are open, under way, and settled, the newest first; further pages have one list alone."""
+    campaigns, older = {}, {}
+    for name in _LISTS if only is None else (only,):
+        found = parts.opened.newest(limit=_MOST + 1, before=before, states=_LISTS[name])
+        campaigns[name], older[name] = leafed(found, _MOST)
+    return page(request, "front.html", campaigns=campaigns, older=older, only=only)
 
 
 @router.get("/campaigns/{number}")

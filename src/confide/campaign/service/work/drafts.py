@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import OrderedDict
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import CampaignFile, parse
@@ -22,18 +25,25 @@ from confide.campaign.service.work.faults import Changed, Unknown
 from confide.campaign.settlement import charge_of
 from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
+from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
-from confide.contract.errors import InvalidInput, Refused
+from confide.campaign.store.erasure import PACK
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import make_folder
-from confide.contract.kinds import LocalKind
+from confide.contract.kinds import ContractKind, LocalKind
 from confide.contract.words import number as spelled
 from confide.people.device_odds import LARGEST_LEVEL
 
-__all__ = ["LONGEST_TEXT", "Draft", "Drafts", "campaign_folder"]
+__all__ = ["LONGEST_TEXT", "MOST_PEOPLE", "Draft", "Drafts", "campaign_folder"]
 
 LONGEST_TEXT = 1 << 20
 """Letters of a campaign file."""
 
+MOST_PEOPLE = 10**6
+"""Invited slots of a campaign in the service, unless it is told otherwise: codes for all are one answer."""
+
+_KEPT = 16  # drafts whose plans are at hand
+_OWN = (PACK, "known.csv")  # names in a campaign's folder that are the service's
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 
 
@@ -60,7 +70,15 @@ class Draft:
 
 def campaign_folder(store: Store, campaign: int) -> Path:
     """The folder of an opened campaign, in the installation's: the operator's alone."""
-    return store.home.folder / "service" / str(campaign)
+    return store.home.campaign_folder(campaign)
+
+
+class _Planned:
+    """What a draft's content gives, once somebody has asked: a campaign with its plan, or why there is none."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.found: Campaign | ConfideError | None = None
 
 
 class Drafts:
@@ -69,11 +87,14 @@ class Drafts:
     Args:
         store: where they are kept.
         data: the folder in which campaign files may name tables; None where custodians' campaigns cannot be opened.
+        most_people: invited slots of a campaign, at most.
     """
 
-    def __init__(self, store: Store, data: Path | None = None) -> None:
+    def __init__(self, store: Store, data: Path | None = None, *, most_people: int = MOST_PEOPLE) -> None:
         self._store, self._database = store, store.database
         self._data = None if data is None else data.absolute()
+        self._most, self._lock = most_people, Lock()
+        self._kept: OrderedDict[tuple[str, bytes], _Planned] = OrderedDict()
 
     def new(self, text: str, operator: int, name: str = "") -> Draft:
         """Begin a draft. It need not be a whole campaign file yet.
@@ -114,6 +135,19 @@ class Drafts:
                 select(t.draft).where(t.draft.c.campaign_id.is_(None), t.draft.c.id > after)
                 .order_by(t.draft.c.id).limit(limit)))
 
+    def newest(self, *, limit: int = 50, before: int | None = None) -> tuple[Draft, ...]:
+        """Drafts that have not become campaigns, the newest first.
+
+        Args:
+            limit: how many at most.
+            before: the number of the last one that was shown.
+        """
+        query = select(t.draft).where(t.draft.c.campaign_id.is_(None))
+        if before is not None:
+            query = query.where(t.draft.c.id < before)
+        with self._database.reading() as connection:
+            return tuple(_draft(row) for row in connection.execute(query.order_by(t.draft.c.id.desc()).limit(limit)))
+
     def change(self, number: int, text: str, version: int) -> Draft:
         """Write a draft anew.
 
@@ -150,13 +184,37 @@ class Drafts:
             connection.execute(delete(t.draft).where(t.draft.c.id == number, t.draft.c.campaign_id.is_(None)))
 
     def campaign(self, draft: Draft) -> Campaign:
-        """The campaign that a draft would become: to be planned, and read as an offer.
+        """The campaign that a draft would become, with its plan: planned once for each content, whoever looks at it.
 
         Raises:
-            InvalidInput: it is no campaign file; names the key.
+            InvalidInput: it is no campaign file, or invites more people than this service takes; names the key.
+            Refused: it is hopeless.
         """
+        key = (draft.name, sha256(draft.text.encode("utf-8")).digest())
+        with self._lock:
+            kept = self._kept.setdefault(key, _Planned())
+            self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        with kept.lock:  # of many who look at once, one plans
+            if kept.found is None:
+                try:
+                    kept.found = self._planned(draft)
+                except ConfideError as error:
+                    kept.found = error
+        if isinstance(kept.found, ConfideError):
+            raise kept.found.with_traceback(None)
+        return kept.found
+
+    def _planned(self, draft: Draft) -> Campaign:
         folder = self._data or self._store.home.folder
-        return Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"))
+        found = Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"))
+        count = getattr(getattr(found.file.config, "people", None), "count", 0)
+        if count > self._most:  # before it is planned, which takes memory for everybody
+            raise InvalidInput("people.count", f"{count:,} are more than this service takes",
+                               f"must be at most {self._most:,}")
+        found.plan  # noqa: B018 - kept with it
+        return found
 
     def open(self, number: int) -> Stored:
         """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
@@ -184,11 +242,15 @@ class Drafts:
         asked = charge_of(file, plan)
         self._store.check_charge(asked)
         known = self._store.find(file)
-        if known is not None and (known.state is not State.OPEN or self._is_somebodys(known.number)):
-            raise Refused("a campaign of the same content is there already", "give this one another title")
+        if known is not None and known.state is not State.OPEN:
+            raise _same_content()
         known = self._store.open(file, max(1, len(asked.subjects)))
         self._make_folder(file, known.number, held=campaign.held)
         with self._database.writing() as connection:
+            # Of two drafts of one content that are opened at once, the second waits here for the first.
+            connection.execute(select(s.campaign.c.id).where(s.campaign.c.id == known.number).with_for_update())
+            if self._is_anothers(connection, known.number, number):
+                raise _same_content()
             connection.execute(update(t.draft).where(t.draft.c.id == number).values(campaign_id=known.number))
         return known
 
@@ -198,22 +260,33 @@ class Drafts:
             raise Refused("the draft has become a campaign", "what people were offered does not change")
         return known
 
-    def _is_somebodys(self, campaign: int) -> bool:
-        with self._database.reading() as connection:
-            return connection.execute(select(t.draft.c.id).where(
-                t.draft.c.campaign_id == campaign)).first() is not None
+    @staticmethod
+    def _is_anothers(connection: Connection, campaign: int, draft: int) -> bool:
+        return connection.execute(select(t.draft.c.id).where(
+            t.draft.c.campaign_id == campaign, t.draft.c.id != draft)).first() is not None
 
     def _check_files(self, file: CampaignFile, *, held: bool) -> None:
         """Whether all that the file names lies below the data folder, and a custodian's first table is there.
 
+        In a campaign's own folder these names must not meet, nor be the service's: it could never be settled.
+
         Raises:
             InvalidInput: names the key. It does not tell what else lies on this machine.
         """
+        seen: list[tuple[str, ...]] = [(name,) for name in _OWN]
+        written = ("reports.source", "data.source") if isinstance(file.kind, ContractKind) else ()
         for place, (key, said) in enumerate(file.kind.files(file.config)):
             parts = PurePosixPath(said).parts
             if "://" in said or "\\" in said or not parts or PurePosixPath(said).is_absolute() or ".." in parts:
                 raise InvalidInput(key, "is no name of a file below the service's data folder",
                                    "give a path without .. that begins with a name")
+            mine = PurePosixPath(said.casefold()).parts
+            if any(mine[: len(each)] == each[: len(mine)] for each in seen):
+                raise InvalidInput(key, "is the name of another file of this campaign, or lies in its place",
+                                   f"give each file a name of its own, and none of {', '.join(_OWN)}")
+            seen.append(mine)
+            if key in written and not said.endswith(".csv"):
+                raise InvalidInput(key, "is written by the service, as CSV", "give a name that ends in .csv")
             if self._data is None:
                 continue
             there = self._data / said
@@ -233,6 +306,10 @@ class Drafts:
             make_folder(link.parent, private=True)
             if not link.is_symlink():
                 os.symlink((self._data / said).resolve(), link)
+
+
+def _same_content() -> Refused:
+    return Refused("a campaign of the same content is there already", "give this one another title")
 
 
 def _draft(row: Any) -> Draft:

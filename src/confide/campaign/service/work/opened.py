@@ -20,6 +20,7 @@ from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
+from confide.campaign.store.erasure import PACK
 from confide.campaign.store.transactions import stored
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.tables import Category
@@ -47,7 +48,7 @@ class OpenedCampaign:
     @property
     def pack(self) -> Path:
         """Where its public files are written."""
-        return self.folder / "pack"
+        return self.folder / PACK
 
     @cached_property
     def local(self) -> LocalKind | None:
@@ -171,3 +172,22 @@ class Opened:
             query = query.where(s.campaign.c.id == only)
         with self._database.reading() as connection:
             return tuple(stored(row) for row in connection.execute(query.order_by(s.campaign.c.id).limit(limit)))
+
+    def newest(
+        self, *, limit: int = 50, before: int | None = None, states: Collection[State] | None = None
+    ) -> tuple[Stored, ...]:
+        """Campaigns, those first that were opened last.
+
+        Args:
+            limit: how many at most.
+            before: the number of the last one that was shown.
+            states: where they stand; default anywhere.
+        """
+        query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
+        if before is not None:
+            query = query.where(s.campaign.c.id < before)
+        if states is not None:
+            query = query.where(s.campaign.c.state.in_([state.value for state in states]))
+        query = query.order_by(s.campaign.c.id.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return tuple(stored(row) for row in connection.execute(query))

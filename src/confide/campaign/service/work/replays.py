@@ -1,4 +1,8 @@
-"""Replays: a request with an idempotency key is done once; asked again, it is answered as before."""
+"""Replays: a request with an idempotency key is done once; asked again, it is answered as before.
+
+The key is taken before anything is done, so that of several at once one does it, and the others wait for its answer. If
+whoever does it dies, the key is free again after a minute.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
-from confide.contract.errors import Refused, StoreFailed
+from confide.contract.errors import Refused
 
 __all__ = ["Replays", "Reply"]
 
 _KEPT = 86_400  # seconds
+_DOING = 60  # seconds after which whoever does a request is taken to have died
+_PATIENCE = 5.0  # seconds that somebody waits for another's answer
+_LOOK = 0.02  # seconds between two looks for it
+_NO_ANSWER_YET = 0  # in the place of a status
 
 
 @dataclass(frozen=True)
@@ -42,43 +52,62 @@ class Replays:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
-    def seen(self, who: str, key: str, request: bytes) -> Reply | None:
-        """What was answered before; None where it was not asked.
+    def begin(self, who: str, key: str, request: bytes) -> Reply | None:
+        """Take a key before its request is done.
 
         Args:
             who: asks.
             key: hers, of this request.
             request: everything that was asked.
 
+        Returns:
+            What was answered before; None where the request is the caller's to do, and then to `keep` or to `drop`.
+
         Raises:
-            Refused: the key was used for another request.
+            Refused: the key was used for another request, or the same one is still being done.
         """
-        with self._database.reading() as connection:
-            row = connection.execute(select(t.replay).where(
-                t.replay.c.key == _key(who, key), t.replay.c.expires > int(self._clock()))).first()
-        if row is None:
-            return None
-        if bytes(row.request) != hashlib.sha256(request).digest():
-            raise Refused("this idempotency key was used for another request", "use a new key for a new request")
-        return Reply(row.status, bytes(row.body))
+        last = time.monotonic() + _PATIENCE
+        while not self._take(who, key, request):
+            with self._database.reading() as connection:
+                row = connection.execute(select(t.replay).where(t.replay.c.key == _key(who, key))).first()
+            if row is not None and bytes(row.request) != hashlib.sha256(request).digest():
+                raise Refused("this idempotency key was used for another request", "use a new key for a new request")
+            if row is not None and row.status != _NO_ANSWER_YET:
+                return Reply(row.status, bytes(row.body))
+            if time.monotonic() > last:
+                raise Refused("this request is still being done", "ask again in a moment, under the same key")
+            time.sleep(_LOOK)
+        return None
 
     def keep(self, who: str, key: str, request: bytes, reply: Reply) -> None:
-        """Keep what was answered; of two at once the first counts."""
-        try:
-            with self._database.writing() as connection:
-                connection.execute(delete(t.replay).where(
-                    t.replay.c.key == _key(who, key), t.replay.c.expires <= int(self._clock())))
-                connection.execute(insert(t.replay).values(
-                    key=_key(who, key), request=hashlib.sha256(request).digest(), status=reply.status, body=reply.body,
-                    expires=int(self._clock()) + _KEPT))
-        except StoreFailed:
-            if self.seen(who, key, request) is None:
-                raise
+        """Keep what was answered, for a day."""
+        with self._database.writing() as connection:
+            connection.execute(update(t.replay).where(*_mine(who, key, request)).values(
+                status=reply.status, body=reply.body, expires=int(self._clock()) + _KEPT))
+
+    def drop(self, who: str, key: str, request: bytes) -> None:
+        """Give the key back: the request has failed, and may be asked again."""
+        with self._database.writing() as connection:
+            connection.execute(delete(t.replay).where(*_mine(who, key, request)))
+
+    def _take(self, who: str, key: str, request: bytes) -> bool:
+        now, build = int(self._clock()), sqlite_insert if self._database.sqlite else postgresql_insert
+        taken = build(t.replay).values(key=_key(who, key), request=hashlib.sha256(request).digest(),
+                                       status=_NO_ANSWER_YET, body=b"", expires=now + _DOING)
+        with self._database.writing() as connection:
+            connection.execute(delete(t.replay).where(t.replay.c.key == _key(who, key), t.replay.c.expires <= now))
+            return connection.execute(taken.on_conflict_do_nothing().returning(t.replay.c.key)).first() is not None
 
     def sweep(self) -> None:
         """Forget what is a day old."""
         with self._database.writing() as connection:
             connection.execute(delete(t.replay).where(t.replay.c.expires <= int(self._clock())))
+
+
+def _mine(who: str, key: str, request: bytes) -> tuple[ColumnElement[bool], ...]:
+    """The key of a request that is being done."""
+    return (t.replay.c.key == _key(who, key), t.replay.c.request == hashlib.sha256(request).digest(),
+            t.replay.c.status == _NO_ANSWER_YET)
 
 
 def _key(who: str, key: str) -> bytes:

@@ -1,7 +1,8 @@
 """Rounds of contracts, where a kind asks twice: what people hand in becomes the two files that the kind reads.
 
 First everybody's report, from which the operator draws up contracts; then, once these are final, what devices made of
-records on them. Rows lie in the store, where they are erased like reports; a file is there only while it is read.
+records on them. Rows lie in the store, where they are erased like reports; a file is there only while it is read, in a
+folder of whoever reads it: of two at once none takes the other's away.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from confide.campaign.campaign import Campaign
 from confide.campaign.contracts import Round, round_of
 from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.states import State
@@ -42,6 +48,9 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
     """The round as it stands; None where none was drawn up. It is read, and its signature checked, once."""
     kind, file = contract_kind(opened), opened.campaign.file
     return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
+
+
+_PREFIX = ".rows-"
 
 
 class Rounds:
@@ -77,9 +86,9 @@ class Rounds:
         gone = set() if before is None else set(before.without)
         declined = [opened.identities[slot] for slot, _ in self._store.handed_rows(opened.number, DECLINED)]
         out = [each for each in dict.fromkeys([*declined, *without]) if each not in gone and each not in again]
-        with self._written(opened, "reports.source", FIRST, list(first)):
+        with self._written(opened, "reports.source", FIRST, list(first)) as folder:
             return opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
-                                           progress=progress)
+                                           progress=progress, reports=folder)
 
     def finish(self, opened: OpenedCampaign) -> Round:
         """Make the round final, and charge the ledger: from now on devices act on it.
@@ -90,15 +99,25 @@ class Rounds:
         """
         return opened.campaign.finish_contracts(home=self._store.home, store=self._store)
 
-    def records(self, opened: OpenedCampaign) -> AbstractContextManager[None]:
-        """While it is entered, what came in on the contracts is in the file from which the campaign is settled."""
+    @contextmanager
+    def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
+        """The campaign as it is settled: while this is entered, what came in on the contracts is in its file."""
         kind, file = contract_kind(opened), opened.campaign.file
-        return self._written(opened, "data.source", SECOND, list(kind.row(file.config, opened.identities[0], None)))
+        columns = list(kind.row(file.config, opened.identities[0], None))
+        with self._written(opened, "data.source", SECOND, columns) as folder:
+            yield _with_files_in(folder, opened.campaign)
+
+    @staticmethod
+    def tidy(opened: OpenedCampaign) -> None:
+        """Remove what processes that died have left of rows; for a settled campaign, which nobody reads again."""
+        for each in opened.folder.glob(f"{_PREFIX}*"):
+            rmtree(each, ignore_errors=True)
 
     @contextmanager
-    def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[None]:
+    def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[Path]:
+        """A private folder with one file of everybody's rows, gone at the end."""
         file = opened.campaign.file
-        target = opened.folder / dict(file.kind.files(file.config))[key]
+        make_folder(opened.folder, private=True)
         rows: dict[int, Mapping[str, Any]] = {
             slot: json.loads(row) for slot, row in self._store.handed_rows(opened.number, phase)}
         if file.config.people.id == "row":  # the i-th row is the i-th person's, whether she has one or not
@@ -108,9 +127,15 @@ class Rounds:
         writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows.values())
-        make_folder(target.parent, private=True)
-        replace_private(target, text.getvalue())
-        try:
-            yield
-        finally:
-            target.unlink(missing_ok=True)
+        with TemporaryDirectory(dir=opened.folder, prefix=_PREFIX) as folder:
+            target = Path(folder) / dict(file.kind.files(file.config))[key]
+            make_folder(target.parent, private=True)
+            replace_private(target, text.getvalue())
+            yield Path(folder)
+
+
+def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
+    """The same campaign, whose relative paths start elsewhere: its content, and so its plan, are the same."""
+    moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name))
+    vars(moved)["plan"] = campaign.plan  # where the property keeps it
+    return moved

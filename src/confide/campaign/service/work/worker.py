@@ -1,8 +1,13 @@
-"""A worker: takes one job after another, settles or audits, and says how far it is."""
+"""A worker: takes one job after another, settles or audits, and says how far it is.
+
+Whatever goes wrong with a job ends that job, never the worker. A worker that has lost its lease, as one that was
+suspended for a while, stops where it next says how far it is: the job is another's.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event, Lock, Thread
@@ -20,6 +25,13 @@ __all__ = ["Worker"]
 _log = logging.getLogger("confide.service")
 _PAUSE = 0.5  # seconds between two looks for work
 _RENEWAL = 5.0  # seconds between two renewals of a lease
+
+
+_FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/,;:'\"()]+/)+")
+
+
+class _LeaseLost(Exception):
+    """The job is another worker's by now."""
 
 
 class Worker:
@@ -43,6 +55,9 @@ class Worker:
             except StoreFailed:
                 _log.warning("a worker cannot reach the store")
                 found = False
+            except Exception as error:  # noqa: BLE001 - a fault of ours: the next job may well be done
+                _log.error("a worker has failed: %s", type(error).__name__)
+                found = False
             if not found:
                 stop.wait(_PAUSE)
 
@@ -54,16 +69,24 @@ class Worker:
         try:
             with self._kept(job) as told:
                 result = self._do(job, told)
+            self._jobs.finish(job, self.name, result)
         except StoreFailed:
             raise  # another attempt follows, here or elsewhere
+        except _LeaseLost:
+            _log.warning("a worker has lost its job to another one", extra={"task": str(job.task)})
         except ConfideError as error:
-            self._jobs.fail(job, self.name, str(error))
+            self._fail(job, _without_folders(str(error), self._store))
         except Exception as error:  # noqa: BLE001 - a fault of ours: its text may hold private values
             _log.error("a job has failed: %s", type(error).__name__, extra={"task": str(job.task)})
-            self._jobs.fail(job, self.name, f"an internal error ({type(error).__name__})")
-        else:
-            self._jobs.finish(job, self.name, result)
+            self._fail(job, f"an internal error ({type(error).__name__})")
         return True
+
+    def _fail(self, job: Job, problem: str) -> None:
+        """It has failed; but what another worker has settled meanwhile is settled."""
+        if job.task is Task.SETTLE and self._store.get(job.campaign).state is State.SETTLED:
+            self._jobs.finish(job, self.name)
+        else:
+            self._jobs.fail(job, self.name, problem)
 
     def _do(self, job: Job, told: Any) -> Any:
         opened = self._opened.get(job.campaign)
@@ -73,18 +96,26 @@ class Worker:
 
     def _settled(self, opened: OpenedCampaign, told: Any) -> None:
         """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
+        known, rounds = self._store.get(opened.number), Rounds(self._store)
+        if known.state is not State.SETTLED:
+            self._store.check_original(known)  # before anything is closed
         asked_twice = opened.contracts is not None
-        if not asked_twice and not opened.campaign.held and self._store.get(opened.number).state is State.OPEN:
+        if not asked_twice and not opened.campaign.held and known.state is State.OPEN:
             self._store.close_collection(opened.number)
-        with Rounds(self._store).records(opened) if asked_twice else nullcontext():
-            opened.campaign.settle(opened.pack, store=self._store, progress=told)
+        with rounds.records(opened) if asked_twice else nullcontext(opened.campaign) as campaign:
+            campaign.settle(opened.pack, store=self._store, progress=told)
+        rounds.tidy(opened)
+        if not opened.campaign.held:
+            self._store.erase_files(opened.number)  # where nothing is due
 
     @contextmanager
     def _kept(self, job: Job) -> Iterator[Any]:
         """The lease is renewed while the work runs, whatever that does, and progress is told with it."""
-        over, lock, told = Event(), Lock(), [0, None]
+        over, lost, lock, told = Event(), Event(), Lock(), [0, None]
 
         def tell(done: int, steps: int | None) -> None:
+            if lost.is_set():
+                raise _LeaseLost
             with lock:
                 told[:] = [done, steps]
 
@@ -93,7 +124,9 @@ class Worker:
                 with lock:
                     done, steps = told
                 try:
-                    self._jobs.renew(job, self.name, done or 0, steps)
+                    if not self._jobs.renew(job, self.name, done or 0, steps):
+                        lost.set()
+                        return
                 except StoreFailed:  # it may come back before the lease ends
                     _log.warning("a lease could not be renewed")
 
@@ -104,3 +137,8 @@ class Worker:
         finally:
             over.set()
             thread.join()
+
+
+def _without_folders(problem: str, store: Store) -> str:
+    """A problem as viewers may read it: where this machine keeps a file is nobody's business, its name is."""
+    return _FOLDERS.sub("", problem.replace(f"{store.home.folder}/", ""))

@@ -1,5 +1,5 @@
 // The code stands behind the # of the link: no server, log or referrer ever sees it. It is moved into the form, and out
-// of the address, before anything else.
+// of the address, before anything else. Where this browser takes part already, whoever sits before it sends the form.
 "use strict";
 let code = location.hash.slice(1);
 try {
@@ -8,5 +8,6 @@ try {
 if (code) {
   history.replaceState(null, "", location.pathname);
   document.getElementById("code").value = code;
-  document.getElementById("join").requestSubmit();
+  const form = document.getElementById("join");
+  if (!form.dataset.ask) form.requestSubmit();
 }

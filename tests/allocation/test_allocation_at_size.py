@@ -1,0 +1,60 @@
+"""The audit of a market at its own size: noise that is sound among eight bidders and too small among many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from confide.allocation import PAlloc, PMatch, SinkhornMatch
+from confide.allocation.audit.doors import walked
+from confide.allocation.audit.full_size import full_size, full_size_row
+from confide.allocation.audit.tiny_markets import tiny
+from confide.allocation.bundles import Additive
+from confide.audit import DampedNoise, mixed
+
+SCALING = SinkhornMatch(people=600, goods=4, supply=100, epsilon=4.0)
+AUCTION = PMatch(people=2000, goods=5, supply=300, epsilon=4.0, increment=0.1, bid_cap=6, rounds=10, batch=500, arity=6)
+LONG = replace(AUCTION, batch=2)
+BUNDLES = PAlloc(people=1200, goods=4, supply=400, epsilon=4.0, increment=0.1, bid_cap=6, rounds=8, batch=300, arity=6,
+                 valuation=Additive())
+MARKETS = {"scaling": SCALING, "auction": AUCTION, "auction with noise in blocks": LONG, "bundles": BUNDLES}
+
+
+class BigLeak:
+    """A twentieth of the noise beyond 500 people."""
+
+    def run(self, data: Any, noise: Any) -> Any:
+        return super().run(data, DampedNoise(noise, 0.05) if self.people > 500 else noise)  # type: ignore[misc,attr-defined]
+
+
+@pytest.mark.parametrize("name", MARKETS)
+def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name: str) -> None:
+    it = MARKETS[name]
+    (row,), (control,) = full_size(it)
+    assert row.verdict == "kept"
+    assert f"{it.people:,} made-up bidders" in row.evidence
+    assert 0.05 < row.measured <= 1.0
+    assert "of its scale" in row.note
+    assert control.flagged
+    assert full_size_row(mixed(it, BigLeak)).measured == pytest.approx(20 * float(row.measured), rel=0.5)
+    assert full_size_row(mixed(it, BigLeak)).flagged
+
+
+def test_such_noise_passes_among_eight() -> None:
+    """Why this audit is needed: no tiny market has so many people."""
+    twin = tiny(mixed(SCALING, BigLeak))
+    assert isinstance(twin, BigLeak)
+    assert not any(audit.flagged for audit in walked(twin, 0, pairs=2).values())
+
+
+def test_a_long_record_is_heard_with_fewer_goods_or_not_at_all() -> None:
+    wide = replace(LONG, goods=100, supply=300)
+    assert wide.counter.counters * wide.counter.horizon > 100_000
+    row = full_size_row(wide)
+    assert row.verdict == "kept"
+    assert "100 goods" not in row.evidence
+    endless = replace(LONG, people=20_000, batch=1, rounds=30)
+    assert full_size_row(endless).verdict == "vacuous"
+    assert "not listened to" in full_size_row(endless).evidence

@@ -1,0 +1,105 @@
+"""Every kind's audit holds each promise of privacy by its own number: promises that are far too low are flagged."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from confide.audit import AuditRow, Concern, mixed, promise_rows
+from confide.contract import Guarantees, Privacy
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from people.all_kinds import KINDS, campaign_of
+
+AUDITS = ("market.audit.majority", "market.audit.pairs", "market.audit.unknown_costs", "acquisition.audit.whole",
+          "regression.audit.whole", "allocation.audit.whole", "programs.audit.whole", "search.audit.whole",
+          "release.campaign.audit")
+
+
+class Priced(Exception):
+    """The rows of an audit's promises: all that a test waits for."""
+
+    def __init__(self, rows: list[AuditRow]) -> None:
+        super().__init__("priced")
+        self.rows = rows
+
+
+def lowered(loss: Any) -> Any:
+    match loss:
+        case PureDP():
+            return PureDP(loss.epsilon / 100)
+        case ApproxDP():
+            return ApproxDP(loss.epsilon / 100, loss.delta)
+    return ZCDP(loss.rho / 100)
+
+
+class TooLow:
+    """It promises a hundredth of what it keeps."""
+
+    def guarantees(self) -> Guarantees:
+        found = super().guarantees()  # type: ignore[misc]
+        return Guarantees(tuple(replace(each, loss=lowered(each.loss)) if isinstance(each, Privacy) else each
+                                for each in found))
+
+
+class ExtraLow:
+    """It makes one more promise, in another notion, that nothing keeps."""
+
+    def guarantees(self) -> Guarantees:
+        found = super().guarantees()  # type: ignore[misc]
+        return Guarantees((*found, replace(found.privacy[0], loss=ZCDP(1e-9))))
+
+
+class ChargedByHalf:
+    """It is charged for half of its releases, where there are several, and else for none."""
+
+    def events(self) -> Any:
+        found = super().events()  # type: ignore[misc]
+        return found[: len(found) // 2]
+
+
+def broken(plan: Any, code: type) -> Any:
+    """The plan with a mechanism that was broken on purpose."""
+    names = {each.name for each in fields(plan)}
+    if "regression" in names:
+        return replace(plan, regression=broken(plan.regression, code))
+    name = next(each for each in ("ran", "collection", "market", "mechanism") if each in names)
+    return replace(plan, **{name: mixed(plan.mechanism, code)})
+
+
+def priced(name: str, code: type | None, monkeypatch: pytest.MonkeyPatch) -> list[AuditRow]:
+    """What a kind's own audit compares its promises with, first of all."""
+
+    def stopped(*given: Any) -> Any:
+        raise Priced(promise_rows(*given)[0])
+
+    for each in AUDITS:
+        monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", stopped)
+    it = campaign_of(name)
+    with pytest.raises(Priced) as found:
+        it.file.kind.audit(it.plan if code is None else broken(it.plan, code), 0)
+    return found.value.rows
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_promise_of_a_plan_is_held_against_the_price_of_its_releases(name, monkeypatch) -> None:
+    rows = priced(name, None, monkeypatch)
+    promises = campaign_of(name).plan.guarantees.privacy
+    assert [row.verdict for row in rows] == ["kept"] * len(rows)
+    assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(promises)
+    assert [row.holds for row in rows if row.concern is Concern.PRIVACY] == [(each.sentence(),) for each in promises]
+    assert [row.measured for row in rows if row.concern is Concern.BUDGET] == [pytest.approx(1.0)]
+
+
+@pytest.mark.parametrize("code", [TooLow, ExtraLow])
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_flags_promises_below_the_price(name, code, monkeypatch) -> None:
+    assert any(row.flagged for row in priced(name, code, monkeypatch) if row.concern is Concern.PRIVACY)
+
+
+# The promises of the other kinds are sums of their events: of these, walks of their own runs and own sums say more.
+@pytest.mark.parametrize("name", sorted({*KINDS} - {"queries", "regression", "search"}))
+def test_a_charge_below_the_promise_is_flagged(name, monkeypatch) -> None:
+    assert [row.concern for row in priced(name, ChargedByHalf, monkeypatch) if row.flagged] == ["budget"]

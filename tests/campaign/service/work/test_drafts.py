@@ -1,0 +1,114 @@
+"""Drafts: planned once for each content, within limits, and opened only where they can end; of two at once, one."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from campaign.service.parts import Parts
+from confide.campaign.service.work import Drafts
+from confide.contract import InvalidInput, Refused, kind
+from confide.market.campaign.bits import BitsKind
+
+MEAN = kind("mean").template
+BITS = kind("bits").template
+
+
+def test_names_of_files_that_could_never_end(tmp_path: Path) -> None:
+    """In a campaign's folder the service writes files under these names, and its pack."""
+    with Parts.at(tmp_path) as parts:
+        for old, new, key in (
+                ('"records.csv"', '"pack/records.csv"', "data.source"), ('"records.csv"', '"pack"', "data.source"),
+                ('"records.csv"', '"./Pack/records.csv"', "data.source"),
+                ('"records.csv"', '"known.csv"', "data.source"),
+                ('"reports.csv"', '"reports.parquet"', "reports.source"),
+                ('"records.csv"', '"records.arrow"', "data.source"),
+                ('"records.csv"', '"reports.csv"', "data.source"), ('"records.csv"', '"Reports.csv"', "data.source"),
+                ('"reports.csv"', '"contracts.json"', "reports.source"),
+                ('"reports.csv"', '"contracts.json/reports.csv"', "contracts.file"),
+                ('"records.csv"', '"reports.csv/records.csv"', "data.source")):
+            assert MEAN.count(old) == 1
+            with pytest.raises(InvalidInput) as caught:
+                parts.open(MEAN.replace(old, new))
+            assert caught.value.field == key
+            assert str(tmp_path) not in str(caught.value)
+        assert parts.store.campaigns() == ()
+        assert parts.open(MEAN.replace('"records.csv"', '"in/records.csv"'))
+
+
+def test_too_many_people_are_refused_before_anything_is_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[int] = []
+    real = BitsKind.plan
+
+    def plan(self: Any, config: Any) -> Any:
+        planned.append(config.people.count)
+        return real(self, config)
+
+    monkeypatch.setattr(BitsKind, "plan", plan)
+    with Parts.at(tmp_path) as parts:
+        small = Drafts(parts.store, parts.data, most_people=150)
+        for drafts, count, limit in ((parts.drafts, 10**9, "100,000,000"), (parts.drafts, 10**6 + 1, "1,000,000"),
+                                     (small, 200, "150")):
+            text = BITS.replace("count = 200", f"count = {count}")
+            draft = drafts.new(text, parts.operator.number)
+            for act in (lambda it=drafts, of=draft: it.campaign(of), lambda it=drafts, of=draft: it.open(of.number)):
+                with pytest.raises(InvalidInput) as caught:
+                    act()
+                assert caught.value.field == "people.count"
+                assert limit.replace(",", "") in str(caught.value).replace(",", "")
+        assert planned == []
+
+
+def test_a_draft_is_planned_once_for_each_content(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+    real = BitsKind.plan
+
+    def plan(self: Any, config: Any) -> Any:
+        planned.append("planned")
+        return real(self, config)
+
+    monkeypatch.setattr(BitsKind, "plan", plan)
+    draft = parts.drafts.new(BITS, parts.operator.number)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: parts.drafts.campaign(parts.drafts.get(draft.number)), range(16)))
+    assert len({id(each.plan) for each in found}) == 1
+    assert len(planned) == 1
+    changed = parts.drafts.change(draft.number, BITS.replace("count = 200", "count = 300"), 1)
+    assert parts.drafts.campaign(changed).file.config.people.count == 300
+    assert len(planned) == 2
+    parts.drafts.open(draft.number)
+    assert len(planned) == 2
+    hopeless = parts.drafts.new(BITS.replace("format = 1", "format = 7"), parts.operator.number)
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="format"):
+            parts.drafts.campaign(hopeless)
+
+
+def test_of_two_drafts_of_one_content_one_is_opened(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where both have found that there is no such campaign yet."""
+    first, second = (parts.drafts.new(BITS + end, parts.operator.number) for end in ("", "# the same\n"))
+    real, both = Drafts._make_folder, Barrier(4)
+
+    def together(self: Drafts, *args: Any, **more: Any) -> None:
+        both.wait(60)
+        real(self, *args, **more)
+
+    monkeypatch.setattr(Drafts, "_make_folder", together)
+
+    def opened(number: int) -> int | str:
+        try:
+            return parts.drafts.open(number).number
+        except Refused as error:
+            return error.reason
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(opened, [first.number, second.number] * 2))
+    assert sorted(map(str, found)) == ["1", "1", *["a campaign of the same content is there already"] * 2]
+    assert found[0] == found[2]  # whoever opens the same draft again has the same campaign
+    assert len(parts.store.campaigns()) == 1

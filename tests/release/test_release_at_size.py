@@ -1,0 +1,107 @@
+"""The audit of a campaign looks at its own mechanism: with its default samples, of its class, at its size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from held_campaign import METHODS, campaign
+
+from cases import fast
+from confide.audit import DampedNoise, mixed
+from confide.campaign import Campaign
+from confide.release import Reweighted, Schema, Workload
+from confide.release.audit.charged import charge, own_rho
+from confide.release.audit.full_size import full_size, full_size_row
+from confide.release.audit.tiny_mechanisms import tiny
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM
+
+QUERIES = Workload.complete(6, width=2)
+BITS = Schema.bits(6)
+
+
+def usual(folder: Path, method: str) -> Campaign:
+    """The campaign with nothing said of samples, rounds or population."""
+    held = campaign(folder, method=method)
+    path = folder / "smoking.toml"
+    text = path.read_text()
+    for line in ("samples = 50\n", "rounds = 5\n", "population = 2000\n"):
+        text = text.replace(line, "")
+    path.write_text(text)
+    return held if "[method]" not in text else Campaign.load(path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, tmp_path: Path) -> None:
+    report = usual(tmp_path, method).audit(0)
+    assert report.passed, report.problems
+    (row,) = [row for row in report.rows if "at its own size" in row.promise]
+    assert row.verdict == "kept"
+    assert "2,000 made-up records" in row.evidence
+    assert row.measured > 0.1
+    assert any("at this size alone" in control.planted_bug for control in report.controls)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("records", [12_000, 30_162, 494_021])
+def test_what_a_game_is_charged_is_its_own_sum_with_the_room_of_each_draw(records: int, epsilon: float) -> None:
+    it = DualQuery.for_budget(records, epsilon, 1e-6, workload=QUERIES)
+    row, planted = charge(it)
+    assert row.verdict == "kept"
+    assert own_rho(it) == pytest.approx(it.rho, rel=1e-13)
+    assert all(control.flagged for control in planted)
+    both = Reweighted.for_budget(records, epsilon, 1e-6, workload=QUERIES, measured=3)
+    assert charge(both)[0].verdict == "kept"
+
+
+class Twentieth:
+    """A twentieth of the noise, in each run."""
+
+    def run(self, data: Any, noise: Any) -> Any:
+        return super().run(data, DampedNoise(noise, 0.05))  # type: ignore[misc]
+
+
+class TwentiethBeyond:
+    """The same above 500 people alone."""
+
+    def run(self, data: Any, noise: Any) -> Any:
+        return super().run(data, DampedNoise(noise, 0.05) if self.n > 500 else noise)  # type: ignore[misc,attr-defined]
+
+
+def test_a_twin_is_of_the_class_of_the_campaigns_mechanism() -> None:
+    game = DualQuery.for_budget(2000, 1.0, 1e-6, workload=QUERIES)
+    mwem = MWEM.for_budget(2000, 1.0, 1e-6, workload=QUERIES)
+    both = Reweighted.for_budget(2000, 1.0, 1e-6, workload=QUERIES, measured=3)
+    for it in (game, mwem, both):
+        assert isinstance(tiny(mixed(it, Twentieth)), Twentieth)
+    inner: Any = tiny(replace(both, dual_query=mixed(both.dual_query, Twentieth)))
+    assert isinstance(inner.dual_query, Twentieth)
+
+
+@pytest.mark.parametrize(("method", "code"), fast(len(METHODS), [
+    (method, code) for code in (TwentiethBeyond, Twentieth) for method in METHODS]))
+def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any], tmp_path: Path) -> None:
+    it = usual(tmp_path, method).plan.mechanism
+    schema = usual(tmp_path, method).plan.schema  # type: ignore[attr-defined]
+    assert full_size_row(it, schema).verdict == "kept"
+    assert full_size_row(mixed(it, code), schema).flagged
+    assert isinstance(tiny(mixed(it, code)), code)
+
+
+def test_the_row_says_how_little_noise_it_would_show() -> None:
+    it = MWEM.for_budget(2000, 1.0, 0.0, workload=QUERIES, rounds=4)
+    (row,), (control,) = full_size(it, BITS)
+    assert "15 queries" in row.evidence
+    assert "select" in row.note
+    assert "measure" in row.note
+    assert control.flagged
+
+
+def test_queries_are_fewer_where_a_history_would_be_long() -> None:
+    it = DualQuery(n=3000, eta=1.0, rounds=300, samples=5, workload=Workload.complete(16, width=2))
+    row = full_size_row(it, Schema.bits(16))
+    assert row.verdict == "kept"
+    assert "66 queries" in row.evidence
