@@ -245,7 +245,7 @@ def test_the_crowd_is_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (nobody, people, len(some), set(some)) == ([], 500, 375, {0.0, 1.0, 2.0, 3.0})
 
 
-@pytest.mark.parametrize(("count", "tried"), [(1, 1), (999, 999), (1_000, 1_000), (10**9, 1_000)])
+@pytest.mark.parametrize(("count", "tried"), [(1, 1), (999, 999), (1_000, 1_000), (10**8, 1_000)])
 def test_of_many_people_a_thousand_are_tried(count: int, tried: int, path: Path) -> None:
     path.write_text(path.read_text().replace("count = 500 ", f"count = {count} "))
     file = Campaign.load(path).file

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, get_args
 
-from confide.audit.comparing import Loss, exceeds, promised_parameter
+from confide.audit.comparing import exceeds
+from confide.audit.figures import figure_of, level_of, parameter_unit, unit_of
 from confide.audit.implied import implies
 from confide.contract.checks import fraction, one_of
 from confide.contract.errors import InvalidInput
@@ -29,8 +30,7 @@ from confide.contract.guarantees import (
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 
-__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls",
-           "parameter_unit"]
+__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
 
 
 class Concern(StrEnum):
@@ -155,8 +155,8 @@ class AuditRow:
             raise InvalidInput("measured", "None is no measurement", "a broken promise was measured")
         fraction("false_alarm", self.false_alarm, zero=True)
         one_of("side", self.side, get_args(Side))
-        if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != _named(self.judged)):
-            raise InvalidInput("judged", f"names {_named(self.judged):g}, and the row {self.promised}",
+        if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != level_of(self.judged)):
+            raise InvalidInput("judged", f"names {level_of(self.judged):g}, and the row {self.promised}",
                                "what is promised is the promise's own number")
 
     @classmethod
@@ -262,7 +262,7 @@ class AuditRow:
             >>> row.promised, row.verdict
             (1.0, <Verdict.BROKEN: 'broken'>)
         """
-        promised = _named(promise)
+        promised = level_of(promise)
         if promise.loss.vacuous:
             verdict, note = Verdict.VACUOUS, note or f"{promise.loss} promises nothing"
         else:
@@ -295,8 +295,8 @@ class AuditRow:
         """
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
         side: Side = "at least" if isinstance(promise, Participation) else "at most"
-        return cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise),
-                   side=side, holds=(promise.sentence(),), unit=_unit(promise))
+        return cls(promise.sentence(), figure_of(promise), None, "", verdict, reason, concern=Concern.of(promise),
+                   side=side, holds=(promise.sentence(),), unit=unit_of(promise))
 
     def holding(self, *promises: Guarantee) -> AuditRow:
         """The same row as evidence for guarantees of its concern.
@@ -363,52 +363,6 @@ class AuditRow:
     def reading(self) -> str:
         """The evidence and the note, as a table shows them."""
         return "; ".join(part for part in (self.evidence, self.note) if part)
-
-
-def parameter_unit(loss: PrivacyLoss) -> str:
-    """The unit of a loss's parameter.
-
-    Args:
-        loss: such as a promise's.
-
-    Example:
-        >>> from confide.privacy.losses import PureDP, ZCDP
-        >>> parameter_unit(PureDP(1.0)), parameter_unit(ZCDP(0.1))
-        ('nats', '(rho)')
-    """
-    return {"ZCDP": "(rho)", "GDP": "(mu)", "RenyiDP": "nats (Renyi)"}.get(type(loss).__name__, "nats")
-
-
-def _unit(promise: Guarantee) -> str:
-    match promise:
-        case Truthfulness():
-            return promise.unit_of_gain
-        case Budget():
-            return promise.currency
-    return ""
-
-
-def _named(promise: Privacy) -> float:
-    """The number of a promised loss."""
-    if not isinstance(promise.loss, Loss):
-        raise InvalidInput("promise", f"{promise.loss} is no loss that an audit knows")
-    return promised_parameter(promise.loss)
-
-
-def _figure(promise: Guarantee) -> float | str:
-    """The number that a guarantee names."""
-    match promise:
-        case Privacy():
-            return str(promise.loss)
-        case Truthfulness():
-            return promise.gain
-        case Accuracy():
-            return promise.bound
-        case Participation():
-            return promise.utility
-        case Budget():
-            return promise.expected
-    return promise.sentence()
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,7 @@ class Campaign:
             What she hands in: a row of the operator's file.
 
         Raises:
-            Refused: records of this kind are handed in as they are; the contract is not final; or the bit was asked for
-                before.
+            Refused: this kind draws nothing; the contract is not final; or the bit was asked for before.
             InvalidInput: an answer that the campaign cannot use. The message is hers.
         """
         kind, file = self._local(), self.file

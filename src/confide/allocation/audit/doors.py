@@ -29,8 +29,8 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, beside_charge, controls, door_audit, mixed
+from confide.audit.figures import parameter_unit
 from confide.audit.history_loss import promised_parameter
-from confide.audit.report import parameter_unit
 from confide.privacy.noise import Noise
 
 __all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",

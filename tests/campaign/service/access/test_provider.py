@@ -37,6 +37,7 @@ from campaign.service.access.identity_provider import (
 from campaign.service.clients import serving
 from campaign.service.parts import PASSWORD
 from confide.campaign.service.access import Role
+from confide.campaign.service.shell import trying
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE
 from confide.campaign.service.shell.settings import OIDC_SECRET, OidcSettings
 from confide.campaign.service.web.log_in import LOGIN_COOKIE
@@ -607,14 +608,22 @@ def test_a_provider_that_drips(tmp_path: Path, provider: IdentityProvider) -> No
 # ---- limits, secrets, settings
 
 
-def test_attempts_by_a_provider_are_limited(tmp_path: Path, provider: IdentityProvider) -> None:
-    with trusting(tmp_path, provider.base, attempts=3) as app:
+def test_attempts_by_a_provider_become_slow(
+    tmp_path: Path, provider: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    async def noted(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(trying, "sleep", noted)
+    with trusting(tmp_path, provider.base, attempts_at_ease=3) as app:
         client = browser(app)
-        assert [client.get("/login/provider").status_code for _ in range(4)] == [303, 303, 303, 429]
-        assert "Too many attempts" in client.get("/login/provider").text
-        assert client.post("/login", data={"name": "ada", "password": PASSWORD}).status_code == 429
-        assert [client.get("/login/provider/answer?state=a&code=b").status_code for _ in range(4)] == [
-            400, 400, 400, 429]
+        assert [client.get("/login/provider").status_code for _ in range(5)] == [303] * 5
+        assert waited == pytest.approx([0.1, 0.2])
+        assert client.post("/login", data={"name": "ada", "password": PASSWORD}).status_code == 303  # another door
+        assert [client.get("/login/provider/answer?state=a&code=b").status_code for _ in range(5)] == [400] * 5
+        assert waited == pytest.approx([0.1, 0.2, 0.1, 0.2])
 
 
 def test_no_secret_is_told_or_stored(

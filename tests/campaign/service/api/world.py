@@ -6,24 +6,23 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from campaign.service.clients import Caller, serving
 from campaign.service.parts import PASSWORD
-from confide.campaign.service.access import Participant, Role, Sessions
-from confide.campaign.service.access.sessions import begin_participant
+from confide.campaign.service.access import Role, Sessions
 from confide.campaign.service.work import Worker
 from confide.campaign.store.schema import metadata
+from confide.campaign.store.service_schema import draft as draft_table
 from confide.contract import kind
 
 __all__ = ["World", "rows_of", "world"]
 
-_COUNTED = ("attempt",)
+_COUNTED = ("attempt", "attempt_key")
 """Tables in which a try may leave something: how often it was tried."""
 
 
@@ -92,14 +91,19 @@ def world(folder: Path) -> Iterator[World]:
         olga("POST", f"/campaigns/{number}/invitations", json={"slots": [3]})  # her earlier session ends
         roles = {role: anybody.logged_in(name).token
                  for name, role in (("vera", "viewer"), ("olga", "operator"), ("ada", "admin"))}
-        nobodies = {"no token": "", "no token of ours": "x" * 43, "left": left, "invited again": again,
-                    **_lost(app, anybody, number)}
+        over, (ended,) = opened("The third", 1)
+        with parts.store.database.writing() as connection:
+            connection.execute(update(draft_table).where(draft_table.c.campaign_id == over).values(
+                last_day="2020-12-31"))
+        nobodies = {"participant of an earlier year": ended,
+                    "no token": "", "no token of ours": "x" * 43, "left": left, "invited again": again,
+                    **_lost(app, anybody)}
         yield World(app, anybody, number, settled, draft, {**roles, "participant": hers}, nobodies,
                     {"same campaign": neighbour, "other campaign": elsewhere})
 
 
-def _lost(app: FastAPI, anybody: Caller, campaign: int) -> dict[str, str]:
-    """Sessions of admins, and of a participant, that are over."""
+def _lost(app: FastAPI, anybody: Caller) -> dict[str, str]:
+    """Sessions of admins that are over."""
     parts, found = app.state.parts, {}
     late = Sessions(parts.store, hours=1.0, clock=lambda: time.time() - 7200)
     for name in ("expired", "deactivated", "still there though deactivated", "logged out", "made less"):
@@ -113,7 +117,4 @@ def _lost(app: FastAPI, anybody: Caller, campaign: int) -> dict[str, str]:
         "still there though deactivated"))
     Caller(anybody.client, found["logged out"])("POST", "/logout", status=204)
     parts.operators.change(parts.operators.named("made less").number, role=Role.VIEWER)
-    with parts.store.database.writing() as connection:
-        found["participant of an earlier year"] = begin_participant(connection, Participant(campaign, 0),
-                                                                    date(2020, 1, 1))
     return found

@@ -56,9 +56,8 @@ def gathered(home: Path, url: str | None, people: int) -> Crowd:
         drafts, sessions = Drafts(store), Sessions(store)
         drawn, typed = (drafts.open(drafts.new(text, ada.number).number).number
                         for text in (text_of("bits", count=people), TEXT))
-        last = sessions.last_day()
         with store.database.writing() as connection:
-            tokens = {number: [begin_participant(connection, Participant(number, slot), last)
+            tokens = {number: [begin_participant(connection, Participant(number, slot))
                                for slot in range(people)] for number in (drawn, typed)}
         answers = ({"report": "yes"}, {"report": "no"})
         first = [Person(token, drawn, slot, answers[slot % 2], answers[1 - slot % 2])

@@ -83,8 +83,10 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
         context = chromium.new_context()
         page = context.new_page()
 
-        def drawn(code: str) -> str:
+        def drawn(code: str, *, instead: bool = False) -> str:
             page.goto(f"{base}/join#{code}")
+            if instead:  # asked first: somebody takes part here already
+                page.get_by_role("button", name="Use this code instead").click()
             page.wait_for_url(f"{base}/mine")
             assert page.locator("#send").is_hidden()  # nothing of anybody else is there
             page.get_by_label("no", exact=True).check()
@@ -96,7 +98,7 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
         assert leaving(page) == first  # not drawn again
         assert page.locator("#device").is_hidden()
         page.goto("about:blank")
-        drawn(codes[1])
+        drawn(codes[1], instead=True)
         assert page.evaluate("localStorage.length") == 2
         page.get_by_role("button", name="Forget me on this device").click()
         page.wait_for_url(f"{base}/")

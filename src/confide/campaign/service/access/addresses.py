@@ -15,7 +15,7 @@ def is_safe(url: object) -> bool:
     """Whether something is an address that nobody on the way can read or answer for.
 
     Example:
-        >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://127.0.0.1:80/")
+        >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://localhost:80/")
         (True, False, True)
     """
     if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
