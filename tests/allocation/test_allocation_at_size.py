@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
 from confide.allocation.audit.doors import walked
 from confide.allocation.audit.full_size import full_size, full_size_row
@@ -29,7 +30,7 @@ class BigLeak:
         return super().run(data, DampedNoise(noise, 0.05) if self.people > 500 else noise)  # type: ignore[misc,attr-defined]
 
 
-@pytest.mark.parametrize("name", MARKETS)
+@pytest.mark.parametrize("name", fast(2, ["scaling", "bundles", "auction", "auction with noise in blocks"]))
 def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name: str) -> None:
     it = MARKETS[name]
     (row,), (control,) = full_size(it)
@@ -49,6 +50,7 @@ def test_such_noise_passes_among_eight() -> None:
     assert not any(audit.flagged for audit in walked(twin, 0, pairs=2).values())
 
 
+@pytest.mark.slow
 def test_a_long_record_is_heard_with_fewer_goods_or_not_at_all() -> None:
     wide = replace(LONG, goods=100, supply=300)
     assert wide.counter.counters * wide.counter.horizon > 100_000

@@ -92,6 +92,7 @@ def test_a_provider_that_cannot_be_set(
     assert (found.code, said in found.err) == (2, True), found.err
 
 
+@pytest.mark.slow
 def test_a_provider_is_set_without_telling_its_secret(password: Path, run: Run, tmp_path: Path) -> None:
     """Neither the command line nor what processes are told has it; each reads the file."""
     secret = tmp_path / "secret"

@@ -187,6 +187,10 @@ PLACES = re.compile("|".join([
 ]))
 
 
+MARKS = ("/work", "/tmp", "/root", "/home", "/Users", "/mnt", "/venv", "pypi", "python" "hosted", "anaconda", "npmjs",
+         "crates", "hugging")
+
+
 def tracked() -> list[Path]:
     """Files that belong to the repository, new ones included."""
     done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
@@ -205,8 +209,8 @@ def test_no_file_names_a_place_of_one_machine() -> None:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        if PLACES.search(text) is None:
-            continue
+        if not any(mark in text for mark in MARKS) and re.search(r"\.\d{1,3}:\d", text) is None:
+            continue  # no place is without one of them, and large tables are looked through quickly
         found += [f"{path.relative_to(ROOT)}:{n}" for n, line in enumerate(text.splitlines(), 1) if PLACES.search(line)]
     assert found == []
 

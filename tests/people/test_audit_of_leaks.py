@@ -115,6 +115,7 @@ def test_what_shows_in_one_place_is_found(what: str) -> None:
     assert found.problems[0].endswith("measured inf")
 
 
+@pytest.mark.slow
 def test_what_is_rare_is_met_by_chance_as_often_as_the_row_says() -> None:
     """The sum in four of a thousand histories: 500 pairs meet it with probability .87, 3,000 with .999994."""
     found = report(NUMBER, 3000, shows=_BY_CHANCE)

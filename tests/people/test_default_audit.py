@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cases import fast
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
@@ -124,10 +125,10 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
     assert (row.holds, row.measured) == ((local.sentence(),), float("inf"))
 
 
-@pytest.mark.parametrize(("promise", "why"), [
+@pytest.mark.parametrize(("promise", "why"), fast(1, [
     (Privacy(loss=PureDP(1.0), unit=RECORD, audience=Audience.FELLOWS, source=SOURCE), "fellow participants"),
     (Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE), "this is about one bit"),
-])
+]))
 def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     found = report(promise=promise)
     (row,) = found.unmeasured
@@ -141,12 +142,12 @@ def test_a_share_that_is_no_decode_is_found() -> None:
     assert row.measured == 1.0
 
 
-@pytest.mark.parametrize("promise", [
+@pytest.mark.parametrize("promise", fast(1, [
     Privacy(loss=GDP(9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE),
     Privacy(loss=RenyiDP(2.0, 9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE),
     Privacy(loss=PureDP(9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE, part="the counts"),
     Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE),
-], ids=["GDP", "Renyi", "a part", "another neighbour"])
+]), ids=["GDP", "Renyi", "a part", "another neighbour"])
 def test_every_promise_is_held_against_the_charge(promise: Privacy) -> None:
     """In whatever notion, of whatever part, for whatever neighbours: as settlement does before it charges."""
     (row,) = (row for row in report(promise=promise).rows if row.concern == "budget" and row.flagged)

@@ -44,7 +44,9 @@ def texts(field: Field) -> st.SearchStrategy[str]:
         low = 1e-6 if field.above is not None else -1e6 if field.lowest is None else field.lowest
         high = 1e6 if field.highest is None else field.highest
         ends = [low, high, *(end for gap in field.gaps for end in gap if low <= end <= high)]
-        found = (st.sampled_from(ends) | st.floats(low, high)).map(repr)
+        begins, stops = [low, *(gap[1] for gap in field.gaps)], [*(gap[0] for gap in field.gaps), high]
+        between = [st.floats(a, b) for a, b in zip(begins, stops, strict=True) if a <= b]  # and in no gap
+        found = (st.sampled_from(ends) | st.one_of(between)).map(repr)
     found = found.filter(lambda text: not field.problem(text))
     return found if field.required else found | st.just("")
 

@@ -164,9 +164,10 @@ def test_the_fault_is_there_for_who_debugs(path: Path, monkeypatch: pytest.Monke
         assert ("a name that was forgotten" in capsys.readouterr().err) is debug
 
 
-@pytest.mark.parametrize("error", [ValueError("she answered bus"), InvalidInput("record", "she answered bus")])
+@pytest.mark.parametrize("error", [ValueError("she answered bus"), InvalidInput("record", "she answered bus"),
+                                   SystemExit("she answered bus"), BaseException("she answered bus")])
 def test_a_run_that_fails_after_the_charge_says_that_the_next_is_free(
-    error: Exception, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    error: BaseException, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     """Broken by real records alone, which no made-up crowd has: nothing that it met is told."""
     true = module().NoisyHistogram.run
@@ -225,6 +226,25 @@ def test_what_only_real_records_break_is_never_published(
             Campaign.load(path).settle()
     assert not Campaign.load(path).default_folder.exists()
     assert Campaign.load(path).settle().outcome.shares.num_rows == 500
+
+
+def test_what_a_mechanism_remembers_of_made_up_people_is_not_published(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that keeps its first count on itself: what it counted in the trial is not what is settled."""
+    text = path.read_text(encoding="utf-8")
+    count = next(line for line in text.splitlines() if line.startswith("count = "))
+    path.write_text(text.replace(count, "count = 450"), encoding="utf-8")  # small enough to be tried at its own size
+    true = module().NoisyHistogram.run
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        if not hasattr(it, "_seen"):
+            object.__setattr__(it, "_seen", list(data))
+        return true(it, it._seen, noise)
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    people = Campaign.load(path).settle().outcome.billboard.people
+    assert people[:3] == pytest.approx([150, 150, 150], abs=60)  # Laplace noise of scale 2 at most is within 60
 
 
 def test_the_crowd_is_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

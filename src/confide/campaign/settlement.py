@@ -371,9 +371,9 @@ def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[Non
     """
     try:
         yield
-    except StoreFailed:
+    except (StoreFailed, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:
+    except BaseException as error:  # also what ends a process, such as `sys.exit`: its words may tell of records
         if isinstance(error, ConfideError) and (pausing or _is_ours(mechanism)):
             raise
         if _of_a_driver(error):  # the store tells it, without what it was about

@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -65,6 +66,8 @@ class _Batches:
 
 
 def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
+    with _told(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
+        trial = deepcopy(trial)
     plan, it = trial.plan, trial.plan.mechanism
     batches = list(trial.batches)
     with _told(it, "storing records by `codec`"):

@@ -6,8 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 
 from campaign.service.parts import Parts
+from confide.campaign.service.access import operators
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_hashes() -> Iterator[None]:
+    """Passwords of tests are hashed by the same law with little memory: each log-in would take a tenth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+        patch.setattr(operators, "_hashes", quick)
+        patch.setattr(operators, "_NOBODYS", quick.hash("a password that nobody has"))
+        yield
 
 
 @pytest.fixture

@@ -79,6 +79,7 @@ def test_no_door_lets_anybody_else_in(there: World) -> None:
     assert tried > 700
 
 
+@pytest.mark.slow
 def test_no_cookie_of_another_kind_or_time_opens_a_door(there: World) -> None:
     """A browser's way: with the word of its own form, so that only whose session it is can be in the way."""
     before, tried = rows_of(there.app), 0
@@ -95,6 +96,7 @@ def test_no_cookie_of_another_kind_or_time_opens_a_door(there: World) -> None:
     assert tried > 1400
 
 
+@pytest.mark.slow
 def test_nothing_is_done_by_another_method(there: World) -> None:
     """Every path by every method that it does not have, by an admin and by a participant."""
     found: dict[str, set[str]] = {}
@@ -133,6 +135,7 @@ def pages(there: World) -> Iterator[tuple[str, str]]:
                 yield method, route.path.replace("{number}", str(number)).replace("{act}", act)
 
 
+@pytest.mark.slow
 def test_no_page_shows_or_does_anything_for_others(there: World) -> None:
     """Those without the role, whatever cookie they put their token in, and with the word that goes with it."""
     before, tried = rows_of(there.app), 0

@@ -59,6 +59,7 @@ def test_every_template_has_texts_to_translate() -> None:
     assert found == {path.name for path in TEMPLATES}
 
 
+@pytest.mark.slow
 def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Everybody's, at every page of a campaign from its draft to a share; what it and its kind say is theirs."""
     words = {"Does the new schedule make people ill?": "⟦title⟧", "Have you been ill since May?": "⟦question⟧",

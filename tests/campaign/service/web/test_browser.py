@@ -106,6 +106,7 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
         context.close()
 
 
+@pytest.mark.slow
 def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
     """Drawn by the page's own program in the page itself: the odds that the offer tells, by exact binomial tails."""
     from scipy.stats import binomtest
@@ -130,6 +131,7 @@ def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
         assert binomtest(kept, 2000, exp(level) / (1 + exp(level))).pvalue > 1e-10
 
 
+@pytest.mark.slow
 def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts), in_brackets():
         number = opened(parts, "bits-unknown-costs")
@@ -225,6 +227,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         page.context.close()
 
 
+@pytest.mark.slow
 def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: Path) -> None:
     """The second asks first, and sends nothing; a page that sends nevertheless is told that it was refused."""
     with running(tmp_path) as (base, parts):
@@ -266,6 +269,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             page.context.close()
 
 
+@pytest.mark.slow
 def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Path) -> None:
     blocked = """Object.defineProperty(window, "localStorage", {
         get() { throw new DOMException("no", "SecurityError"); } });"""
@@ -288,6 +292,7 @@ def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Pat
         page.context.close()
 
 
+@pytest.mark.slow
 def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path: Path) -> None:
     """And another time may be otherwise."""
     with running(tmp_path) as (base, parts):
@@ -306,7 +311,7 @@ def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path
         page.context.close()
 
 
-@pytest.mark.parametrize("name", ["device.js", "leave.js"])
+@pytest.mark.parametrize("name", ["device.js", pytest.param("leave.js", marks=pytest.mark.slow)])
 def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: Path) -> None:
     """The page pins all that runs on it, however often it is loaded, and shows the digests."""
     with running(tmp_path) as (base, parts):
@@ -328,6 +333,7 @@ def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: P
         page.context.close()
 
 
+@pytest.mark.slow
 def test_a_broken_link_leaves_the_address(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, _):
         page = chromium.new_page()
@@ -364,6 +370,7 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
         context.close()
 
 
+@pytest.mark.slow
 def test_a_link_asks_whoever_takes_part_already(chromium: Browser, tmp_path: Path) -> None:
     """The code of a link is in the form, and goes nowhere before she has said that it should."""
     with running(tmp_path) as (base, parts):

@@ -44,6 +44,7 @@ def computed_again(person: Walker, pack: Path, identity: str, record: str) -> st
     return found.output
 
 
+@pytest.mark.slow
 def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
     """Reports are drawn on devices, people are paid, and everybody checks it."""
     with running(tmp_path) as (base, _), Desk(chromium, base) as desk, Walker(chromium, base) as public:

@@ -55,7 +55,7 @@ class Worker:
             except StoreFailed:
                 _log.warning("a worker cannot reach the store")
                 found = False
-            except Exception as error:  # noqa: BLE001 - a fault of ours: the next job may well be done
+            except BaseException as error:  # noqa: BLE001 - a fault of ours: the next job may well be done
                 _log.error("a worker has failed: %s", type(error).__name__)
                 found = False
             if not found:
@@ -76,7 +76,7 @@ class Worker:
             _log.warning("a worker has lost its job to another one", extra={"task": str(job.task)})
         except ConfideError as error:
             self._fail(job, _without_folders(str(error), self._store))
-        except Exception as error:  # noqa: BLE001 - a fault of ours: its text may hold private values
+        except BaseException as error:  # noqa: BLE001 - a fault of ours: its text may hold private values
             _log.error("a job has failed: %s", type(error).__name__, extra={"task": str(job.task)})
             self._fail(job, f"an internal error ({type(error).__name__})")
         return True
