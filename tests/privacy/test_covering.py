@@ -8,7 +8,7 @@ import pytest
 
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Privacy, Source, Unit
-from confide.privacy.covering import check_covered
+from confide.privacy.covering import check_covered, largest_delta
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.filter import price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
@@ -80,6 +80,23 @@ def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
             check_covered([pure(1.0)], [promise(loss), *others])
     with pytest.raises(InvalidInput, match="epsilon = 2 is promised"):
         check_covered([pure(1.0)], [promise(loss), promise(PureDP(2.0))])
+    # Of a part alone, or to fewer eyes than the other one: that serves for what it is about, and for nothing else.
+    part, public = promise(PureDP(1.0), part="the counts"), promise(PureDP(1.0))
+    assert public.audience is Audience.PUBLIC
+    for given in ([promise(loss), part], [promise(loss, audience=Audience.OTHERS), public]):
+        with pytest.raises(InvalidInput, match="events: are charged without any delta"):
+            check_covered([pure(1.0)], given)
+    check_covered([pure(1.0)], [promise(loss, part="the counts"), part])
+    check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0), audience=Audience.OTHERS)])
+
+
+def test_only_what_is_compared_sets_the_delta() -> None:
+    """What is promised to the collector, or cannot be claimed, does not loosen the price of what the public sees."""
+    public = promise(ApproxDP(1.0, 1e-6))
+    beside = [promise(ApproxDP(5.0, 0.01), audience=Audience.COLLECTOR), promise(ApproxDP(5.0, 0.1), claimable=False)]
+    assert largest_delta([public, *beside]) == 1e-6
+    assert largest_delta(beside) == 0.01
+    assert largest_delta([]) == 0.0
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.05), (0.2, 1e-6), (3.0, 0.5), (0.01, 0.3)])

@@ -6,18 +6,10 @@ import math
 from collections.abc import Iterable
 
 from confide.audit.comparing import Loss, exceeds
-from confide.contract.guarantees import Audience, Privacy
+from confide.contract.guarantees import Privacy
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 __all__ = ["beside_charge", "implies", "loss_implies", "strongest"]
-
-_SEEN: dict[Audience, frozenset[Audience]] = {
-    # Whoever receives the report sees all that is made of it; all others together see what everybody sees, and more.
-    Audience.COLLECTOR: frozenset(Audience),
-    Audience.OTHERS: frozenset((Audience.OTHERS, Audience.PUBLIC)),
-    Audience.FELLOWS: frozenset((Audience.FELLOWS, Audience.PUBLIC)),
-    Audience.PUBLIC: frozenset((Audience.PUBLIC,)),
-}
 
 
 def loss_implies(one: Loss, other: Loss) -> bool:
@@ -89,7 +81,7 @@ def implies(one: Privacy, other: Privacy) -> bool:
     known, wanted = one.loss, other.loss
     if not isinstance(known, Loss) or not isinstance(wanted, Loss):
         return False
-    return one.unit is other.unit and other.audience in _SEEN[one.audience] and loss_implies(known, wanted)
+    return one.unit is other.unit and other.audience in one.audience.sees and loss_implies(known, wanted)
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:

@@ -48,7 +48,7 @@ from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
-from confide.privacy.covering import charged_for, check_covered
+from confide.privacy.covering import charged_for, check_covered, largest_delta
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
 from confide.privacy.losses import ApproxDP, PureDP
@@ -105,8 +105,7 @@ def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
     events = tuple(plan.mechanism.events())
     check_covered(events, plan.guarantees.privacy)  # type: ignore[arg-type] # Spend: an event
     # The rule "zcdp" converts once, at the delta of the budget.
-    delta = 0.0 if budget.rule == "zcdp" else max(
-        (float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)
+    delta = 0.0 if budget.rule == "zcdp" else largest_delta(plan.guarantees.privacy)
     account = Account(name=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
     return Charge(account=account, events=events, delta=delta, rule=budget.rule,  # type: ignore[arg-type]
                   audiences=charged_for(plan.guarantees.privacy),
@@ -386,7 +385,7 @@ def _is_ours(mechanism: Mechanism) -> bool:
     return type(mechanism).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
-def _of_a_driver(error: Exception) -> bool:
+def _of_a_driver(error: BaseException) -> bool:
     from sqlalchemy.exc import SQLAlchemyError
 
     return isinstance(error, SQLAlchemyError)

@@ -56,6 +56,18 @@ class Audience(StrEnum):
     FELLOWS = "fellows"
     """participants who know their own noise or coins"""
 
+    @property
+    def sees(self) -> frozenset[Audience]:
+        """All who see no more than this audience: what is promised towards it holds towards them.
+
+        Example:
+            >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
+            ([<Audience.OTHERS: 'others'>, <Audience.PUBLIC: 'public'>], False)
+        """
+        if self is Audience.COLLECTOR:  # whoever receives the report sees all that is made of it
+            return frozenset(Audience)
+        return frozenset((self, Audience.PUBLIC))  # and everybody sees what is published
+
 
 @runtime_checkable
 class PrivacyLoss(Protocol):

@@ -4,8 +4,9 @@ A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget
 before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
 
 What is shown then, for an account with the rule "basic": whatever keeps the promises loses no more than is charged. Of
-a promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a pure
-promise beside: what promises (1, 0.05), or rho alone, may fail where nothing is charged for that. An account with the
+a promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a
+pure promise beside each other one, of the same part or of all and to no fewer eyes: what promises (1, 0.05), or rho
+alone, may fail where nothing is charged for that. An account with the
 rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) bounds no rho it
 leaves to the events. Two limits more: a Rényi promise is compared at its one order, which says less than the rho that
 it is charged as; and a promise about a part of an outcome asks for its own price and no more, whatever the part is.
@@ -22,7 +23,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Cost, price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["charged_for", "check_covered"]
+__all__ = ["charged_for", "check_covered", "largest_delta"]
 
 _ROUNDING = Fraction(1, 10**9)
 """A price may be below a promise by this part of it: both are sums and conversions of doubles."""
@@ -111,15 +112,28 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
                            f"{promise.audience.value}", "the ledger must be charged for at least what is promised")
 
 
+def largest_delta(promises: Iterable[Privacy]) -> float:
+    """The delta at which events are priced that have none of their own: the largest of what the price has to cover.
+
+    Args:
+        promises: of the run.
+    """
+    claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
+    return max((float(getattr(promise.loss, "delta", 0.0)) for promise in _guarded(claimed)), default=0.0)
+
+
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
-    """Whether a charge without a delta rests on a promise without one; all of them are covered in their own notions."""
-    delta = max(float(getattr(promise.loss, "delta", 0.0)) for promise in promises)
-    without = all(map(_has_epsilon, events)) and not price("basic", events, delta).delta
-    if without and not any(_is_pure(promise) for promise in promises):
-        raise InvalidInput("events", f"are charged without any delta, and {promises[0].loss} is promised to the "
-                           f"{promises[0].audience.value}: what that leaves open nothing is charged for",
-                           "promise the epsilon that is charged, as `PureDP`, too; or charge in the notion that is "
-                           "promised")
+    """Whether a charge without a delta rests on promises without one; all of them are covered in their own notions."""
+    if not all(map(_has_epsilon, events)) or price("basic", events, largest_delta(promises)).delta:
+        return
+    pure = [promise for promise in promises if _is_pure(promise)]
+    for promise in promises:
+        if not any(promise.audience in each.audience.sees and each.part in (promise.part, Privacy.part)
+                   for each in pure):
+            raise InvalidInput("events", f"are charged without any delta, and {promise.loss} is promised to the "
+                               f"{promise.audience.value} of {promise.part}: what that leaves open nothing is charged "
+                               "for", "promise them the epsilon that is charged, as `PureDP`, too; or charge in the "
+                               "notion that is promised")
 
 
 def _is_pure(promise: Privacy) -> bool:
