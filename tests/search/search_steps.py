@@ -74,5 +74,5 @@ def straight(it: Campaign, copy: Path) -> list[Any]:
     return list(found.billboard.order.tolist())
 
 
-class Died(BaseException):
-    """What no part of a program catches."""
+class Died(KeyboardInterrupt):
+    """An interrupt, which no part of a program catches."""

@@ -69,7 +69,7 @@ def implies(one: Privacy, other: Privacy) -> bool:
         other: the promise that is to follow from it.
 
     Example:
-        >>> from confide.contract import Source, Unit
+        >>> from confide.contract import Audience, Source, Unit
         >>> def promise(audience, loss=PureDP(1.0)):
         ...     return Privacy(loss=loss, unit=Unit.BIT, audience=audience, source=Source(document="a", statement="b"))
         >>> local, public = promise(Audience.COLLECTOR), promise(Audience.PUBLIC)
