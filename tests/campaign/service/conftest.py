@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from campaign.service.parts import Parts
 from confide.campaign.service.access import operators
+from missing import missing
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,3 +31,15 @@ def parts(database_url: str, tmp_path: Path) -> Iterator[Parts]:
     """The parts of a process, in an installation of its own."""
     with Parts.at(tmp_path, database_url) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        missing("chromium is not on PATH; Debian's package chromium has it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

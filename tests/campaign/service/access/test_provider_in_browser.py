@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import threading
 import time
@@ -13,28 +12,15 @@ from pathlib import Path
 import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from campaign.service.access.identity_provider import CLIENT, SECRET, providing
 from confide.campaign.service.access import Role
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE
 from confide.campaign.service.shell.settings import OidcSettings, Settings
-from missing import missing
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium."""
-    path = shutil.which("chromium")
-    if path is None:
-        missing("chromium is not on PATH; Debian's package chromium has it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @contextmanager
