@@ -263,6 +263,18 @@ def test_the_schema_accepts_every_example(path: Path) -> None:
     load(path)
 
 
+def test_examples_about_the_same_people_have_one_account() -> None:
+    """A table under two names has two budgets and one privacy; and whichever campaign comes first fixes the budget."""
+    accounts: dict[str, set[tuple[tuple[str, object], ...]]] = {}
+    for path in EXAMPLES.glob("*.toml"):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = [part["source"] for part in document.values() if isinstance(part, dict) and "source" in part]
+        for source in tables:
+            accounts.setdefault(source, set()).add(tuple(sorted(document["budget"].items())))
+    assert len(accounts) > 5
+    assert {source: found for source, found in accounts.items() if len(found) > 1} == {}
+
+
 @pytest.mark.parametrize("name", kind_names())
 def test_the_schema_accepts_every_template(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(name))
