@@ -131,6 +131,8 @@ class SubmitOutput(_Campaign):
     report: dict[str, str]
     spent: float = Field(description="in all about this question, by her book")
     notion: Literal["epsilon", "rho"] = Field(description="of what was spent: epsilon in nats, or rho")
+    drawn_before: bool = Field(description="true: this is the draw of the record that was given first; what was given "
+                                           "now was not used")
 
 
 class ContractsOutput(_Campaign):

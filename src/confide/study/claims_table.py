@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
+from confide.contract.words import cause, did_you_mean
 
 __all__ = ["Claim", "Evidence", "Measured", "claims", "parts_of_families", "read_claims"]
 
@@ -195,7 +195,7 @@ def read_claims(family: str, package: str) -> tuple[Claim, ...]:
     try:
         table = tomllib.loads(files(package).joinpath("claims.toml").read_text(encoding="utf-8"))
     except (OSError, ModuleNotFoundError, ValueError) as error:
-        raise InvalidInput(place, f"cannot be read ({type(error).__name__})") from None
+        raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
     document, modules, rows = table.get("document"), table.get("modules"), table.get("claim", [])
     if not isinstance(document, str) or not isinstance(modules, list):
         raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')

@@ -16,6 +16,7 @@ import pyarrow as pa
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
+from confide.contract.words import cause
 from confide.tables import _lines
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
@@ -115,7 +116,7 @@ class _File(Source):
 
     def _broken(self, error: Exception) -> InvalidInput:
         # The reader's own message may quote the file's contents.
-        return InvalidInput("source", f"{self._path} cannot be read ({type(error).__name__})")
+        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}")
 
 
 class _Parquet(_File):
