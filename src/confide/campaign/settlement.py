@@ -127,7 +127,7 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
         if cost.delta and not fresh.limits[1]:
             spent = f"delta {float(cost.delta):.3g}"
-            raise BudgetExceeded(account, spent, f"budget.{key} is 0, so that no delta",
+            raise BudgetExceeded(account, spent, f"no delta, since budget.{key} is 0",
                                  f"add {key} = {float(cost.delta):.3g} or more to [budget], or spend no delta")
         fresh.charged(cost, account)
 
