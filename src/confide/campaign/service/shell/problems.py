@@ -134,7 +134,7 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
 
 
 def _unreadable(first: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Where a request is wrong, what is wrong, and what would be right; of what was sent, the name of a field at most."""
+    """Where a request is wrong, what is wrong, what would be right; of what was sent, the name of a field at most."""
     place = ".".join(str(part) for part in first["loc"][1:]) or "body"
     match first["type"]:
         case "json_invalid":
