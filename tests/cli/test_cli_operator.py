@@ -107,6 +107,8 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     total = f"{sum(due) / 100:,.2f}"
     assert _queue(found.out) == {"queued": (2000, total), **dict.fromkeys(("approved", "sent", "paid", "failed"),
                                                                           (0, "0.00"))}
+    paid = sum(campaign.settled().shares["payment"].to_pylist())
+    assert re.search(rf"queued +2,000 +{total} EUR +{re.escape(f'{paid / 100:,.2f}')} EUR", found.out)
     code = _code(found.out)
 
     early = run("payouts", path, "--export", tmp_path / "early.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def test_whoever_took_no_part_may_still_answer(run: Run, bits: Path) -> None:
     answered = run("submit", bits, "--id", "1", "--record", "answer=yes")
     assert answered.out.splitlines()[1] in ("1,yes", "1,no")
     assert STANDS not in answered.err
+
+
+def test_a_name_with_a_comma_stands_in_quotes(run: Run, bits: Path) -> None:
+    """What is printed is a row of a CSV file, whatever an answer is called."""
+    text = bits.read_text(encoding="utf-8").replace('one = "yes"', 'one = "yes, often"')
+    bits.write_text(text.replace('zero = "no"', 'zero = "no, never"'), encoding="utf-8")
+    found = run("submit", bits, "--id", "1", "--record", "answer=yes, often")
+    assert (found.code, len(found.out.splitlines())) == (0, 2)
+    (row,) = csv.DictReader(found.out.splitlines())
+    assert row["report"] in ("yes, often", "no, never")
 
 
 def test_nothing_is_drawn_above_her_largest_level(run: Run, bits: Path) -> None:

@@ -561,7 +561,8 @@ class Campaign:
         try:
             return ids.index(str(identity))
         except ValueError:
-            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids") from None
+            ends = f"ids are {ids[0]} to {ids[-1]}" if ids and (ids[0], ids[-1]) == ("1", str(len(ids))) else ""
+            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids", ends) from None
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
         """The public result as it lies in a pack: all that anybody has.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -50,8 +51,8 @@ def submit(
         emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion,
                                  drawn_before=before))
         return
-    print(",".join(row))
-    print(",".join(row.values()))
+    written = csv.writer(sys.stdout, lineterminator="\n")  # a name with a comma stands in quotes
+    written.writerows([row.keys(), row.values()])
     notes = ["the second line above is what she hands in"]
     if before:
         notes = ["this was drawn before, from what was given first, and that draw stands: what was given now was not "
