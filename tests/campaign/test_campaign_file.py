@@ -256,11 +256,39 @@ def test_what_only_the_table_can_show(tmp_path: Path, old: str, new: str, field:
 # ---- the JSON schema says the same as the reader
 
 
+@pytest.mark.parametrize(("line", "hint"), [
+    ("title = what", "texts stand in quotes"), ('title = "what', "begins and ends with a quote"),
+    ("[people", "between [ and ]"), ("[people]\n[people]", "several of one name are written [[name]]"),
+    ("count = 1\ncount = 2", "a key stands once"), ("names = [1, 2", "a list ends with ]"), ("count 5", "key = value"),
+    ("epsilon = 1,5", "decimals have a point"), ('path = "C:\\data"', "a backslash twice"),
+    ("count = " + "9" * 5000, "larger than can be read"),
+])
+def test_what_is_not_toml_has_a_hint(line: str, hint: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text(f"format = 1\n{line}\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="is not TOML: ") as told:
+        load(path)
+    assert hint in str(told.value)
+    assert "Error" not in str(told.value)
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
 def test_the_schema_accepts_every_example(path: Path) -> None:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     jsonschema.validate(document, schema(document["kind"]), cls=jsonschema.Draft202012Validator)
     load(path)
+
+
+def test_examples_about_the_same_people_have_one_account() -> None:
+    """A table under two names has two budgets and one privacy; and whichever campaign comes first fixes the budget."""
+    accounts: dict[str, set[tuple[tuple[str, object], ...]]] = {}
+    for path in EXAMPLES.glob("*.toml"):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = [part["source"] for part in document.values() if isinstance(part, dict) and "source" in part]
+        for source in tables:
+            accounts.setdefault(source, set()).add(tuple(sorted(document["budget"].items())))
+    assert len(accounts) > 5
+    assert {source: found for source, found in accounts.items() if len(found) > 1} == {}
 
 
 @pytest.mark.parametrize("name", kind_names())

@@ -91,7 +91,7 @@ def test_tenths_add_up_exactly_and_the_eleventh_is_refused(store: Store) -> None
         store.charge(campaign(store, f"wave {k}"), ask())
     assert spent(store) == spent(store, "ann") == PureDP(1.0)
     late = campaign(store, "wave 10")
-    with pytest.raises(BudgetExceeded, match="epsilon 0 of 1 is left"):
+    with pytest.raises(BudgetExceeded, match="left: epsilon 0 of 1"):
         store.charge(late, ask())
     assert spent(store) == PureDP(1.0)
     assert len(store.ledger("panel")[0].debits) == 10
@@ -117,7 +117,7 @@ def test_subjects_have_accounts_of_their_own(store: Store) -> None:
     mixed = campaign(store, "a bit of both")
     with pytest.raises(BudgetExceeded, match="2 of the 3 subjects of panel") as refused:
         store.charge(mixed, ask(0.6, ("bob", "cid", "eve"), **wide))
-    assert "epsilon 0.4 of 1 is left" in str(refused.value)
+    assert "left: epsilon 0.4 of 1" in str(refused.value)
     assert spent(store) == PureDP(1.2)  # nobody was charged, and nobody new was opened
     assert spent(store, "eve") is None
     store.charge(mixed, ask(0.4, ("bob", "cid", "eve"), **wide))
@@ -139,7 +139,7 @@ def test_a_budget_is_lowered_and_never_raised(store: Store) -> None:
     assert spent(store) == spent(store, "ann") == PureDP(0.1)
     store.charge(raised, ask(budget=PureDP(0.5)))
     late = campaign(store, "late")
-    with pytest.raises(BudgetExceeded, match=r"epsilon 0\.3 of 0\.5 is left"):
+    with pytest.raises(BudgetExceeded, match=r"left: epsilon 0\.3 of 0\.5"):
         store.charge(late, ask(0.4, budget=PureDP(0.5)))
     with pytest.raises(InvalidInput, match="exceeds"):
         store.charge(late, ask(0.1))

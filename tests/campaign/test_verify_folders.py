@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
+import stat
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,8 +74,8 @@ def test_a_folder_of_links_is_no_pack(pack: Path) -> None:
     (pack / NOTE).unlink()
     (pack.parent / NOTE).rename(pack / NOTE)
     assert verify(pack.parent / "link").complete  # the caller's own link to it is hers
-    for nowhere in ("nowhere", NOTE):
-        with pytest.raises(InvalidInput, match="cannot be read"):
+    for nowhere, says in (("nowhere", "it does not exist"), (NOTE, "is no folder and no .zip of a pack")):
+        with pytest.raises(InvalidInput, match=says):
             verify(pack / nowhere)
 
 
@@ -97,6 +100,80 @@ def test_an_empty_folder_is_found(pack: Path) -> None:
     assert "missing" in found(pack)["files"]
     resign(pack, STRANGER)
     assert found(pack)["files"] == "columns holds nothing"
+
+
+def _zipped(pack: Path, *, method: int = zipfile.ZIP_DEFLATED) -> Path:
+    """What the service hands out."""
+    place = pack.parent / "pack.zip"
+    with zipfile.ZipFile(place, "w", method) as archive:
+        for path in sorted(each for each in pack.rglob("*") if each.is_file()):
+            archive.write(path, path.relative_to(pack).as_posix())
+    return place
+
+
+def test_an_archive_of_a_pack_is_the_pack(pack: Path) -> None:
+    """As the service sends it, and packed again with its folders by whoever unpacked it."""
+    archive = _zipped(pack)
+    assert reading.read_folder(archive).files == reading.read_folder(pack).files
+    assert (found(archive), verify(archive).complete) == ({}, True)
+    again = Path(shutil.make_archive(str(pack.parent / "again"), "zip", pack))
+    assert verify(again).digest == verify(pack).digest
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"report.html") + 40] ^= 1  # of what is packed
+    archive.write_bytes(data)
+    with pytest.raises(InvalidInput, match=r"is no whole \.zip of a pack"):
+        verify(archive)
+
+
+def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
+    with zipfile.ZipFile(_zipped(pack), "a") as archive:
+        link = zipfile.ZipInfo("extra.csv")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/hostname")
+        archive.writestr("../outside.csv", "1")
+        archive.writestr("more/", "")
+    assert reading.read_folder(pack.parent / "pack.zip").strange == {
+        "extra.csv": "is a link", "../outside.csv": "belongs to no pack", "more": "is a folder"}
+    assert not (pack.parent / "outside.csv").exists()
+
+
+@pytest.mark.parametrize(("spoil", "says"), [
+    (lambda place: place.write_bytes(b"PK"), "no folder and no .zip"),
+    (lambda place: place.write_text("title = 1"), "no folder and no .zip"),
+    (lambda place: (place.unlink(), os.mkfifo(place)), "no folder and no .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-22] + b"PK\x06\x07" + bytes(16) + place.read_bytes()[-22:]),
+     "no folder and no .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "no folder and no .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-12] + b"\xff\xff" + place.read_bytes()[-10:]),
+     "too many files"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-10] + b"\xff" * 4 + place.read_bytes()[-6:]),
+     "too many files"),
+    (lambda place: place.write_bytes(place.read_bytes()[4:]), "no whole .zip"),
+], ids=["two letters", "text", "pipe", "large format", "comment", "count", "list", "beginning"])
+def test_what_is_no_archive_is_refused(spoil: Callable[[Path], object], says: str, pack: Path) -> None:
+    archive = _zipped(pack)
+    spoil(archive)
+    with pytest.raises(InvalidInput, match=says) as told:
+        reading.read_folder(archive)
+    assert "Error" not in str(told.value)
+
+
+def test_an_archive_is_not_believed_about_its_sizes(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes out is counted, of each member and of all together; and no two members have one name."""
+    (pack / "extra.csv").write_bytes(bytes(1 << 20))  # packs into a kilobyte
+    archive = _zipped(pack)
+    assert archive.stat().st_size < 1 << 20
+    monkeypatch.setattr(reading, "LARGEST", 1 << 20)
+    with pytest.raises(InvalidInput, match="is too large"):
+        reading.read_folder(archive)
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(archive, "a") as twice:
+        twice.writestr("extra.csv", "1")
+    with pytest.raises(InvalidInput, match="two files of one name"):
+        reading.read_folder(archive)
+    monkeypatch.setattr(reading, "MOST", 3)
+    with pytest.raises(InvalidInput, match="too many files"):
+        reading.read_folder(archive)
 
 
 def test_absurd_numbers_and_sizes_are_refused(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,8 @@ def test_what_is_wrong_is_named(run: Run, tmp_path: Path, document: Any, message
 def test_a_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     found = run("channel", tmp_path / "none.json")
     assert found.code == 2
-    assert "is missing" in found.err
+    assert "does not exist" in found.err
+    assert "Error" not in found.err
 
 
 @pytest.mark.parametrize(("name", "title"), [("smoking", "A survey on smoking"), ("shoplifting", "Have you ever")])

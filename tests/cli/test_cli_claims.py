@@ -54,6 +54,14 @@ def test_what_is_asked_wrongly(run: Run) -> None:
     assert run("claims", "--family", "zoo").code == 2
     assert run("claims", "--verdict", "wrong").code == 2
     assert run("claims", "--document", "Bernstein").code == 2
+    for asked, hint in (("market", "it is a family: `confide claims --family market`"),
+                        ("lemma-6", "'regression/lemma-6'"),
+                        ("no such claim", "`confide claims --search TEXT` looks for a text")):
+        assert hint in run("claims", asked).err
+    nothing = run("claims", "--search", "zzzz", "--verify")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "search: fits no claim, so that nothing is recomputed" in nothing.err
+    assert "No claim fits." in run("claims", "--search", "zzzz").out
     slow = run("claims", "regression/lemma-6", "--slow")
     assert (slow.code, "give --verify too" in slow.err) == (2, True)
 

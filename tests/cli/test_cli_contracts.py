@@ -47,6 +47,8 @@ def test_terms_are_drawn_up_shown_accepted_and_acted_on(run: Run, study: Path) -
     assert again.out == first.out
     assert "what was given now was not used" in again.err
     assert "nearer end" not in again.err
+    assert run("submit", "mean.toml", "--id", "3", "--contract", "hers", "--record", "record=30",
+               "--json").json["drawn_before"] is True
     wrong = run("submit", "mean.toml", "--id", "4", "--contract", pasted, "--record", "record=30")
     assert (wrong.code, "another participant" in wrong.err) == (2, True)
     assert run("contracts", "mean.toml", "--with", "2").code == 3

@@ -107,6 +107,8 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     total = f"{sum(due) / 100:,.2f}"
     assert _queue(found.out) == {"queued": (2000, total), **dict.fromkeys(("approved", "sent", "paid", "failed"),
                                                                           (0, "0.00"))}
+    paid = sum(campaign.settled().shares["payment"].to_pylist())
+    assert re.search(rf"queued +2,000 +{total} EUR +{re.escape(f'{paid / 100:,.2f}')} EUR", found.out)
     code = _code(found.out)
 
     early = run("payouts", path, "--export", tmp_path / "early.csv")
@@ -246,6 +248,8 @@ def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatc
     spoken = run("verify", tmp_path / "pack", "--key", key.upper().replace("-", " "), "--json").json
     assert (spoken["passed"], spoken["known_signer"], spoken["signer"]) == (True, True, key)
     assert {finding["verdict"] for finding in spoken["findings"]} == {"holds"}
+    archive = shutil.make_archive(str(tmp_path / "pack"), "zip", tmp_path / "pack")
+    assert run("verify", archive, "--json").json["digest"] == spoken["digest"]
     assert not (tmp_path / "no").exists()
 
 
@@ -290,7 +294,8 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
     (tmp_path / "note").mkdir()
     (tmp_path / "note" / "campaign.json").write_text("{}")
     (tmp_path / "mine.json").write_text("[]")
-    for arguments, says in (([tmp_path / "nowhere"], "pack: "), ([tmp_path / "note"], "is no pack's"),
+    for arguments, says in (([tmp_path / "nowhere"], "the folder cannot be read: it does not exist"),
+                            ([tmp_path / "note"], "is no pack's"),
                             ([settled[1], "--key", ""], "key: '' is no fingerprint"),
                             ([settled[1], "--own", tmp_path / "mine.json"], "is no participant's file")):
         found = run("verify", *arguments)

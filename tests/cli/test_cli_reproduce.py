@@ -40,6 +40,9 @@ def test_one_study_is_computed_and_written(run: Run, tmp_path: Path, monkeypatch
     assert (found.code, found.err) == (0, "")
     assert "4,472" in found.out
     assert "computed in" in found.out
+    said = " ".join(found.out.split())
+    assert "sizes are smaller and repetitions fewer than in the full one" in said
+    assert re.search("leave out --quick for the full one, in about [0-9.]+ s of processor time", said)
     assert (tmp_path / "out" / "studies" / "regression-threshold-quick" / "figure-1.svg").exists()
     object_ = run("reproduce", "regression-threshold", "--quick", "--out", "mine", "--json").json
     assert (object_["quick"], object_["cached"]) == (True, True)
@@ -167,6 +170,7 @@ def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 @pytest.mark.parametrize(("arguments", "told"), [
+    (("regression",), "studies of that family: regression-"), (("no-such-study",), "`confide reproduce` lists them"),
     (("regression-treshold",), "did you mean 'regression-threshold'"),
     (("regression-threshold", "regression-treshold"), "did you mean 'regression-threshold'"),
     (("regression-threshold", "--all"), "all studies are asked for"),

@@ -20,7 +20,8 @@ import pytest
 
 from campaign.service.parts import PASSWORD
 from cli.commands import Run
-from confide.contract import kind
+from confide.campaign.service.listening import listen
+from confide.contract import InvalidInput, Refused, kind
 
 
 @pytest.fixture
@@ -173,10 +174,44 @@ def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password
     lines = [json.loads(line) for line in rest]  # and nothing else, from whatever library
     routes = {line.get("route") for line in lines}
     assert "SECRET" not in said
+    assert not re.search("%[a-z]", said)  # where a library's message takes something
     assert routes.isdisjoint({"/join", "participants"})
     assert "/campaigns/{number}/settle" in routes
     assert token not in said
     assert not re.search(r"127\.0\.0\.1:\d+ ", said)  # nobody's address
+
+
+def test_a_port_that_is_taken_is_one_plain_error(run: Run, password: Path) -> None:
+    """Before anything says that the service is there; whoever has the port is left alone."""
+    run("operators", "add", "ada", "--role", "admin", "--password-file", password)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for workers in ("1", "2"):
+            found = run("serve", "--port", port, "--workers", workers)
+            assert (found.code, found.out) == (3, "")
+            assert found.err == (f"confide: port {port} of 127.0.0.1 is in use (end what listens there, or choose "
+                                 "another one with --port)\n")
+    nowhere = run("serve", "--host", "192.0.2.7", "--port", port)
+    assert (nowhere.code, "'192.0.2.7' is no address of this machine" in nowhere.err) == (2, True)
+    assert "serves" not in nowhere.err
+
+
+def test_every_address_of_a_host_is_listened_on() -> None:
+    """And what has to be given back is, where one of them is taken."""
+    sockets = listen("localhost", 0)
+    try:
+        assert {each.getsockname()[0] for each in sockets} <= {"127.0.0.1", "::1"}
+        with socket.create_connection(sockets[0].getsockname()[:2], timeout=5):
+            pass
+        with pytest.raises(Refused, match="is in use"):
+            listen("localhost", sockets[0].getsockname()[1])
+    finally:
+        for each in sockets:
+            each.close()
+    with pytest.raises(InvalidInput, match="is no address"):
+        listen("no such host", 8000)
 
 
 def test_who_cannot_log_in_is_told_how(run: Run) -> None:

@@ -35,7 +35,7 @@ def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) ->
     for more in ([], ["--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]):
         found = run("share", settled[0], "--id", identity, *more)
         assert (found.code, found.out) == (2, "")
-        assert "not on the public list" in found.err
+        assert "not on the public list of 2000 ids; ids are 1 to 2000" in found.err
 
 
 HERS = "7,31.5,female,37.25"

@@ -63,9 +63,36 @@ def test_plan_as_json(run: Run, path: Path) -> None:
     assert [part["title"] for part in found.json["offer"]] == [each.value for each in Question]
 
 
-def test_plan_reads_no_data(run: Run, path: Path) -> None:
-    path.with_name("answers.csv").unlink()
-    assert run("plan", path).code == 0
+def test_plan_reads_no_data_and_says_where_it_would_be(run: Run, path: Path) -> None:
+    there = path.with_name("answers.csv")
+    there.unlink()
+    found = run("plan", path)
+    assert (found.code, found.err) == (0, f"confide: warning: data.source: {there} is not there yet; a run reads it\n")
+
+
+def test_plan_of_a_charged_campaign_says_so(run: Run, path: Path, settled: tuple[Path, Path]) -> None:
+    elsewhere = run("plan", settled[0], "--store", f"sqlite:///{path.parent / 'none.db'}")
+    assert "no ledger here knows this data set" in elsewhere.out
+    assert "charged" not in elsewhere.out[elsewhere.out.index("Budget") :].split("\n\n")[0]
+    found = run("plan", settled[0])
+    assert (found.code, found.err) == (0, "")
+    assert re.search(r"this campaign was charged +epsilon = 6 *\n", found.out)
+    assert re.search(r"left after that +epsilon 1 of 7 *\n", found.out)
+    assert "The ledger has charged the campaign: a run costs nothing more." in found.out
+    budget = run("plan", settled[0], "--json").json["budget"]
+    assert (budget["charged"], budget["left"]) == (True, "epsilon 1 of 7")
+    other = path.with_name("other.toml")
+    other.write_text(path.read_text(encoding="utf-8").replace('title = "', 'title = "Again: '), encoding="utf-8")
+    again = run("plan", other)
+    assert (again.code, "does not admit epsilon 6; left: epsilon 1 of 7 (" in again.err) == (3, True)
+    assert re.search(r"this campaign asks for +epsilon = 6 *\n", again.out)
+
+
+def test_a_budget_that_is_too_small_from_the_start_says_so(run: Run, path: Path) -> None:
+    path.write_text(path.read_text(encoding="utf-8").replace("epsilon = 7.0", "epsilon = 5.0"), encoding="utf-8")
+    found = run("plan", path)
+    assert found.code == 3
+    assert "does not admit epsilon 6; left: epsilon 5 of 5, all of it (nothing was spent before" in found.err
 
 
 # ---- run
@@ -122,8 +149,8 @@ def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
     assert (other.code, other.out) == (3, "")
     assert other.err == planned.err
     assert run("plan", path).code == 0  # a run of it costs nothing more
-    assert "budget of pay survey (one record replaced, seen by public) does not admit epsilon 6: epsilon 1 of 7 is" in (
-        other.err)
+    assert ("budget of pay survey (one record replaced, seen by public) does not admit epsilon 6; left: epsilon 1 of 7"
+            in other.err)
     assert not (tmp_path / "other" / "out").exists()
     assert run("run", path, "--again").code == 2  # no such option
 

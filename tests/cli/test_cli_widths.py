@@ -74,4 +74,8 @@ def test_columns_share_what_there_is() -> None:
     assert render._widths(rows, 200) == [14, 150]
     assert render._widths(rows, 60) == [14, 44]
     assert sum(render._widths(rows, 20)) == 18  # where no word fits whole, they are broken
+    together = [["quantity", "relation"], ["a long sentence of many words " * 5, "not published"]]
+    assert render._widths(together, 60) == [45, 13]  # few words stay together where there is room
+    many = render._widths([["not published"] * 8], 100)
+    assert (sum(many), min(many) >= len("published")) == (86, True)  # where there is none, words alone do
     render.show([Section(title="none", blocks=(Table(columns=("a", "b"), rows=()),))])

@@ -25,7 +25,7 @@ CASES = [
      {"reason": "too few people", "remedy": "invite 100 more"}),
     (Refused("over"), 3, "over", {"remedy": ""}),
     (BudgetExceeded("survey", "epsilon 2", "epsilon 0.5 of 1"), 3,
-     "the privacy budget of survey does not admit epsilon 2: epsilon 0.5 of 1 is left "
+     "the privacy budget of survey does not admit epsilon 2; left: epsilon 0.5 of 1 "
      "(spend less of it in this campaign; where nothing is left, other people's records are another data_set)",
      {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
     (NotGuaranteed("truth", "the group is too small", "invite more"), 3,

@@ -107,7 +107,7 @@ def test_warnings_when_answers_hardly_matter() -> None:
     [
         ({"truth_radius": 0.01}, "truth radius of 0.01 is out of reach"),
         ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "hardly better than knowing nothing"),
-        ({"misreports": 1e-6}, "less than one tolerated misreport"),
+        ({"misreports": 1e-6}, "misreports = 1e-06 of "),
         ({"truth_radius": None, "budget": 1e-3}, "does not even cover"),
     ],
 )

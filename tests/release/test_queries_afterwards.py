@@ -136,7 +136,7 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
     path = campaign(tmp_path, method="gaussian").file.path
     before = json.loads(confide("plan", path, "--json")[1])["budget"]
     assert before == {"data_set": "survey", "asks": "(epsilon = 2, delta = 1e-06)", "store": None, "says": None,
-                      "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file"}
+                      "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file", "charged": False}
     for option in ([], ["--store", f"sqlite:///{tmp_path}/deep/later.db"]):  # the run will make it
         assert "no ledger here knows" in confide("plan", path, *option)[1]
     assert not (tmp_path / "deep").exists()
@@ -144,6 +144,7 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
     assert confide("run", path)[0] == 0
     after = json.loads(confide("plan", path, "--json")[1])["budget"]
     assert (after["source"], after["left"]) == ("ledger", "epsilon 1 of 3, delta 2e-06 of 3e-06")
+    assert after["charged"]
     assert "has charged the campaign" in after["says"]
     other = campaign(tmp_path, ("Who smokes?", "And now?"), method="gaussian", name="other").file.path
     code, out, err = confide("plan", other)
@@ -398,7 +399,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Told) -> 
            (("answer", pack, ""), 2, "queries[1]: has no literal"),
            (("answer", pack, "job = none and job = full"), 2, "queries[1]"),
            (("answer", pack, listed, "smoker"), 2, "a file stands beside"),
-           (("answer", pack, tmp_path / "no.toml"), 2, "is missing"),
+           (("answer", pack, tmp_path / "no.toml"), 2, "does not exist"),
            (("answer", tmp_path, "smoker"), 2, "campaign.json is missing"),
            (("rows", pack, "--count", 3, "--out", target), 2, "exists"),
            (("rows", pack, "--count", 3, "--out", tmp_path / "more.txt"), 2, "must be .parquet or .csv"),

@@ -37,6 +37,7 @@ from confide.campaign.store import Store, Stored
 from confide.campaign.store.restoring import end_what_was_begun, unfinished
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.contract.files import as_path, check_private, make_folder, sync
+from confide.contract.words import cause
 
 __all__ = ["Restored", "backup", "confirm", "held", "restore"]
 
@@ -102,7 +103,7 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
             except FileExistsError:
                 raise _there(target) from None
             except OSError as error:
-                raise InvalidInput("out", f"{target} cannot be written ({type(error).__name__})") from None
+                raise InvalidInput("out", f"{target} cannot be written: {cause(error)}") from None
             ours, there = os.fstat(descriptor), os.lstat(target)
             if (ours.st_dev, ours.st_ino) != (there.st_dev, there.st_ino):
                 raise InvalidInput("out", f"somebody else has put another file at {target}",
@@ -259,7 +260,7 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
                 make_folder(target.parent, private=True)
                 found[member.name] = _copied(file, target)
     except (tarfile.TarError, json.JSONDecodeError, EOFError) as error:
-        raise InvalidInput("archive", f"{source} is no backup ({type(error).__name__})") from None
+        raise InvalidInput("archive", f"{source} is no backup: {cause(error)}") from None
     if not isinstance(said, dict) or said.get("format") != _FORMAT or said.get("files") != found:
         raise InvalidInput("archive", f"{source} was altered, or is no backup of this format")
     return {"day": str(said["day"]), "database": str(said["database"])}
@@ -284,7 +285,7 @@ def _dump(store: Store, target: Path) -> None:
                     closing(sqlite3.connect(target)) as here:
                 there.backup(here)
         except sqlite3.Error as error:
-            raise StoreFailed(store.name, f"cannot be copied ({type(error).__name__})") from None
+            raise StoreFailed(store.name, f"cannot be copied: {cause(error)}") from None
         return
     _run("pg_dump", store.database.engine.url, ["--format=custom", f"--file={target}"])
 

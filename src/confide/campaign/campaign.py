@@ -20,6 +20,7 @@ from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.people.device_odds import LARGEST_LEVEL
 from confide.privacy.noise import Noise
 from confide.privacy.report_book import ReportBook, Spent
 
@@ -147,7 +148,7 @@ class Campaign:
 
     def submit(
         self, identity: str | int, record: Mapping[str, str], *, contract: str | None = None, key: str | None = None,
-        total: float | None = None, home: Home | None = None,
+        total: float | None = None, largest: float = LARGEST_LEVEL, home: Home | None = None,
     ) -> Mapping[str, str]:
         """A participant's side: draw her report, once, and note its level in her own book.
 
@@ -161,39 +162,22 @@ class Campaign:
             contract: hers, as the operator gave it to her.
             key: fingerprint of the operator's key, from the offer: no other one's contract is acted on.
             total: the most that the levels about the same bit may sum to, where it was asked for before.
+            largest: the level above which her device draws nothing, in nats, or as rho of a number with noise; the
+                program in the browser has the same.
             home: the installation that keeps her book; default `Home.default()`.
 
         Returns:
             What she hands in: a row of the operator's file.
 
         Raises:
-            Refused: this kind draws nothing; the contract is not final; or the bit was asked for before.
+            Refused: this kind draws nothing; the contract is not final; the level is above the largest; or the bit was
+                asked for before.
             InvalidInput: an answer that the campaign cannot use. The message is hers.
         """
-        kind, file = self._local(), self.file
-        person = kind.identity(file.config, str(identity))
-        if not isinstance(kind, ContractKind):
-            if contract is not None:
-                raise InvalidInput("contract", f"the kind {kind.name!r} has none", "leave it out")
-            private, level = kind.private(file.config, self.plan, record)
-        elif contract is None:
-            return kind.reported(file.config, self.plan, person, record)
-        else:
-            from confide.campaign.contracts import read_contract
+        from confide.campaign.handing_in import submit
 
-            found = read_contract(file, person, contract, key)
-            if not found.final:
-                raise Refused("this contract is not final: others may decline, and then yours changes",
-                              "look at it, and wait for the final one")
-            private, level = kind.on_terms(file.config, self.plan, record, found.terms)
-        book, mechanism = self.book(home), self.plan.mechanism
-        report = book.stored(person, file.digest)
-        if report is None:
-            report = mechanism.submit(None) if private is None else book.report(
-                person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
-                level=level, notion=kind.notion, total=total,
-                draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
-        return kind.row(file.config, person, report)
+        return submit(self, self._local(), str(identity), record, contract=contract, key=key, total=total,
+                      largest=largest, home=home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
         """Whether her book has what she reported to this campaign: then nothing is drawn again."""
@@ -577,7 +561,8 @@ class Campaign:
         try:
             return ids.index(str(identity))
         except ValueError:
-            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids") from None
+            ends = f"ids are {ids[0]} to {ids[-1]}" if ids and (ids[0], ids[-1]) == ("1", str(len(ids))) else ""
+            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids", ends) from None
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
         """The public result as it lies in a pack: all that anybody has.

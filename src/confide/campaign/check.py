@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
+from confide.campaign.file import CampaignFile
 from confide.contract.kinds import Check
 from confide.contract.presentation import Section, Table, Text
+from confide.tables import is_packaged
 
-__all__ = ["SHOWN", "check_sections", "reasons"]
+__all__ = ["SHOWN", "check_sections", "missing_files", "reasons"]
 
 SHOWN = 10
 """Rejected records that are shown; the file of the operator has them all."""
+
+
+def missing_files(file: CampaignFile) -> dict[str, Path]:
+    """The files that a run would read and that are not there: key such as "data.source" -> where it would be. Nothing
+    is opened.
+    """
+    found = {}
+    for key, said in file.kind.files(file.config):
+        if key.endswith(".source") and not is_packaged(said):
+            place = file.folder / Path(said).expanduser()
+            if not place.exists():
+                found[key] = place
+    return found
 
 
 def reasons(found: Check) -> dict[str, int]:

@@ -142,8 +142,9 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     except UnicodeDecodeError:
         raise InvalidInput("campaign", f"{there} is not UTF-8 text") from None
     except (ValueError, RecursionError) as error:  # also numbers and nestings that no reader can hold
-        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else type(error).__name__
-        raise InvalidInput("campaign", f"{there} is not TOML: {problem}") from None
+        known = isinstance(error, tomllib.TOMLDecodeError)
+        problem = str(error) if known else "a number or a nesting in it is larger than can be read"
+        raise InvalidInput("campaign", f"{there} is not TOML: {problem}", _hint(problem) if known else "") from None
     if not document:
         raise InvalidInput("campaign", f"{there} says nothing", "`confide init KIND` writes a file to start from")
     if "format" not in document:
@@ -166,6 +167,23 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     _check_people(config)
     return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
                         document=document)
+
+
+_QUOTES = "a text begins and ends with a quote, on one line"
+_LINES = "each line is a [table], a key = value, or a # comment"
+_HINTS = {
+    r"character '\n'": _QUOTES, "Unterminated string": _QUOTES, "Expected '='": _LINES, "Invalid statement": _LINES,
+    "Unclosed array": "a list ends with ]", "end of a table": "a table's name stands between [ and ]",
+    "twice": "a table stands once; several of one name are written [[name]]",
+    "Cannot overwrite": "a key stands once in its table",
+    "Expected newline": "one value stands on a line, and what is said of it begins with #; decimals have a point",
+    r"Unescaped '\'": "write a backslash twice, or the text between single quotes"}
+"""What a message of the reader of TOML holds -> what to look for."""
+
+
+def _hint(problem: str) -> str:
+    return next((hint for words, hint in _HINTS.items() if words in problem),
+                "texts stand in quotes, lists between [ and ]; `confide init KIND` writes a file to compare with")
 
 
 def _check_people(config: Any) -> None:

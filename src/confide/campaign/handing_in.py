@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from confide.campaign.home import released_elsewhere
 from confide.campaign.settlement import charge_of
-from confide.contract.errors import Refused
+from confide.contract.checks import positive
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import write_new
 from confide.contract.kinds import ContractKind, LocalKind, Progress
 from confide.privacy.noise import Noise
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from confide.campaign.home import Home
     from confide.campaign.store import Store
 
-__all__ = ["hand_in", "rehearse"]
+__all__ = ["hand_in", "rehearse", "submit"]
 
 
 def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store: Store | None) -> None:
@@ -40,6 +41,41 @@ def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store:
             there.check_charge(asked)
             known = there.open(file, max(1, len(asked.subjects)))
         there.submit(known.number, slot, report)
+
+
+def submit(
+    campaign: Campaign, kind: LocalKind, person: str, record: Mapping[str, str], *, contract: str | None,
+    key: str | None, total: float | None, largest: float, home: Home | None,
+) -> Mapping[str, str]:
+    """Draw one participant's report on her own device, once: see `Campaign.submit`."""
+    file, plan = campaign.file, campaign.plan
+    largest, person = positive("largest", largest), kind.identity(file.config, person)
+    if not isinstance(kind, ContractKind):
+        if contract is not None:
+            raise InvalidInput("contract", f"the kind {kind.name!r} has none", "leave it out")
+        private, level = kind.private(file.config, plan, record)
+    elif contract is None:
+        return kind.reported(file.config, plan, person, record)
+    else:
+        from confide.campaign.contracts import read_contract
+
+        found = read_contract(file, person, contract, key)
+        if not found.final:
+            raise Refused("this contract is not final: others may decline, and then yours changes",
+                          "look at it, and wait for the final one")
+        private, level = kind.on_terms(file.config, plan, record, found.terms)
+    if level > largest:
+        unit = "nats" if kind.notion == "epsilon" else "of rho"
+        raise Refused(f"a report at level {level:g} {unit} tells more than one at {largest:g}, the largest level at "
+                      "which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
+    book, mechanism = campaign.book(home), plan.mechanism
+    report = book.stored(person, file.digest)
+    if report is None:
+        report = mechanism.submit(None) if private is None else book.report(
+            person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
+            level=level, notion=kind.notion, total=total,
+            draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
+    return kind.row(file.config, person, report)
 
 
 def rehearse(

@@ -171,8 +171,11 @@ def payout_sections(found: Payouts, *, listed: bool) -> list[Section]:
     if queue.done:
         text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
                     "Nothing is due; the reports have been erased.")
-    blocks = [Table(columns=("state", "people", "in all"),
-                    rows=tuple((state, number, money(queue.coins[state])) for state, number in queue.people.items()))]
+    deposits = found.terms.deposit
+    blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if deposits else [])),
+                    rows=tuple((state, number, money(queue.coins[state]),
+                                *([money(queue.coins[state] - number * deposits)] if deposits else []))
+                               for state, number in queue.people.items()))]
     if queue.batches:
         blocks.append(Table(
             columns=("batch", "written", "as", "in all", "sent", "paid", "failed", "queued again"),

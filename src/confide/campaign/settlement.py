@@ -127,7 +127,7 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
         if cost.delta and not fresh.limits[1]:
             spent = f"delta {float(cost.delta):.3g}"
-            raise BudgetExceeded(account, spent, f"budget.{key} is 0, so that no delta",
+            raise BudgetExceeded(account, spent, f"no delta, since budget.{key} is 0",
                                  f"add {key} = {float(cost.delta):.3g} or more to [budget], or spend no delta")
         fresh.charged(cost, account)
 
@@ -154,9 +154,9 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
         return "refuses", f"The ledger refuses the campaign: {error}."
     names = store.data_sets()
     if file.budget.data_set not in names:
+        known_names = f": known {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names))}"
         return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
-                          + (f": known {'is' if len(names) == 1 else 'are'} {', '.join(names)}. The same people under "
-                             "another name have another budget." if names else "."))
+                          + (f"{known_names}. The same people under another name have another budget." if names else "."))
     return "admits", "The ledger admits the campaign as it stands now."
 
 

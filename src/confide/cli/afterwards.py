@@ -23,7 +23,7 @@ _SHOWN = 20
 _UNREAD = {"tables", "report"}
 """Checks of files that are not read here: all of it is made from the billboard."""
 
-Pack = Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack.")]
+Pack = Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack, or its .zip.")]
 Key = Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")]
 
 
@@ -147,6 +147,7 @@ def _asked(queries: list[str]) -> list[str | list[str]]:
 
     from confide.contract import InvalidInput
     from confide.contract.files import read_bytes
+    from confide.contract.words import cause
 
     if not any(each.endswith(".toml") for each in queries):
         return list(queries)
@@ -158,7 +159,7 @@ def _asked(queries: list[str]) -> list[str | list[str]]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput("queries", f"{path} is not TOML ({type(error).__name__})") from None
+        raise InvalidInput("queries", f"{path} is not TOML: {cause(error)}") from None
     found: Any = document.get("queries")
     fits = isinstance(found, list) and all(isinstance(each, list) and all(isinstance(literal, str) for literal in each)
                                            for each in found)

@@ -120,13 +120,17 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     """Show what a campaign would give, before any data is read, and what is left of the budget; exits 3 when the budget
     does not admit it.
     """
+    from confide.campaign.check import missing_files
     from confide.cli import output
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
+    from confide.contract.words import printable
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
     left, refusal = budget(it, store)
+    for key, place in missing_files(it.file).items():
+        print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), budget=left,

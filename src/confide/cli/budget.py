@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confide.campaign.states import State
 from confide.cli.options import store_if_any
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.presentation import Section, Table, Text
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["budget", "budget_section"]
 
+_CHARGED = (State.CHARGED, State.SETTLED)
 _FROM = {
-    "ledger": "the ledger: what earlier campaigns on this data set have left of it",
+    "ledger": "the ledger: what all campaigns so far have left of it",
     "file": "[budget] of the campaign file: no ledger here knows this data set",
 }
 
@@ -52,11 +54,15 @@ def _budget(
     cost = price(asked.rule, asked.events, asked.delta)
     standing = None if store is None else next(
         (each for each in store.ledger(asked.account.name) if each.account == asked.account), None)
-    says = None if not campaign.held or standing is None else ledger_says(campaign.file, campaign.plan, store)[1]
+    known = None if store is None else store.find(campaign.file)
+    charged = known is not None and known.state in _CHARGED
+    asks_ledger = charged or (campaign.held and standing is not None)
+    says = ledger_says(campaign.file, campaign.plan, store)[1] if asks_ledger else None
     found = BudgetModel(
         data_set=asked.account.name, asks=str(Filter(asked.budget, asked.rule, cost).spent),
         left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
-        source="file" if standing is None else "ledger", store=None if standing is None else name, says=says)
+        source="file" if standing is None else "ledger", store=None if standing is None else name, charged=charged,
+        says=says)
     return found, None if store is None else _refusal(campaign, store, asked, cost, standing)
 
 
@@ -66,10 +72,8 @@ def _refusal(
     """Why a run of it would not be charged; None where it would, or was. Of a campaign with participants the data set's
     account alone is asked: how each of them stands is not for the reader of a plan.
     """
-    from confide.campaign.states import State
-
     known = store.find(campaign.file)
-    if known is not None and known.state in (State.CHARGED, State.SETTLED):
+    if known is not None and known.state in _CHARGED:
         return None
     if known is not None and known.state is State.CANCELLED:
         return Refused("the ledger has refused the campaign, and nothing renews a budget")
@@ -85,7 +89,9 @@ def _refusal(
 
 def budget_section(found: BudgetModel) -> Section:
     """The same for a reader."""
-    rows = [("data set", found.data_set), ("this campaign asks for", found.asks), ("left", found.left),
+    asks, left = (("this campaign was charged", "left after that") if found.charged else
+                  ("this campaign asks for", "left"))
+    rows = [("data set", found.data_set), (asks, found.asks), (left, found.left),
             ("according to", _FROM[found.source])]
     if found.store is not None:
         rows.append(("the ledger of", found.store))

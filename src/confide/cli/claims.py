@@ -53,6 +53,8 @@ def claims(
     if pin is not None and (not verify or any(each is not None for each in (name, family, document, verdict, search))):
         raise InvalidInput("pin", "all rows are pinned together", "give --verify too, and no filter")
     rows = table(name, family=family, document=document, verdict=verdict, search=search)
+    if verify and not rows:
+        raise InvalidInput("search", "fits no claim, so that nothing is recomputed", "`confide claims` lists them")
     if write is not None:
         write_public("write", write, claims_markdown(rows))
     found: list[Verified] = []

@@ -58,7 +58,7 @@ def ledger(
 
 
 def verify(
-    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack.")],
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack, or its .zip.")],
     key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
     own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
     as_json: AsJson = False,

@@ -66,7 +66,9 @@ class BudgetModel(_Model):
     source: Literal["ledger", "file"] = Field(description="whose word that is: the ledger's, where earlier campaigns "
                                               "were charged, or the campaign file's own [budget]")
     store: str | None = Field(description="the ledger's database, without its password; null where it is the file")
-    says: str | None = Field(description="where a custodian holds the data, what the ledger would say to a run")
+    charged: bool = Field(description="whether this campaign is charged already: then `left` is what is left after it")
+    says: str | None = Field(description="what the ledger says of a run, where the campaign is charged, or a custodian "
+                                         "holds the data")
 
 
 class PlanOutput(_Campaign):
@@ -131,6 +133,8 @@ class SubmitOutput(_Campaign):
     report: dict[str, str]
     spent: float = Field(description="in all about this question, by her book")
     notion: Literal["epsilon", "rho"] = Field(description="of what was spent: epsilon in nats, or rho")
+    drawn_before: bool = Field(description="true: this is the draw of the record that was given first; what was given "
+                                           "now was not used")
 
 
 class ContractsOutput(_Campaign):

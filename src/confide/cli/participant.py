@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -30,24 +31,32 @@ def submit(
     key: Annotated[str | None, typer.Option(
         metavar="FINGERPRINT", help="The operator's key, from the offer; no other one's contract is acted on.")] = None,
     total: Total = None,
+    largest: Annotated[float | None, typer.Option(
+        "--largest", metavar="LEVEL", help="Draw nothing above this level, in nats, or as rho of a number with noise "
+        "[10, as in a browser].")] = None,
     as_json: AsJson = False,
 ) -> None:
     """A participant's side: draw her report on her own computer, once, and show what she hands in."""
     from confide.cli import output
     from confide.cli.typed import values
+    from confide.contract.kinds import ContractKind
 
     it, typed = load(campaign), values(record)
-    before = contract is not None and it.submitted(identity)
-    row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total)
+    drawn = contract is not None or not isinstance(it.file.kind, ContractKind)  # else it is the report before contracts
+    before = drawn and it.submitted(identity)
+    row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total,
+                    **({} if largest is None else {"largest": largest}))
     spent, caution = it.spent(identity), it.caution(typed)
     if as_json:
-        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion))
+        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion,
+                                 drawn_before=before))
         return
-    print(",".join(row))
-    print(",".join(row.values()))
+    written = csv.writer(sys.stdout, lineterminator="\n")  # a name with a comma stands in quotes
+    written.writerows([row.keys(), row.values()])
     notes = ["the second line above is what she hands in"]
     if before:
-        notes = ["this was drawn before, and is the same again: what was given now was not used", *notes]
+        notes = ["this was drawn before, from what was given first, and that draw stands: what was given now was not "
+                 "used, whether or not it differs; a second draw would tell more", *notes]
     elif caution:
         notes = [caution, *notes]
     print("\n".join([*notes, f"her book has {spent} in all about this question"]), file=sys.stderr)

@@ -16,6 +16,7 @@ from confide.contract.words import number, printable
 __all__ = ["console", "show", "show_title"]
 
 _GAP = 2  # between columns
+_FEW = 14  # letters of a cell that is not broken between its words, where that can be helped
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
                   force_jupyter=False, emoji=False)
@@ -65,6 +66,11 @@ def _table(block: Table) -> RichTable:
     return table
 
 
+def _unbroken(cell: str) -> int:
+    """How wide a cell has to be: few words, such as "not published", stay together where there is room."""
+    return cell_len(cell) if cell_len(cell) <= _FEW else max(map(cell_len, cell.split()), default=1)
+
+
 def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
     """Of columns that fit beside each other: no word, such as the id of a claim, is broken where that can be helped,
     and what is left goes where most lines are saved. Left to itself the table would break ids, or cut lines off.
@@ -78,7 +84,9 @@ def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
     natural = [max(1, *(cell_len(line) for row in rows for line in row[k].split("\n"))) for k in columns]
     if sum(natural) <= room:
         return natural
-    widths = [max((cell_len(word) for row in rows for word in row[k].split()), default=1) for k in columns]
+    widths = [max(_unbroken(row[k]) for row in rows) for k in columns]
+    if sum(widths) > room:
+        widths = [max((cell_len(word) for row in rows for word in row[k].split()), default=1) for k in columns]
     while sum(widths) > max(room, len(columns)):
         widths[widths.index(max(widths))] -= 1
     while sum(widths) < room:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 _FOLDER = Path("out") / "studies"
+_QUICK = ("a quick run: sizes are smaller and repetitions fewer than in the full one, and its numbers differ from the "
+          "gallery's accordingly; leave out --quick for the full one")
 
 
 def reproduce(
@@ -105,7 +107,7 @@ def _seconds(seconds: float) -> str:
 
 def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_json: bool) -> None:
     from confide.cli import output
-    from confide.cli.render import show
+    from confide.cli.render import console, show
     from confide.contract.presentation import Text
     from confide.contract.progress import progress_bar
     from confide.study import reproduce as computed
@@ -126,8 +128,18 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
     show([replace(section, blocks=(said, *section.blocks))])
     took = f"{_seconds(found.seconds)} s"
     print(f"\n{f'computed before, in {took}; --no-cache computes it again' if found.cached else f'computed in {took}'}")
+    if quick:
+        console.print(_QUICK + _full(name))
     print(f"wrote {folder}: {', '.join(files)}")
     _say_what_is_missing()
+
+
+def _full(name: str) -> str:
+    """How long a study's full run takes, where that was measured."""
+    from confide.study import full_times
+
+    seconds = full_times().seconds.get(name)
+    return "" if seconds is None else f", in about {_seconds(seconds)} s of processor time"
 
 
 def _say_what_is_missing() -> None:
@@ -192,7 +204,7 @@ def _tell(
 ) -> None:
     """One table at the end; then an error, if some study could not be computed."""
     from confide.cli import output
-    from confide.cli.render import show
+    from confide.cli.render import console, show
     from confide.contract import InvalidInput
     from confide.study import Reproduced
 
@@ -206,6 +218,8 @@ def _tell(
             failed={each.study.name: str(each.error) for each in failed}))
     else:
         show([_summary(done)])
+        if quick:
+            console.print(f"\n{_QUICK}")
         for path in written:
             print(f"\nwrote {path}")
         if files:

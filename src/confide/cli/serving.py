@@ -112,8 +112,8 @@ def serve(
         if not Operators(there).all():
             print("nobody can log in yet; make an operator first: confide operators add NAME --role admin",
                   file=sys.stderr)
-    print(f"confide serves {settings.base_url}; end it with Ctrl-C", file=sys.stderr)
-    run(settings, host=host, port=port, workers=workers, proxy=behind)
+    run(settings, host=host, port=port, workers=workers, proxy=behind, listening=lambda: print(
+        f"confide serves {settings.base_url}; end it with Ctrl-C", file=sys.stderr, flush=True))
 
 
 @operators.command("list")

@@ -28,6 +28,7 @@ import pyarrow as pa
 import rfc8785
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
 
 __all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_from_bytes"]
 
@@ -98,7 +99,7 @@ def table_from_bytes(data: bytes) -> pa.Table:
             table = reader.read_all()
         table.validate(full=True)
     except (OSError, pa.ArrowException, struct.error) as error:
-        raise InvalidInput("column", f"is no whole Arrow file ({type(error).__name__})") from None
+        raise InvalidInput("column", f"is no whole Arrow file: {cause(error)}") from None
     return table
 
 

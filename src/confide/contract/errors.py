@@ -105,7 +105,7 @@ class BudgetExceeded(Refused):
         self.requested = requested
         self.remaining = remaining
         super().__init__(
-            f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
+            f"the privacy budget of {account} does not admit {requested}; left: {remaining}",
             remedy or "spend less of it in this campaign; where nothing is left, other people's records are another "
             "data_set",
         )

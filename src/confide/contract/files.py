@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pyarrow import ArrowException
 
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.words import printable
+from confide.contract.words import cause, printable
 
 __all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
            "private_folder", "read_bytes", "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
@@ -59,7 +59,7 @@ def reading(field: str, path: Path) -> Iterator[None]:
         problem = f"{path} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
         raise InvalidInput(field, problem, printable(error.limit, _LONGEST)) from None
     except _BROKEN as error:
-        raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput(field, f"{path} cannot be read: {cause(error)}") from None
 
 
 def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
@@ -69,8 +69,10 @@ def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
         InvalidInput: not there, no file, larger than the limit, unreadable.
     """
     with reading(field, path):
-        if not path.is_file():  # a pipe or a device might never end
-            raise InvalidInput("file", "is missing" if not path.exists() else "is no file")
+        there, usable = path.exists(), path.is_file()
+    if not usable:  # a pipe or a device might never end
+        raise InvalidInput(field, f"{path} {'is no file' if there else 'does not exist'}")
+    with reading(field, path):
         size = path.stat().st_size
         if size > limit:
             raise InvalidInput("size", f"{size} bytes", f"must be at most {limit}")
@@ -218,7 +220,7 @@ def write_once(field: str, path: Path, data: str) -> None:
                 os.unlink(draft)
         sync(path.parent)  # also where another process has only just written it
     except OSError as error:
-        raise InvalidInput(field, f"{path} cannot be written ({type(error).__name__})") from None
+        raise InvalidInput(field, f"{path} cannot be written: {cause(error)}") from None
 
 
 def write_new(
@@ -244,7 +246,7 @@ def write_new(
     except FileExistsError:
         raise InvalidInput(field, f"{path} exists", taken) from None
     except OSError as error:
-        raise InvalidInput(field, f"{path} cannot be written ({type(error).__name__})", barred) from None
+        raise InvalidInput(field, f"{path} cannot be written: {cause(error)}", barred) from None
 
 
 def _create(path: Path, data: bytes | str, mode: int) -> None:

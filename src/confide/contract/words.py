@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import json
 import math
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["as_sentence", "did_you_mean", "money", "number", "percent", "printable"]
+__all__ = ["as_sentence", "cause", "did_you_mean", "money", "number", "percent", "printable"]
 
 _MOST_DIGITS = 8  # of a percentage
+
+
+_CAUSES: tuple[tuple[type[BaseException], str], ...] = (
+    (FileNotFoundError, "it does not exist"), (FileExistsError, "something is there already"),
+    (IsADirectoryError, "it is a folder"), (NotADirectoryError, "it is no folder, or lies in none"),
+    (PermissionError, "that is not allowed here"), (UnicodeError, "it is no UTF-8 text"),
+    (json.JSONDecodeError, "it is no JSON"), (RecursionError, "it is nested too deeply"),
+    (MemoryError, "it is larger than the memory"), (EOFError, "it ends too early"))
+_CODES = {errno.ENOSPC: "no space is left there", errno.EDQUOT: "no space is left there",
+          errno.EROFS: "nothing can be written there", errno.ENAMETOOLONG: "its name is too long",
+          errno.ELOOP: "it is a link that leads nowhere, or is not followed", errno.EIO: "the disk has failed"}
+
+
+def cause(error: BaseException) -> str:
+    """Why a file cannot be used, from the type of an error alone: its message may quote what the file holds.
+
+    Args:
+        error: of the system, or of a reader.
+
+    Example:
+        >>> cause(FileNotFoundError("/secret")), cause(ValueError("41.5"))
+        ('it does not exist', 'it is damaged, or of another form')
+    """
+    if isinstance(error, OSError) and error.errno in _CODES:
+        return _CODES[error.errno]
+    known = next((words for kind, words in _CAUSES if isinstance(error, kind)), None)
+    return known or ("the system refuses it" if isinstance(error, OSError) else "it is damaged, or of another form")
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:

@@ -192,7 +192,10 @@ class Filter:
             asked = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
             if self.rule == "basic" and cost.delta:
                 asked += f", delta {float(cost.delta):.3g}"
-            raise BudgetExceeded(account, asked, self.left)
+            whole = self.total == Cost()
+            raise BudgetExceeded(account, asked, f"{self.left}, all of it" if whole else self.left, (
+                "nothing was spent before: the budget itself is too small for this campaign, which has to ask for less"
+                if whole else ""))
         return replace(self, total=self.total + cost)
 
 

@@ -23,6 +23,7 @@ from typing import Literal
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, make_folder, read_json, reading, sync
+from confide.contract.words import cause
 
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
@@ -182,7 +183,7 @@ class ReportBook:
             make_folder(self.path.parent, private=True)
             descriptor = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise InvalidInput("book", f"{self.path} cannot be written ({type(error).__name__})") from None
+            raise InvalidInput("book", f"{self.path} cannot be written: {cause(error)}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield

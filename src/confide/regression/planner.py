@@ -334,8 +334,8 @@ def plan(
         spectrum_tolerance=spectrum_tolerance,
     )
     if misreports * people < 1:
-        raise Refused(f"{misreports:g} of {people} people is less than one tolerated misreport",
-                      f"tolerate at least {1 / people:.3g}")
+        raise Refused(f"misreports = {misreports:g} of {people:,} people is less than one tolerated misreport",
+                      f"tolerate at least {1 / people:.3g}; a campaign file says it under [costs]")
     if ridge_payment is not None:
         positive("ridge_payment", ridge_payment)
     elif release == "averaged":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.files import check_unpublished, parse_json, private_folder, write_new
+from confide.contract.words import cause
 from confide.search.identifiers import Ids
 
 __all__ = ["open_arrays", "save_arrays"]
@@ -55,7 +56,7 @@ def save_arrays(
             with _new(path / _WORDS) as file, pa.ipc.new_file(file, pa.schema([("id", pa.large_string())])) as out:
                 out.write_batch(pa.record_batch([ids], names=["id"]))
     except OSError as error:
-        raise InvalidInput("folder", f"{path} cannot be written ({type(error).__name__})") from None
+        raise InvalidInput("folder", f"{path} cannot be written: {cause(error)}") from None
     write_new("folder", path / _NOTE, json.dumps(note, indent=1) + "\n", private=True)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
 
 __all__ = ["GtPairs", "read_gt"]
 
@@ -99,7 +100,7 @@ def read_gt(path: str | os.PathLike[str], weight: str | None = None) -> GtPairs:
         if data.startswith(_PACKED):
             data = gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInput("path", f"{place} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput("path", f"{place} cannot be read: {cause(error)}") from None
     reader = _Reader(data, place)
     if data[: reader.skip(6) + 6] != _MAGIC or reader.byte() != _VERSION:
         reader.broken()

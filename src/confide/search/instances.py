@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
 from confide.search.graph import Graph
 from confide.tables._packaged import shipped_file
 
@@ -47,7 +48,7 @@ def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1)
         table = pa.csv.read_csv(place, parse_options=pa.csv.ParseOptions(delimiter="\t", quote_char=False),
                                 convert_options=pa.csv.ConvertOptions(strings_can_be_null=False))
     except (OSError, pa.ArrowException) as error:
-        raise InvalidInput("path", f"{place} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput("path", f"{place} cannot be read: {cause(error)}") from None
     if table.column_names != ["head_id:token", "relation_id:token", "tail_id:token"]:
         raise InvalidInput("path", f"{place} is no file of links between things", "must be ml-100k.kg")
     casts = table.filter(pc.equal(table.column(1), _CAST))

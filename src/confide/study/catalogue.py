@@ -82,7 +82,9 @@ def study(name: str) -> Study:
         'Cummings, Ioannidis and Ligett 2015, Lemma 9'
     """
     if name not in _MODULES:
-        raise InvalidInput("name", f"{name!r} is no study", did_you_mean(name, _MODULES, "see `confide reproduce`"))
+        of_it = [each for each in _MODULES if each.startswith(f"{name}-")]
+        raise InvalidInput("name", f"{name!r} is no study", f"studies of that family: {', '.join(of_it)}" if of_it else
+                           did_you_mean(name, _MODULES, "`confide reproduce` lists them", cutoff=0.8))
     found: Study = import_module(f"confide.study.{_MODULES[name]}").STUDY
     return found
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, get_args
 
 from confide.contract.claims import Verdict
 from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
 
 if TYPE_CHECKING:
     from confide.study.claims_verified import Verified
@@ -74,7 +75,7 @@ def pinned() -> Mapping[str, Pin]:
     try:
         found = {name: Pin(**entry) for name, entry in tomllib.loads(text).items()}
     except (ValueError, TypeError) as error:
-        raise InvalidInput("pinned.toml", f"cannot be read ({type(error).__name__})") from None
+        raise InvalidInput("pinned.toml", f"cannot be read: {cause(error)}") from None
     wrong = [name for name, pin in found.items() if pin.verdict not in get_args(Verdict)]
     if wrong:
         raise InvalidInput("pinned.toml", f"{', '.join(wrong)}: no such verdict")

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
+from confide.contract.words import cause, did_you_mean
 
 __all__ = ["Claim", "Evidence", "Measured", "claims", "parts_of_families", "read_claims"]
 
@@ -167,7 +167,7 @@ def claims(
     """
     rows = _table()
     if name is not None:
-        _known("id", name, (row.id for row in rows))
+        _check_id(name, rows)
     if family is not None:
         _known("family", family, (each for row in rows for each in (row.family, row.part)))
     if verdict is not None:
@@ -195,7 +195,7 @@ def read_claims(family: str, package: str) -> tuple[Claim, ...]:
     try:
         table = tomllib.loads(files(package).joinpath("claims.toml").read_text(encoding="utf-8"))
     except (OSError, ModuleNotFoundError, ValueError) as error:
-        raise InvalidInput(place, f"cannot be read ({type(error).__name__})") from None
+        raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
     document, modules, rows = table.get("document"), table.get("modules"), table.get("claim", [])
     if not isinstance(document, str) or not isinstance(modules, list):
         raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')
@@ -257,6 +257,22 @@ def _known(field: str, name: str, known: Iterable[str]) -> str:
                            did_you_mean(name, every, f"known: {', '.join(every)}" if len(every) < 20 else
                                         "see `confide claims`"))
     return name
+
+
+def _check_id(name: str, rows: Sequence[Claim]) -> None:
+    """Whether there is a claim of this name; a part of a name is told what it is a part of."""
+    ids = [row.id for row in rows]
+    if name in ids:
+        return
+    families = {each for row in rows for each in (row.family, row.part)}
+    tails = [each for each in ids if each.endswith(f"/{name}")]
+    if name in families:
+        hint = f"it is a family: `confide claims --family {name}`"
+    elif tails:
+        hint = f"did you mean {' or '.join(map(repr, tails))}?"
+    else:
+        hint = did_you_mean(name, ids, "`confide claims --search TEXT` looks for a text", cutoff=0.8)
+    raise InvalidInput("id", f"{name!r} is not in the table of claims", hint)
 
 
 def _document(part: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from confide.charts import DRAWS, available, to_png, to_svg
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
-from confide.contract.words import number
+from confide.contract.words import cause, number
 from confide.study.catalogue import studies
 from confide.study.reproduced import Reproduced
 from confide.study.timings import full_times
@@ -111,7 +111,7 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
         page = folder.with_suffix(".md")
         page.write_text(gallery_markdown(shown, folder.name), encoding="utf-8")
     except OSError as error:
-        raise InvalidInput("gallery", f"{folder} cannot be written ({type(error).__name__})") from None
+        raise InvalidInput("gallery", f"{folder} cannot be written: {cause(error)}") from None
     return page, len(shown)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from confide.charts import available, to_png, to_svg
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture, Section, Table
+from confide.contract.words import cause
 
 __all__ = ["write_section"]
 
@@ -54,7 +55,7 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
                 png.write_bytes(to_png(picture.spec))
                 written |= {svg.name: svg, png.name: png}
     except OSError as error:
-        raise InvalidInput("out", f"{folder} cannot be written ({type(error).__name__})") from None
+        raise InvalidInput("out", f"{folder} cannot be written: {cause(error)}") from None
     return written
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from confide.tables.records import Records, read_records, rejections
     from confide.tables.roles import Above, Category, Measured, Numeric, Word
     from confide.tables.roster import FirstRows, Roster
-    from confide.tables.sources import Source, open_table
+    from confide.tables.sources import Source, is_packaged, open_table
 
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Roster",
     "Source",
     "Word",
+    "is_packaged",
     "open_table",
     "read_records",
     "rejections",
@@ -39,6 +40,6 @@ __getattr__, __dir__ = doors(
         "records": ("Records", "read_records", "rejections"),
         "roles": ("Above", "Category", "Measured", "Numeric", "Word"),
         "roster": ("FirstRows", "Roster"),
-        "sources": ("Source", "open_table"),
+        "sources": ("Source", "is_packaged", "open_table"),
     },
 )

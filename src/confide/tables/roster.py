@@ -210,7 +210,8 @@ class Roster:
         else:
             found = int(self._look("id", cell(identity))[0])
         if found < 0:
-            raise InvalidInput("id", f"{identity!r} is not on the public list of {self.count} ids")
+            raise InvalidInput("id", f"{identity!r} is not on the public list of {self.count} ids",
+                               f"ids are 1 to {self.count}" if self._ids is None else "")
         return found
 
     def identity(self, index: int) -> str:

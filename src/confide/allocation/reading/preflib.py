@@ -25,6 +25,7 @@ import numpy as np
 from confide.allocation.reading.scales import Ranks
 from confide.allocation.reading.tables import Rows, coded
 from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
 from confide.tables import Roster
 
 __all__ = ["SUFFIXES", "PrefLib"]
@@ -169,7 +170,7 @@ class PrefLib:
             with self.path.open(encoding="utf-8-sig", errors="replace") as file:
                 yield from file
         except OSError as error:
-            raise InvalidInput("source", f"{self.path} cannot be read ({type(error).__name__})") from None
+            raise InvalidInput("source", f"{self.path} cannot be read: {cause(error)}") from None
 
 
 def _order(text: str, alternatives: int) -> list[tuple[int, int]] | None:

@@ -11,8 +11,9 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from socket import socket
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
@@ -22,6 +23,7 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from confide.campaign.service.app import create_app
+from confide.campaign.service.listening import listen
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.shell.watching import TOGETHER, log_as_json
 from confide.contract.public_warnings import show_public_warnings
@@ -47,7 +49,10 @@ def application() -> FastAPI:
     return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
 
 
-def serve(settings: Settings, *, host: str, port: int, workers: int = 1, proxy: str = "") -> None:
+def serve(
+    settings: Settings, *, host: str, port: int, workers: int = 1, proxy: str = "",
+    listening: Callable[[], None] = lambda: None,
+) -> None:
     """Answer until told to end.
 
     Args:
@@ -56,23 +61,34 @@ def serve(settings: Settings, *, host: str, port: int, workers: int = 1, proxy: 
         port: the port.
         workers: processes.
         proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
+        listening: called once the port is this service's.
+
+    Raises:
+        Refused: the port is somebody else's.
+        InvalidInput: the host is none of this machine's.
     """
+    sockets = listen(host, port)
+    listening()
     os.environ[VARIABLE] = settings.model_dump_json()
     log_as_json()  # of the process that looks after the others, too
     with _counting_together(workers > 1 and settings.metrics_digest is not None):
-        _serve(host, port, workers, proxy)
+        _serve(sockets, workers, proxy)
 
 
-def _serve(host: str, port: int, workers: int, proxy: str) -> None:
+def _serve(sockets: list[socket], workers: int, proxy: str) -> None:
     options: dict[str, Any] = {
-        "factory": True, "host": host, "port": port, "log_config": None, "access_log": False, "server_header": False,
+        "factory": True, "log_config": None, "access_log": False, "server_header": False,
         "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}
     if workers == 1:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # it comes again once the process has ended gracefully
-        uvicorn.run(_APPLICATION, **options)
+        server = uvicorn.Server(uvicorn.Config(_APPLICATION, **options))
+        with suppress(KeyboardInterrupt):
+            server.run(sockets)
+        if not server.started:
+            sys.exit(1)
         return
     config = uvicorn.Config(_APPLICATION, workers=workers, timeout_worker_healthcheck=_SILENT, **options)
-    _Supervisor(config, [config.bind_socket()]).run()
+    _Supervisor(config, sockets).run()
 
 
 class _Supervisor(Multiprocess):

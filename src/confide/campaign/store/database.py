@@ -28,6 +28,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from confide.campaign.store.failures import is_busy, told
 from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import check_private, make_folder
+from confide.contract.words import cause
 
 __all__ = ["Database", "driver"]
 
@@ -247,7 +248,7 @@ def _make_private(file: Path, create: bool) -> None:
     except FileExistsError:  # another process was faster
         pass
     except (OSError, ValueError) as error:
-        raise InvalidInput("store", f"{file} cannot be used ({type(error).__name__})") from None
+        raise InvalidInput("store", f"{file} cannot be used: {cause(error)}") from None
     if not os.path.exists(file):
         raise InvalidInput("store", f"{file} does not exist", _MAKER)
     if not file.is_file() or not os.access(file, os.R_OK | os.W_OK):

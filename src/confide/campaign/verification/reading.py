@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, REPORT
+from confide.campaign.verification.archive import members
 from confide.contract.encoding import canonical
 from confide.contract.errors import InvalidInput
 from confide.contract.files import TEXT_LIMIT, parse_json
+from confide.contract.words import cause
 
 __all__ = ["Folder", "is_column", "is_table", "json_of", "read_folder"]
 
@@ -88,10 +90,10 @@ def json_of(data: bytes) -> Any:
 
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
-    """Read what lies in a folder that a stranger may have made. The folder itself may be named by a link.
+    """Read what lies in a folder that a stranger may have made, or in a .zip of it. Either may be named by a link.
 
     Args:
-        place: the folder.
+        place: the folder, or the .zip.
         field: what names it, for the error.
         tables: whether tables and the page are wanted, too.
 
@@ -99,6 +101,9 @@ def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Fol
         InvalidInput: no folder, too many files, too large ones, or one that cannot be read.
     """
     found = _Found(place, field, tables)
+    if place.exists() and not place.is_dir():
+        files, strange = members(place, most=MOST, largest=LARGEST, room=found.room, refused=found.refused)
+        return Folder(place=place, field=field, files=files, strange={**found.strange, **strange})
     with found.told("the folder"):
         top = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         try:
@@ -146,6 +151,14 @@ class _Found:
             elif not is_table(path) and path != REPORT:
                 self.strange[path] = "belongs to no pack"
 
+    def room(self, path: str) -> int:
+        """Bytes that a file of an archive may have; below 0 where it is not wanted."""
+        if self.wanted(path):
+            return TEXT_LIMIT if path in _TEXTS else LARGEST
+        if not is_table(path) and path != REPORT:
+            self.strange[path] = "belongs to no pack"
+        return -1
+
     def wanted(self, path: str) -> bool:
         return path in _TEXTS or is_column(path) or (self.tables and (path == REPORT or is_table(path)))
 
@@ -170,7 +183,7 @@ class _Found:
         try:
             yield
         except OSError as error:
-            raise self.refused(f"{path} cannot be read ({type(error).__name__})") from None
+            raise self.refused(f"{path} cannot be read: {cause(error)}") from None
 
     def refused(self, problem: str, limit: str = "") -> InvalidInput:
         return InvalidInput(self.field, f"{self.place}: {problem}", limit)

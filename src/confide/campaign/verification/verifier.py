@@ -36,7 +36,7 @@ def verify(
     """Re-check a pack.
 
     Args:
-        pack: the folder that holds it.
+        pack: the folder that holds it, or a .zip of that.
         key: fingerprint of the operator's key, as the offer gave it: 40 hexadecimal digits, however grouped. Without it
             a pack that somebody else made and signed passes too: only that it is whole is shown.
         own: a participant's own file (`confide share --write`), or its contents.

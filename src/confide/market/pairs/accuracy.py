@@ -67,9 +67,12 @@ class MeanEstimate:
         return min(max(self.value, 0.0), 1.0)
 
     def interval(self, delta: float) -> tuple[float, float]:
-        """Bounds between which the share of ones is with probability 1 - delta over the coins, whatever the bits."""
+        """Bounds between which the share of ones is with probability 1 - delta over the coins, whatever the bits; no
+        further apart than shares can be.
+        """
         reach = half_width(self.people, self.epsilon, delta)
-        return self.value - reach, self.value + reach
+        low, high = (min(max(each, 0.0), 1.0) for each in (self.value - reach, self.value + reach))
+        return low, high
 
 
 def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:

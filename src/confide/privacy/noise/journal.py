@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import as_path, check_private, check_unpublished, make_folder, sync
+from confide.contract.words import cause
 from confide.privacy.noise.arguments import Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw, as_noise
 from confide.privacy.noise.discrete import DiscreteLaw
@@ -175,7 +176,7 @@ class JournalNoise(PassingNoise):
                 self._path.unlink(missing_ok=True)
                 sync(self._path.parent)
             except OSError as error:
-                raise self._failed(f"could not be destroyed ({type(error).__name__})") from None
+                raise self._failed(f"could not be destroyed: {cause(error)}") from None
         self.close()
 
     def __enter__(self) -> Self:
@@ -203,7 +204,7 @@ class JournalNoise(PassingNoise):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             check_private("path", self._path)
         except OSError as error:
-            problem, limit = f"{self._path} cannot be opened ({type(error).__name__})", ""
+            problem, limit = f"{self._path} cannot be opened: {cause(error)}", ""
             if isinstance(error, FileNotFoundError):
                 problem, limit = f"there is no journal {self._path}", "noise must not be drawn anew: find it"
             elif isinstance(error, FileExistsError):
@@ -286,7 +287,7 @@ class JournalNoise(PassingNoise):
             # What reached the disk is not known: only reading it again tells whether this draw is kept.
             os.close(self._file)
             self._file = -1
-            raise self._failed(f"could not be written ({type(error).__name__})") from None
+            raise self._failed(f"could not be written: {cause(error)}") from None
         self._lines, self._chain = self._lines + 1, _chained(self._chain, line)
 
     def _answer(self, stream: StreamName, request: tuple[object, ...], ask: Callable[[Noise], _Answer]) -> _Answer:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
+from confide.contract.words import cause, did_you_mean
 from confide.tables._packaged import shipped_file
 
 __all__ = ["load_profile", "load_profiles_file", "what_is_left"]
@@ -69,7 +69,7 @@ def load_profile(
         found = pa.csv.read_csv(place, parse_options=parse, convert_options=pa.csv.ConvertOptions(
             include_columns=["time", column], column_types={"time": pa.string(), column: pa.float64()}))
     except (OSError, pa.ArrowException) as error:
-        raise InvalidInput("path", f"{place} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput("path", f"{place} cannot be read: {cause(error)}") from None
     mine = found.filter(pc.starts_with(found["time"], f"{day:%d.%m.%Y} ")).sort_by("time")[column]
     if len(mine) != _QUARTERS:
         raise InvalidInput("day", f"{day} has {len(mine)} quarters of an hour there", f"must be {_QUARTERS}")

@@ -168,6 +168,7 @@ log_as_json()
 for name in ("python_multipart.multipart", "before.us", "asyncio", "uvicorn.access", "sqlalchemy.engine", "root"):
     logging.getLogger(name).error(f"Expected 45, got SECRET")
 logging.getLogger("uvicorn.error").info("Started server process [%d]", 7)
+logging.getLogger("uvicorn.error").info('%s - "WebSocket %s" %d', "192.0.2.7:5", "/SECRET", 403)
 logging.getLogger("uvicorn.error").error("Traceback (most recent call last):\\n  SECRET\\nValueError: SECRET")
 logging.getLogger("confide.service").info("a line of %s", "ours")
 warnings.warn("SECRET")
@@ -183,11 +184,14 @@ except ValueError:
 """)
     lines = [json.loads(line) for line in said.splitlines()]
     assert "SECRET" not in said
+    assert "192.0.2" not in said
     shown = [(line["logger"], line["message"], line.get("error")) for line in lines]
     assert shown == [
         *((name, "not shown", None) for name in (
             "python_multipart.multipart", "before.us", "asyncio", "sqlalchemy.engine", "root")),
-        ("uvicorn.error", "Started server process [%d]", None), ("uvicorn.error", "not shown", "ValueError"),
+        ("uvicorn.error", "Started server process [7]", None),
+        ("uvicorn.error", '(not shown) - "WebSocket (not shown)" (not shown)', None),
+        ("uvicorn.error", "not shown", "ValueError"),
         ("confide.service", "a line of ours", None), ("py.warnings", "not shown", None),
         ("confide.service", "a thread has failed: ValueError", None),
         ("confide.service", "nobody could be told of an error: ValueError", None),

@@ -146,7 +146,12 @@ def test_a_job_is_one_workers(parts: Parts, campaign: int) -> None:
     assert (jobs.get(job.number).done, jobs.get(job.number).steps) == (1, 2)
     assert jobs.finish(again, "another", {"passed": True})
     assert jobs.get(job.number).result == {"passed": True}
+    assert (jobs.get(job.number).done, jobs.get(job.number).steps) == (2, 2)  # all of them
     assert jobs.claim("a third") is None
+    short = jobs.ask(campaign, Task.SETTLE)
+    assert jobs.claim("another") is not None
+    assert jobs.finish(short, "another")  # it has never said how far it was
+    assert (jobs.get(short.number).done, jobs.get(short.number).steps) == (1, 1)
     with pytest.raises(Unknown, match="no job 99"):
         jobs.get(99)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -111,9 +112,8 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return shown(request, problem_response(422, f"{place}: {first['type'].replace('_', ' ')}", field=place))
+        place, what, limit = _unreadable(error.errors()[0])
+        return shown(request, problem_response(422, f"{place}: {what}", field=place, limit=limit))
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
@@ -131,6 +131,28 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
             return answer
 
     return unexpected
+
+
+def _unreadable(first: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Where a request is wrong, what is wrong, what would be right; of what was sent, the name of a field at most."""
+    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+    match first["type"]:
+        case "json_invalid":
+            return "body", "is no JSON", "send one JSON object, with Content-Type: application/json"
+        case "missing" if place == "body":
+            return place, "is missing", "send one JSON object, with Content-Type: application/json"
+        case "missing":
+            return place, "is missing", ""
+        case "extra_forbidden":
+            return place, "is not a known field", "/api/v1/openapi.json lists the fields"
+        case "value_error":  # of ours
+            return place, str(first["msg"]).removeprefix("Value error, "), ""
+        case "model_attributes_type" | "model_type" | "dict_type":
+            return place, "cannot be used", "must be a JSON object"
+        case "literal_error" if first.get("ctx") == {"expected": "True"}:
+            return place, "cannot be used", "must be true"
+    told = re.sub(r"^\w+ (should|must) ", "must ", str(first["msg"]))  # the limit, never what was sent
+    return place, "cannot be used", re.sub(r", (unable|got) .*", "", told)
 
 
 def _unexpected(error: Exception) -> JSONResponse:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -33,6 +34,7 @@ _CLASSES = (0.01, 0.05, 0.25, 1.0, 5.0)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _PARTICIPANTS = ("/mine", "/join", "/leave", "/static")  # what participants do, in the API and as pages, and load
 _SERVER = ("uvicorn", "uvicorn.error")
+_PLACE = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?[a-zA-Z]")  # where a logged message takes what it was given
 _SAID = ("method", "route", "status", "took", "reference", "task")
 
 
@@ -124,13 +126,13 @@ def _class(seconds: float) -> str:
 
 
 class _Json(logging.Formatter):
-    """Messages of ours, and the server's before anything is put into them. Others say what they were given: of theirs
-    there is the name of whoever speaks, how grave it is, and the type of the error.
+    """Messages of ours, and the server's with nothing but numbers put into them, such as that of a process. Others say
+    what they were given: of theirs there is the name of whoever speaks, how grave it is, and the type of the error.
     """
 
     def format(self, record: logging.LogRecord) -> str:
         ours = record.name.partition(".")[0] == "confide"
-        message = (record.getMessage() if ours else str(record.msg) if record.name in _SERVER else "").strip()
+        message = (record.getMessage() if ours else _servers(record) if record.name in _SERVER else "").strip()
         said: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)), "level": record.levelname.lower(),
             "logger": record.name, "message": "not shown" if "\n" in message or not message else message}
@@ -140,6 +142,14 @@ class _Json(logging.Formatter):
             said["error"] = message.splitlines()[-1].partition(":")[0]
         said |= {name: getattr(record, name) for name in _SAID if ours and hasattr(record, name)}
         return json.dumps(said)
+
+
+def _servers(record: logging.LogRecord) -> str:
+    """A message of the server: numbers are its own, texts may be an address or a path."""
+    given = record.args if isinstance(record.args, tuple) else (record.args,) if record.args else ()
+    if given and all(type(each) is int for each in given):
+        return record.getMessage()
+    return _PLACE.sub("(not shown)", str(record.msg)) if given else str(record.msg)
 
 
 def log_as_json(level: int = logging.INFO) -> None:

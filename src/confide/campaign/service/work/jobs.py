@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from confide.campaign.service.work.faults import Unknown
@@ -140,8 +140,9 @@ class Jobs:
         return self._own(job, worker, lease=int(self._clock()) + _LEASE, done=done, steps=steps)
 
     def finish(self, job: Job, worker: str, result: Any = None) -> bool:
-        """It is done; whether it was still this worker's."""
-        return self._own(job, worker, state="done", lease=0,
+        """It is done, all of its steps; whether it was still this worker's."""
+        steps = func.coalesce(t.job.c.steps, 1)
+        return self._own(job, worker, state="done", lease=0, done=steps, steps=steps,
                          result=None if result is None else json.dumps(result, allow_nan=False))
 
     def fail(self, job: Job, worker: str, problem: str) -> bool:
