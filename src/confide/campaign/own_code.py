@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.machinery
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Kind
 from confide.contract.mechanism import Mechanism
+from confide.people.own_modules import outermost, own_modules, place
 
 __all__ = ["code_digest", "is_ours"]
 
@@ -41,10 +40,8 @@ def code_digest(*objects: object) -> str:
         'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     """
     files: dict[str, Path] = {}
-    for module in sorted({cls.__module__ for each in objects for cls in type(each).__mro__}):
-        top = module.partition(".")[0]
-        if top != _OURS and top not in sys.stdlib_module_names:
-            files |= _files(module)
+    for module in own_modules(*objects):
+        files |= _files(module)
     found = hashlib.sha256()
     for name in sorted(files):
         found.update(f"{name} {hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
@@ -53,21 +50,12 @@ def code_digest(*objects: object) -> str:
 
 def _files(module: str) -> Iterator[tuple[str, Path]]:
     """(name from the package on, file) of all code beside a module."""
-    words = module.split(".")
-    outermost = next((found for k in range(len(words))
-                      if (found := sys.modules.get(".".join(words[: k + 1]))) is not None and _file(found)), None)
-    place = None if outermost is None else _file(outermost)
-    if outermost is None or place is None:
+    top = outermost(module)
+    if top is None or (file := place(top)) is None:
         raise InvalidInput("mechanism", f"the code of {module} lies in no file",
                            "put it into a module or a package: what is charged and what is run are compared by it")
-    if not hasattr(outermost, "__path__"):
-        return iter([(outermost.__name__, place)])
+    if not hasattr(top, "__path__"):
+        return iter([(top.__name__, file)])
     ends = tuple(importlib.machinery.all_suffixes())
-    return ((f"{outermost.__name__}/{path.relative_to(place.parent).as_posix()}", path)
-            for path in place.parent.rglob("*")
+    return ((f"{top.__name__}/{path.relative_to(file.parent).as_posix()}", path) for path in file.parent.rglob("*")
             if path.name.endswith(ends) and path.is_file() and "__pycache__" not in path.parts)
-
-
-def _file(module: ModuleType) -> Path | None:
-    named = getattr(module, "__file__", None)
-    return Path(named) if named is not None and Path(named).is_file() else None

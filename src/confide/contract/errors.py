@@ -140,8 +140,8 @@ class RunFailed(ConfideError):
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
         self.mechanism, self.own = mechanism, own
         again = (" and with the same noise. So what disturbed it from outside (memory, a full disk) is put right and "
-                 "run again, which costs nothing more; what it does by itself it does again, and mended code is another "
-                 "campaign, with a title and a charge of its own" if own
+                 "run again, which costs nothing more; what it does by itself it does again, and mended code is "
+                 "another campaign, with a title and a charge of its own" if own
                  else ", so mend what is broken and run it again, which costs nothing more")
         super().__init__(
             f"the run of {mechanism} failed after the ledger was charged. The charge stays, and is the only one: the "
