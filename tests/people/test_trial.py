@@ -1,5 +1,5 @@
 """What is broken in a mechanism of one's own is found on a made-up crowd, before anything is charged; and a run that
-fails after the charge says that the next one is free.
+fails after the charge says how it goes on.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def test_a_broken_run_is_found_before_the_charge(name: str, path: Path, monkeypa
         _ = Campaign.load(path).plan
     assert caught.value.field == "mechanism"
     assert "NoisyHistogram" in caught.value.problem
-    assert caught.value.limit.endswith("no record was read, and nothing was charged")
+    assert caught.value.limit.endswith("no record was read, and nothing was charged for it")
     with pytest.raises(InvalidInput, match=says):
         Campaign.load(path).settle()
     with Store() as store:
@@ -166,7 +166,7 @@ def test_the_fault_is_there_for_who_debugs(path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("error", [ValueError("she answered bus"), InvalidInput("record", "she answered bus"),
                                    SystemExit("she answered bus"), BaseException("she answered bus")])
-def test_a_run_that_fails_after_the_charge_says_that_the_next_is_free(
+def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
     error: BaseException, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     """Broken by real records alone, which no made-up crowd has: nothing that it met is told."""
@@ -194,7 +194,7 @@ def test_a_run_that_fails_after_the_charge_says_that_the_next_is_free(
         assert known is not None
         assert known.state is State.CHARGED
         spent = store.ledger("commuters")[0].filter.spent
-    settled = Campaign.load(path).settle()  # mended
+    settled = Campaign.load(path).settle()  # the same code: what disturbed it is gone
     assert settled.fresh
     with Store() as store:
         assert store.ledger("commuters")[0].filter.spent == spent

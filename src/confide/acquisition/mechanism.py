@@ -465,7 +465,7 @@ class TwoPartMechanism(Mechanism):
         x = _numbers("records", records)
         if x.shape != (self.people,):
             raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
-        if as_noise(noise).release_safe:
+        if as_noise(noise).release_safe and not noise.audited:
             raise InvalidInput("noise", "is secure: what is played is no release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)

@@ -177,8 +177,11 @@ def _armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
 
 def _pattern_loss(draws: Sequence[Pair]) -> float:
     """|ln ratio| of the probabilities of what was said, by the noise that was asked for, summed over the armings."""
+    armings = _armings([one for one, _ in draws])
+    if draws and (not armings or armings[0][0] > 0):  # these are no draws of a sparse vector
+        return math.inf
     total = 0.0
-    for start, end in _armings([one for one, _ in draws]):
+    for start, end in armings:
         level, asked = draws[start], draws[start + 1 : end]
         if level[0].center != level[1].center:
             return math.inf
@@ -211,6 +214,8 @@ def _largest_loss(draws: Sequence[Pair]) -> float:
     """|ln ratio| of the probabilities that the same item is the largest, summed over the draws."""
     total = 0.0
     for one, other in draws:
+        if one.law != "discrete_laplace":  # not drawn by `report_noisy_max`
+            return math.inf
         laws = [largest_law(np.array([int(c) for c in draw.center]), float(one.scale)) for draw in (one, other)]
         first, second = (float(law[int(np.argmax(one.value))]) for law in laws)
         total += abs(math.log(first / second)) if first > 0 and second > 0 else math.inf

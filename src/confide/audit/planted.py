@@ -42,6 +42,14 @@ class DampedNoise(PassingNoise):
     def kind(self) -> str:
         return self._source.kind
 
+    @property
+    def release_safe(self) -> bool:
+        return self.audited
+
+    @property
+    def audited(self) -> bool:
+        return self._source.audited
+
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         return self._source.split(people, stream=stream)
 

@@ -43,7 +43,7 @@ __all__ = ["Restored", "backup", "confirm", "held", "restore"]
 
 _FORMAT = 1
 _MANIFEST, _DUMP = "manifest.json", "store"
-_HOME = ("ledger.key", "signing.key", "released", "contracts", "begun", "restored", "service")
+_HOME = ("ledger.key", "signing.key", "released", "contracts", "charged", "begun", "restored", "service")
 _MOST = 1 << 40  # bytes of an archive's part
 
 

@@ -10,6 +10,9 @@ nobody. A key is on the disk before anything is written that depends on it.
 content, with the digest of the released manifest. It is written once, before the pack leaves: whatever happens to a
 store, no second outcome of the same campaign is released beside the first.
 
+`charged/` has a file for each campaign that the ledger was charged for here and whose mechanism or kind is not
+confide's, with the digest of their code.
+
 `begun/` has a file for each campaign whose noise is kept in a journal, from before the first draw: where that journal
 is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
 older copy, is refused too.
@@ -125,6 +128,27 @@ class Home:
         if self.released(content) != manifest:
             raise released_elsewhere()
 
+    def charged(self, content: str) -> str | None:
+        """The digest of code that is not confide's, as a campaign was charged with it; None where it was not.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._charge(content)
+        return read_bytes("charged", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+
+    def charge(self, content: str, code: str) -> None:
+        """Note durably with which code a campaign was charged; nothing, where it was noted.
+
+        Args:
+            content: digest of what the campaign's file says.
+            code: digest of the mechanism's code.
+        """
+        write_once("charged", self._charge(content), code + "\n")
+
+    def _charge(self, content: str) -> Path:
+        return self.folder / "charged" / content
+
     def begun(self, content: str) -> bool:
         """Whether noise of a campaign may have been drawn into a journal.
 
@@ -140,6 +164,17 @@ class Home:
             content: digest of what the campaign's file says.
         """
         write_once("begun", self._begin(content), "\n")
+
+    def unbegin(self, content: str) -> None:
+        """Forget that noise of a campaign was drawn: nobody learns anything of the run that it was for.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._begin(content)
+        if path.exists():
+            path.unlink(missing_ok=True)
+            sync(path.parent)
 
     def sealed(self, content: str) -> tuple[int, str] | None:
         """What the journal of a campaign must go on from: the seal of its last attempt; None where there is none.

@@ -1,4 +1,5 @@
-"""Runs that may wait: their noise is on disk before it is used, and the same in every attempt until the publication.
+"""Runs that may wait, or break off: their noise is on disk before it is used, and the same in every attempt until the
+publication.
 
 The journal lies in a folder of the campaign's own, named after what the campaign's file says: another campaign never
 gets the same noise. The installation notes that there is a journal before anything is drawn into it. Which attempt
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from confide.campaign.file import CampaignFile
@@ -20,7 +21,7 @@ from confide.contract.files import make_folder
 from confide.contract.kinds import PausingKind
 from confide.privacy.noise import JournalNoise, Noise
 
-__all__ = ["KeptNoise", "forget", "kept_noise"]
+__all__ = ["KeptNoise", "forget", "kept_in", "kept_noise", "own_folder", "void"]
 
 _JOURNAL = "noise.journal"
 
@@ -48,20 +49,40 @@ def _place(file: CampaignFile, kind: PausingKind) -> Path:
     return file.folder / kind.journal(file.config) / file.digest
 
 
-@contextmanager
-def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> Iterator[KeptNoise]:
-    """Secure noise that an attempt to run a campaign draws, and every later one draws again.
+def own_folder(file: CampaignFile, home: Home) -> Path:
+    """Where the noise of a mechanism that is not confide's is kept: in the installation.
+
+    Args:
+        file: the campaign.
+        home: the installation.
+    """
+    return home.folder / "noise" / file.digest
+
+
+def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractContextManager[KeptNoise]:
+    """`kept_in` the folder that a kind names.
 
     Args:
         file: the campaign.
         kind: its kind.
+        home: the installation, which notes that there is a journal.
+    """
+    return kept_in(_place(file, kind), file, home)
+
+
+@contextmanager
+def kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise]:
+    """Secure noise that an attempt to run a campaign draws, and every later one draws again.
+
+    Args:
+        folder: of this campaign alone.
+        file: the campaign.
         home: the installation, which notes that there is a journal.
 
     Raises:
         InvalidInput: the journal is gone, is damaged, is shorter than it was, may be read by others, or another process
             holds it.
     """
-    folder = _place(file, kind)
     make_folder(folder.parent, private=True)
     make_folder(folder, private=True)
     with JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True if home.begun(file.digest) else None,
@@ -73,11 +94,29 @@ def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> Iterator[Ke
             home.seal(file.digest, noise.seal)
 
 
-def forget(file: CampaignFile) -> None:
-    """Destroy what is left of the noise of a campaign that is published: its run died before it could."""
-    if not isinstance(file.kind, PausingKind):
-        return
-    folder = _place(file, file.kind)
+def forget(file: CampaignFile, home: Home) -> None:
+    """Destroy what is left of the noise of a campaign that is published: its run died before it could.
+
+    Args:
+        file: the campaign.
+        home: the installation.
+    """
+    void(own_folder(file, home), file, home)
+    if isinstance(file.kind, PausingKind):
+        void(_place(file, file.kind), file, home)
+
+
+def void(folder: Path, file: CampaignFile, home: Home, *, again: bool = False) -> None:
+    """Destroy noise that nobody will ask for again; nothing, where there is none.
+
+    Args:
+        folder: where it is kept.
+        file: the campaign.
+        home: the installation.
+        again: whether other noise may be drawn for the campaign: nobody learns anything of the run that it was for.
+    """
+    if again:
+        home.unbegin(file.digest)
     if (folder / _JOURNAL).exists():
         with suppress(InvalidInput, StoreFailed):  # whoever published it is about to, or it can be read no more
             KeptNoise(JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True), folder).destroy()

@@ -9,10 +9,10 @@ ledger is charged before them.
 
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
-fresh noise; where a run may have to wait for something, with the noise that it had (`confide.campaign.pausing`). Of
-several settlers at once one publishes; the others forget theirs and return the stored outcome, which is the same for
-ever, byte for byte. Of several stores one releases: what an installation has released once, under its key, it settles
-nowhere else.
+fresh noise; where a run may have to wait for something, with the noise that it had (`confide.campaign.pausing`), and so
+where the mechanism is not confide's (`confide.campaign.own_runs`). Of several settlers at once one publishes; the
+others forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several stores one
+releases: what an installation has released once, under its key, it settles nowhere else.
 
 A run that fails has been charged for, and says so (`RunFailed`). What can be seen of a mechanism before that is seen
 when the campaign is planned (`confide.campaign.trial`).
@@ -36,6 +36,8 @@ import pyarrow as pa
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
 from confide.campaign.home import Home, released_elsewhere
+from confide.campaign.own_code import is_ours
+from confide.campaign.own_runs import charged_code, published, run_noise
 from confide.campaign.pack import public_files, write_pack
 from confide.campaign.pausing import forget, kept_noise
 from confide.campaign.states import State
@@ -45,7 +47,16 @@ from confide.contract.encoding import column_bytes
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, RunFailed, StoreFailed
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
+from confide.contract.kinds import (
+    Collection,
+    ContractKind,
+    HeldData,
+    PausingKind,
+    PayoutTerms,
+    Plan,
+    Progress,
+    ReportCodec,
+)
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.covering import charged_for, check_covered, largest_delta
@@ -204,7 +215,7 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))
     write_pack(place, files)
-    forget(campaign.file)
+    forget(campaign.file, store.home)
     return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
                    tables=campaign.file.kind.tables(campaign.plan, outcome))
 
@@ -249,6 +260,7 @@ def _committed(campaign: Campaign, store: Store) -> Stored:
 def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[Any]]) -> Stored:
     """From wherever the campaign stands to its charge."""
     asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
+    code = charged_code(campaign.file, campaign.plan)
     known = store.open(campaign.file, max(1, len(asked.subjects)))
 
     def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
@@ -267,6 +279,8 @@ def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[An
                 store.collect(known.number, packed())
             else:
                 store.charge(known.number, asked)
+                if code:
+                    store.home.charge(campaign.file.digest, code)
         except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
             store.cancel(known.number)
             raise
@@ -285,18 +299,25 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
     codec = file.kind.codec(plan)
     if isinstance(file.kind, PausingKind):
         return _play_and_publish(campaign, store, known, file.kind, progress)
+    return published(campaign, store, known.number, lambda: _released(campaign, store, known, codec, progress))
+
+
+def _released(
+    campaign: Campaign, store: Store, known: Stored, codec: ReportCodec | None, progress: Progress | None
+) -> bool:
+    file, plan = campaign.file, campaign.plan
     if codec is None:
-        data = _held(campaign, store, progress)
-        with charged_once(plan.mechanism):
-            outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), known.withdrawals
+        data, withdrawals = _held(campaign, store, progress), known.withdrawals
+        with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
+            outcome = _ran(plan, data, noise, progress)
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
-            data = taken.data
+            data, withdrawals = taken.data, taken.withdrawals
             if isinstance(file.kind, ContractKind):
                 data = file.kind.answered(file.config, plan, file.folder, data, progress)
-            with charged_once(plan.mechanism):
-                outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), taken.withdrawals
+            with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
+                outcome = _ran(plan, data, noise, progress)
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
     return _publish(campaign, store, known.number, outcome, withdrawals,
@@ -356,8 +377,8 @@ def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:
 
 @contextmanager
 def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[None]:
-    """Around what follows the charge: a fault says that the charge stays and that going on is free, and nothing of what
-    it met, which may tell of records.
+    """Around what follows the charge: a fault says that the charge stays and how it goes on, and nothing of what it
+    met, which may tell of records.
 
     What confide's own mechanisms refuse is built from public parameters, and told as it is.
 
@@ -373,16 +394,11 @@ def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[Non
     except (StoreFailed, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # also what ends a process, such as `sys.exit`: its words may tell of records
-        if isinstance(error, ConfideError) and (pausing or _is_ours(mechanism)):
+        if isinstance(error, ConfideError) and (pausing or is_ours(mechanism)):
             raise
         if _of_a_driver(error):  # the store tells it, without what it was about
             raise
-        raise RunFailed(type(mechanism).__name__) from error
-
-
-def _is_ours(mechanism: Mechanism) -> bool:
-    """Whether a mechanism comes with confide, and not from somebody else."""
-    return type(mechanism).__module__.partition(".")[0] == __name__.partition(".")[0]
+        raise RunFailed(type(mechanism).__name__, own=not is_ours(mechanism)) from error
 
 
 def _of_a_driver(error: BaseException) -> bool:

@@ -22,6 +22,8 @@ from typing import Any, cast
 import numpy as np
 
 from confide.campaign.file import CampaignFile
+from confide.campaign.home import Home
+from confide.campaign.own_runs import tried_before
 from confide.campaign.pack import public_files
 from confide.campaign.settlement import amounts, check_shares
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
@@ -37,11 +39,11 @@ __all__ = ["try_out"]
 
 _DECODED = 200  # shares that are decoded again, at most
 _SEED = 0
-_NOTHING = "this was a made-up crowd: no record was read, and nothing was charged"
+_NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
 def try_out(file: CampaignFile, plan: Plan) -> None:
-    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none.
+    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none, or is charged already.
 
     Args:
         file: the campaign.
@@ -50,7 +52,7 @@ def try_out(file: CampaignFile, plan: Plan) -> None:
     Raises:
         InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
     """
-    if isinstance(file.kind, TriedKind):
+    if isinstance(file.kind, TriedKind) and not tried_before(file, plan, Home.default()):
         for trial in file.kind.trials(file.config, plan):
             _tried(replace(file, config=trial.config), file.kind, trial)
 

@@ -8,7 +8,7 @@
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
-    ├── RunFailed                      a run broke off after the ledger was charged; the next one costs nothing more
+    ├── RunFailed                      a run broke off after the ledger was charged; says how it goes on
     ├── SolverFailed                   a numerical routine could not certify its answer
     └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
 
@@ -133,15 +133,20 @@ class RunFailed(ConfideError):
 
     Args:
         mechanism: whose run.
+        own: whether the mechanism is somebody's own, and not confide's: then its noise is kept, and nothing that it
+            does by itself is otherwise the next time.
     """
 
-    def __init__(self, mechanism: str) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: str, *, own: bool = False) -> None:
+        self.mechanism, self.own = mechanism, own
+        again = (" and with the same noise. So what disturbed it from outside (memory, a full disk) is put right and "
+                 "run again, which costs nothing more; what it does by itself it does again, and mended code is "
+                 "another campaign, with a title and a charge of its own" if own
+                 else ", so mend what is broken and run it again, which costs nothing more")
         super().__init__(
             f"the run of {mechanism} failed after the ledger was charged. The charge stays, and is the only one: the "
-            "same campaign goes on under the same debit, so mend what is broken and run it again, which costs nothing "
-            "more. What went wrong may tell of records and is not shown (CONFIDE_DEBUG=1 shows it, private values and "
-            "all)")
+            f"same campaign goes on under the same debit{again}. What went wrong may tell of records and is not shown "
+            "(CONFIDE_DEBUG=1 shows it, private values and all)")
 
 
 class SolverFailed(ConfideError):

@@ -89,6 +89,22 @@ class Mechanism(ABC):
         """
         return
 
+    def hidden_streams(self) -> Mapping[str, Any]:
+        """First words of streams -> what alone is published of their noisy answers: "noisy max" of one vector each the
+        position of the largest, as of `report_noisy_max`; "sparse vector" which were above the threshold, as of
+        `SparseVector`; or a `confide.audit.HiddenPart`.
+
+        An audit counts every other noisy answer as published.
+        """
+        return {}
+
+    def part_streams(self) -> Mapping[str, str]:
+        """`part` of a promise of privacy -> first words of the streams of which alone it is about.
+
+        An audit holds a promise whose part is not named against all noisy answers together.
+        """
+        return {}
+
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
         """The participant's side of collection: what leaves her device. The identity unless noise is drawn locally."""
         return private
@@ -102,15 +118,19 @@ class Mechanism(ABC):
         certificate: Certificate | None = None,
         diagnostics: Mapping[str, Any] | None = None,
     ) -> Outcome | SimulatedOutcome:
-        """The outcome's type follows the noise; diagnostics are dropped from a release."""
+        """The outcome's type follows the noise; diagnostics are dropped from a release.
+
+        An audit's noise calls itself secure, so that no run knows that it is listened to; what it makes is a study.
+        """
+        release = noise.release_safe and not getattr(noise, "audited", False)
         common: dict[str, Any] = {
             "mechanism": self,
             "billboard": billboard,
             "shares": shares,
             "guarantees": self.guarantees(),
-            "provenance": Provenance.here(noise.kind),
+            "provenance": Provenance.here(noise.kind if release or not noise.release_safe else "replayed"),
             "certificate": certificate,
         }
-        if noise.release_safe:
+        if release:
             return Outcome(**common)
         return SimulatedOutcome(**common, diagnostics=dict(diagnostics or {}))

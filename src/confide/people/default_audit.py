@@ -5,18 +5,22 @@ and planted bugs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from confide.audit import (
+    NOISY_MAX,
+    SPARSE_VECTOR,
     AuditReport,
     AuditRow,
     Concern,
     Control,
     DampedNoise,
+    HiddenPart,
     Neighbours,
     Verdict,
     charge_rows,
@@ -31,6 +35,7 @@ from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
 from confide.people.overhearing import Failed, overheard
+from confide.people.own_modules import first_run
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import corners, crowds, neighbours
@@ -48,12 +53,14 @@ _TRIES = 500  # random pairs of a promise, where people are few
 _LEAST = 50  # where they are many
 _SLOTS = 150_000  # of all random pairs together, about
 _PLANTED = 8  # pairs on which planted bugs are tried, besides the worst one
+_FIRST = 4  # pairs that are walked in modules which have run nothing yet
 _LEAST_NOISE = 2.0**-40  # of a planted bug
 _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
 _COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
 _UNSEEN = "what a run does elsewhere (files, network, how long it takes) is not seen"
+_MEASURED = "promises of privacy that were measured"
 
 
 def audit_mechanism(
@@ -94,15 +101,20 @@ def audit_mechanism(
         if progress is not None:
             progress(done, steps)
 
-    rows, bugs = list[AuditRow](), list[Control]()
+    rows, bugs, unknown = list[AuditRow](), list[Control](), 0
     for promise in attacked:
-        run, certain, random = _attack(mechanism, roles, people, promise, count, seed)
-        found = walk(run, chain(certain(), random()), promise.loss, seed)  # type: ignore[arg-type] # all that there are
-        row = found.row(promise)
-        rows.append((row if row.flagged else replace(row, note=row.note or _power(found, count))).holding(promise))
+        it = _attack(mechanism, roles, people, promise, count, seed)
+        found, row = it.measured()
+        if row.verdict is not Verdict.NOT_MEASURED:
+            row = (row if row.flagged else replace(row, note=row.note or _power(found, count, it))).holding(promise)
+        rows.append(row)
+        unknown += row.verdict is Verdict.NOT_MEASURED
         step()
-        chosen = [*islice(certain(), _PLANTED), *([] if found.worst is None else [found.worst])]
-        bugs += _planted(run, promise, found, chosen, seed)
+        if row.verdict is not Verdict.NOT_MEASURED:
+            # Where the loss depends on what was drawn, another pair is the worst with other noise.
+            some = it.certain() if it.hidden else islice(it.certain(), _PLANTED)
+            chosen = [*some, *([] if found.worst is None else [found.worst])]
+            bugs += _planted(it, found, chosen)
         step()
     rows += _sampled(mechanism, roles, people, seed, local=any(each.audience is Audience.COLLECTOR
                                                                for each in attacked))
@@ -120,52 +132,123 @@ def audit_mechanism(
         bugs += planted
     rows += measured
     if not any(_measures_privacy(row, promises) for row in rows):
-        rows.append(AuditRow.at_least("promises of privacy that were measured", 1.0, 0.0,
-                                      "nothing of its privacy was measured", unit="promises",
+        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured", unit="promises",
                                       concern=Concern.PRIVACY))
+    elif unknown:
+        rows.append(AuditRow.at_least(_MEASURED, float(len(attacked)), float(len(attacked) - unknown),
+                                      "those that were not say why", unit="promises", concern=Concern.PRIVACY))
     step()
     return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING), _why_not)
 
 
 _Pairs = Callable[[], Iterable[Neighbours]]
+_HIDDEN = {"noisy max": NOISY_MAX, "sparse vector": SPARSE_VECTOR}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Attack:
+    """How a promise is put to the test.
+
+    Args:
+        promise: of the mechanism.
+        run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
+        first: the same in modules that have run nothing yet; None where they cannot be imported anew.
+        certain: the pairs that stretch it.
+        random: the random ones.
+        part: first words of the streams that it is about; "" for all.
+        hidden: streams that are not published.
+        named: whether the streams of its part are known.
+        seed: of the made-up noise.
+    """
+
+    promise: Privacy
+    run: Run
+    first: Run | None
+    certain: _Pairs
+    random: _Pairs
+    part: str
+    hidden: Mapping[str, HiddenPart]
+    named: bool
+    seed: int
+
+    def walk(self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False) -> Walk:
+        claim: Any = self.promise.loss
+        return walk(run, pairs, claim, self.seed, part=self.part, hidden=self.hidden, named=self.named, probed=probed)
+
+    def measured(self) -> tuple[Walk, AuditRow]:
+        """The whole walk, and a few pairs of it in modules that have run nothing yet."""
+        found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
+        row = found.row(self.promise)
+        if self.first is not None and not row.flagged:
+            anew = self.walk(self.first, islice(self.certain(), _FIRST))
+            if anew.leaks:
+                row = anew.row(self.promise)
+                return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}")
+        return found, row
 
 
 def _attack(
     mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, count: int, seed: int
-) -> tuple[Run, _Pairs, _Pairs]:
-    """The sound run that a promise is about, the pairs that stretch it, and the random ones."""
-    if promise.audience in _CENTRAL:
-        return (mechanism.run, lambda: neighbours(roles, people, promise.unit),
-                lambda: random_pairs(roles, people, promise.unit, count, seed))
-    return (lambda record, noise: drawn_locally(record, noise, mechanism), lambda: reports(roles, promise.unit),
-            lambda: islice(reports(roles, promise.unit, 2 * count, seed), count))
+) -> _Attack:
+    """The sound run that a promise is about, and the pairs on which it is walked."""
+    central = promise.audience in _CENTRAL
+
+    def act(it: Mechanism, data: Any, noise: Noise) -> Any:
+        return it.run(data, noise) if central else drawn_locally(data, noise, it)
+
+    def first(data: Any, noise: Noise) -> Any:
+        alone = first_run(mechanism, lambda it: act(it, data, noise))
+        return act(deepcopy(mechanism), data, noise) if alone is None else alone()
+
+    if central:
+        certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
+        random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
+    else:
+        certain = lambda: reports(roles, promise.unit)  # noqa: E731
+        random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
+    parts = mechanism.part_streams()
+    return _Attack(
+        promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise), certain=certain, random=random,
+        first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
+        hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
+        named=promise.part == type(promise).part or promise.part in parts, seed=seed)
 
 
-def _power(found: Walk, count: int) -> str:
+def _rule(rule: Any) -> HiddenPart:
+    """What is published of a stream that is not published itself."""
+    found = _HIDDEN.get(rule) if isinstance(rule, str) else rule
+    if not isinstance(found, HiddenPart):
+        raise InvalidInput("hidden_streams", f"{rule!r} is no rule",
+                           f"must be {', '.join(map(repr, _HIDDEN))} or a confide.audit.HiddenPart")
+    return found
+
+
+def _power(found: Walk, count: int, it: _Attack) -> str:
     """What "kept" leaves open."""
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
-    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}"
+    kept = "" if it.first is not None else "; its modules could not be imported anew, so that what they keep between " \
+                                           "runs was there"
+    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}{kept}"
 
 
-def _planted(run: Run, promise: Privacy, found: Walk, pairs: Sequence[Neighbours], seed: int) -> list[Control]:
+def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
     """The same run with too little noise, and with none, on some of the pairs: what is flagged there is flagged on all.
 
     The noise is damped below what the promise needs, which is less than there is where the run loses less than it may;
     and further until the audit says so, as not every loss is proportional to its noise.
     """
-    claim: Any = promise.loss
-    none = walk(lambda data, _: run(data, ForcedNoise(())), pairs, claim, seed).refuted
-    controls = [Control(promise.name, "no noise", none)]
+    none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
+    controls = [Control(it.promise.name, "no noise", none)]
     share = found.measured / found.promised if 0 < found.measured < found.promised else 1.0
     factor, flagged = 0.5 * share, False
     name = "half the noise" if share > 1 - 1e-6 else "half of the noise that the promise needs"
     while factor >= _LEAST_NOISE and not flagged:
-        flagged = walk(_damped(run, factor), pairs, claim, seed).refuted
+        flagged = it.walk(_damped(it.run, factor), pairs).refuted
         factor /= 2
     if flagged or found.worst is not None:  # with any noise at all nothing is lost where results follow from none
-        controls.insert(0, Control(promise.name, name, flagged))
+        controls.insert(0, Control(it.promise.name, name, flagged))
     return controls
 
 

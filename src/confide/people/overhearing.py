@@ -1,6 +1,8 @@
-"""What a run says besides what it returns: how it fails, what it warns of, prints and logs.
+"""What a run says besides what it returns: how it fails, what it warns of, prints and logs, at any level.
 
-Files, the network and the time that a run takes are not heard, nor is what its other threads and processes say.
+The threads that it starts are heard, too, as long as it is waited for. Files, the network and the time that a run takes
+are not heard, nor is what other processes say, what a compiled library writes by itself, or what is said through a
+stream or a handler that was set up before and is no standard one.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["Failed", "Overheard", "overheard"]
+
+_PATIENCE = 2.0  # seconds that are waited for threads which a run left behind
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,18 @@ class Overheard:
 
     Args:
         said: one after the other, each with the way in which it was said.
+        beside: the same of threads that it started, in no order that would mean anything.
+        left: how many of them went on when nobody waited for them any longer.
     """
 
     said: list[tuple[str, str]] = field(default_factory=list)
+    beside: list[tuple[str, str]] = field(default_factory=list)
+    left: int = 0
+
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """All of it, to be compared."""
+        return (*self.said, *sorted(self.beside))
 
 
 def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
@@ -63,43 +77,128 @@ def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
 
 @contextmanager
 def _listening(heard: Overheard) -> Iterator[None]:
-    """Whatever this thread says is heard, and nothing else is: an audit may be one of several threads."""
-    own, root = threading.get_ident(), logging.getLogger()
-    out: Any = _Ear("print", sys.stdout, heard, own)
-    err: Any = _Ear("print", sys.stderr, heard, own)
-    ear = _LogEar(heard, own)
+    """Whatever this thread and those that it starts say is heard, and nothing else is: others may listen, too."""
+    own = threading.get_ident()
+    out: Any = _Ear("print", sys.stdout)
+    err: Any = _Ear("print", sys.stderr)
+    started: list[threading.Thread] = []
     with warnings.catch_warnings():
         others = warnings.showwarning
         warnings.simplefilter("always")
 
         def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
-            if threading.get_ident() == own:
-                heard.said.append((category.__name__, str(message)))
-            else:
+            if not _EARS.tell(category.__name__, str(message)):
                 others(message, category, *more, **named)
 
         warnings.showwarning = show
         sys.stdout, sys.stderr = out, err
-        root.addHandler(ear)
+        before = _EARS.listen(own, (heard.said, heard.beside, started))
         try:
             yield
         finally:
-            root.removeHandler(ear)
+            heard.left = _waited(started)
+            _EARS.leave(own, before)
             sys.stdout, sys.stderr = out.beside, err.beside
 
 
-class _Ear:
-    """A stream of which one thread is heard, and the others write where they wrote."""
+def _waited(started: list[threading.Thread]) -> int:
+    """How many threads go on after some patience."""
+    end = time.monotonic() + _PATIENCE
+    for thread in started:
+        thread.join(max(0.0, end - time.monotonic()))
+    return sum(thread.is_alive() for thread in started)
 
-    def __init__(self, name: str, beside: Any, heard: Overheard, own: int) -> None:
+
+_Words = list[tuple[str, str]]
+_Ears = tuple[_Words, _Words, list[threading.Thread]]
+
+
+class _Listeners:
+    """Who is listened to, by thread. While there is anybody, each line that is logged and each thread that is started
+    is looked at; what others log and start is as it was.
+    """
+
+    def __init__(self) -> None:
+        self._heard: dict[int, _Ears] = {}
+        self._lock = threading.Lock()
+        self._sound: tuple[Any, Any, Any] | None = None
+
+    def tell(self, how: str, words: str) -> bool:
+        """Note what the current thread says, if it is one that is listened to."""
+        ears = self._heard.get(threading.get_ident())
+        if ears is not None:
+            ears[0].append((how, words))
+        return ears is not None
+
+    def listen(self, ident: int, ears: _Ears) -> _Ears | None:
+        """Begin with a thread; who listened to it before."""
+        with self._lock:
+            before = self._heard.get(ident)
+            self._heard[ident] = ears
+            if self._sound is None:
+                self._begin()
+        return before
+
+    def leave(self, ident: int, before: _Ears | None = None) -> None:
+        """End with it, and let those go on who listened to it before."""
+        with self._lock:
+            self._heard.pop(ident, None)
+            if before is not None:
+                self._heard[ident] = before
+            if not self._heard and self._sound is not None:
+                logging.Logger.isEnabledFor, logging.Logger.handle, threading.Thread.start = self._sound  # type: ignore[method-assign]
+                self._sound = None
+
+    def _begin(self) -> None:
+        enabled, handle, start = self._sound = (logging.Logger.isEnabledFor, logging.Logger.handle,
+                                                threading.Thread.start)
+        heard = self._heard
+
+        def is_enabled(logger: logging.Logger, level: int) -> bool:
+            return threading.get_ident() in heard or enabled(logger, level)
+
+        def handled(logger: logging.Logger, record: logging.LogRecord) -> None:
+            if not self.tell(record.levelname, record.getMessage()):
+                handle(logger, record)
+
+        def started(thread: threading.Thread) -> None:
+            ears = heard.get(threading.get_ident())
+            if ears is not None:
+                _, beside, threads = ears
+                threads.append(thread)
+                thread.run = self._heard_run(thread.run, (beside, beside, threads))  # type: ignore[method-assign]
+            start(thread)
+
+        logging.Logger.isEnabledFor = is_enabled  # type: ignore[method-assign]
+        logging.Logger.handle = handled  # type: ignore[method-assign, assignment]
+        threading.Thread.start = started  # type: ignore[method-assign, assignment]
+
+    def _heard_run(self, run: Callable[[], None], ears: _Ears) -> Callable[[], None]:
+        def heard_run() -> None:
+            ident = threading.get_ident()
+            self.listen(ident, ears)
+            try:
+                run()
+            except BaseException as error:  # noqa: BLE001 - else Python prints it, and its words may quote records
+                self.tell("thread", type(error).__name__)
+            finally:
+                self.leave(ident)
+
+        return heard_run
+
+
+_EARS = _Listeners()
+
+
+class _Ear:
+    """A stream of which threads that are listened to are heard, and the others write where they wrote."""
+
+    def __init__(self, name: str, beside: Any) -> None:
         self.beside = beside
-        self._name, self._heard, self._own = name, heard, own
+        self._name = name
 
     def write(self, text: str) -> int:
-        if threading.get_ident() != self._own:
-            return int(self.beside.write(text))
-        self._heard.said.append((self._name, text))
-        return len(text)
+        return len(text) if _EARS.tell(self._name, text) else int(self.beside.write(text))
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
@@ -107,13 +206,3 @@ class _Ear:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.beside, name)
-
-
-class _LogEar(logging.Handler):
-    def __init__(self, heard: Overheard, own: int) -> None:
-        super().__init__()
-        self._heard, self._own = heard, own
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.thread == self._own:
-            self._heard.said.append((record.levelname, record.getMessage()))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confide.audit import AuditRow, Loss, Neighbours, door_audit, exceeds
+from confide.audit import AuditRow, HiddenPart, Loss, Neighbours, door_audit, exceeds
+from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.people.overhearing import Failed, overheard
-from confide.privacy.noise import Noise
+from confide.people.unpublished import RAW, unpublished
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["Run", "Walk", "walk"]
 
@@ -18,6 +20,11 @@ Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published."""
 
 _ANOTHER = "what the run warns of, prints or logs differs although all noisy answers are the same"
+_AGAIN = "run again on the same records with the same noisy answers, it publishes another thing: it keeps something " \
+         "between runs, or draws elsewhere"
+_LEFT = "the run leaves threads behind, and what they say later is heard by nobody"
+_REPEATED = 16  # pairs whose first run is done again
+_PROBED = 5  # pairs above the promise on which is looked for what is not published
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +40,7 @@ class Walk:
         pairs: how many were walked.
         worst: the pair with the worst loss; None where every loss is 0.
         spoke: whether the run said something besides, the same for the two of every pair.
+        unknown: why the loss of what is published is not known; "" where it is.
     """
 
     claim: Loss
@@ -43,11 +51,12 @@ class Walk:
     pairs: int
     worst: Neighbours | None
     spoke: bool
+    unknown: str = ""
 
     @property
     def flagged(self) -> bool:
         """A leak, a loss above the promise, or a failure."""
-        return bool(self.leaks or self.failure) or exceeds(self.measured, self.promised)
+        return bool(self.leaks or self.failure) or (not self.unknown and exceeds(self.measured, self.promised))
 
     @property
     def refuted(self) -> bool:
@@ -55,17 +64,22 @@ class Walk:
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
     def row(self, promise: Privacy) -> AuditRow:
-        """As a row of a report, judged by the promise that was put to it."""
+        """As a row of a report, judged by the promise that was put to it, or not measured."""
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
                                              "equal noise, loss exact there")
         if self.failure:
             measured, evidence = math.nan, self.failure
         if self.leaks:
             measured, evidence = math.inf, f"{self.leaks[0]}: pair {self.pairs:,}"
+        if self.unknown and not self.flagged:
+            return AuditRow.unmeasured(promise, self.unknown)
         return AuditRow.of_privacy(promise, measured, evidence, flagged=self.flagged)
 
 
-def walk(run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int) -> Walk:
+def walk(
+    run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int, *, part: str = "",
+    hidden: Mapping[str, HiddenPart] | None = None, named: bool = True, probed: bool = True,
+) -> Walk:
     """Walk until something tells two neighbours apart whatever is drawn, or to the end.
 
     Args:
@@ -73,55 +87,128 @@ def walk(run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int) -> Walk:
         pairs: of made-up neighbours.
         claim: what is promised of it.
         seed: of the made-up noise; every pair has a history of its own.
+        part: first words of the streams that the promise is about; "" for all.
+        hidden: streams whose noisy answers are not published, as `door_audit` takes them.
+        named: False where the promise is about a part of the noise, and nobody says which.
+        probed: whether to ask, above the promise, whether that is the loss of what is published.
 
     Raises:
-        InvalidInput: no pair.
+        InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.
     """
-    measured, promised, leaks, failure = 0.0, math.nan, dict[str, None](), ""
-    count, worst, spoke = 0, None, False
-    for count, pair in enumerate(pairs, 1):
-        steps = _Steps(run, pair.published)
-        found = door_audit(steps.run, [Neighbours(pair.first, pair.second, steps.published)], {"": claim},
-                           lambda _, number=seed + count - 1: Noise.simulated(number))[""]  # type: ignore[misc]
-        promised, spoke = found.promised, spoke or steps.spoke
-        leaks |= dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
-        failure = failure or steps.failure
-        if found.measured > measured:
-            measured, worst = found.measured, pair
-        if leaks:
+    found = _Found(run, claim, part, hidden or {})
+    for number, pair in enumerate(pairs):
+        found.meet(pair, seed + number)
+        if number < _REPEATED:
+            found.repeat(pair, seed + number)
+        if found.leaks or found.left:
             break
-    if count == 0:
+    if found.count == 0:
         door_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
-    return Walk(claim, promised, measured, tuple(leaks), failure, count, worst, spoke)
+    return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
+                found.spoke, found.unknown(named=named) if probed else "")
+
+
+class _Found:
+    """What was found so far."""
+
+    def __init__(self, run: Run, claim: Loss, part: str, hidden: Mapping[str, HiddenPart]) -> None:
+        self._run, self._claim, self._part, self._hidden = run, claim, part, hidden
+        self._above: list[tuple[Neighbours, int]] = []
+        self._raw = False
+        self.leaks: dict[str, None] = {}
+        self.failure, self.spoke, self.left = "", False, False
+        self.count, self.promised, self.measured = 0, math.nan, 0.0
+        self.worst: Neighbours | None = None
+
+    def meet(self, pair: Neighbours, seed: int) -> None:
+        """The two runs of a pair; a second time where they say different things: what is compiled or read for the first
+        time says so once.
+        """
+        self.count += 1
+        steps, found = self._both(pair, seed)
+        if steps.another:
+            steps, found = self._both(pair, seed)
+        self.promised, self.spoke, self.left = found.promised, self.spoke or steps.spoke, steps.left
+        self.leaks |= dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
+        self.failure = self.failure or steps.failure
+        self._raw = self._raw or steps.raw
+        if exceeds(found.measured, found.promised) and len(self._above) < _PROBED:
+            self._above.append((pair, seed))
+        if found.measured > self.measured:
+            self.measured, self.worst = found.measured, pair
+
+    def _both(self, pair: Neighbours, seed: int) -> tuple[_Steps, Any]:
+        steps = _Steps(self._run, pair.published)
+        told = Neighbours(pair.first, pair.second, steps.published)
+        try:
+            return steps, door_audit(steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed),
+                                     self._hidden)[self._part]
+        except ConfideError:
+            raise
+        except Exception as error:
+            if not self._hidden:
+                raise
+            raise InvalidInput("hidden_streams", f"the draws of {', '.join(self._hidden)} are not those of what they "
+                               f"are said to be ({type(error).__name__})") from error
+
+    def repeat(self, pair: Neighbours, seed: int) -> None:
+        """The first run of a pair once more, with the answers that it had."""
+        steps, history = _Steps(self._run, pair.published), RecordingNoise(Noise.simulated(seed))
+        first = steps.published(steps.run(pair.first, history))
+        if steps.published(steps.run(pair.first, ForcedNoise(history.draws))) != first:
+            self.leaks[_AGAIN] = None
+
+    def unknown(self, *, named: bool) -> str:
+        """Why a loss that is above the promise is none of what is published."""
+        if self.left:
+            return _LEFT
+        if not exceeds(self.measured, self.promised) or self.leaks or self.failure:
+            return ""
+        if not named:
+            return ("it is about a part of the noise, and `part_streams` does not name the streams of that part: all "
+                    "noisy answers together lose more")
+        if self._raw:
+            return f"it draws raw material ({' and '.join(RAW)}), of which nobody hears what it protects"
+        names = unpublished(self._run, self._above, self._hidden)
+        return (f"noisy answers of {', '.join(names)} are not published as they are, so that what is published may "
+                "lose less: name what is published of them in `hidden_streams`") if names else ""
 
 
 class _Steps:
-    """The two runs of a pair: door_audit is given what each published, or how it failed."""
+    """The runs of a pair: door_audit is given what each published, or how it failed."""
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published
-        self._said: list[list[tuple[str, str]]] = []
+        self._said: list[tuple[tuple[str, str], ...]] = []
         self._failed: list[str] = []
+        self.left = self.raw = False
 
     def run(self, data: Any, noise: Noise) -> Any:
         outcome, heard = overheard(lambda: self._published(self._run(data, noise)))
-        self._said.append(heard.said)
+        self._said.append(heard.words)
         self._failed.append(outcome.how if isinstance(outcome, Failed) else "")
+        self.left = self.left or bool(heard.left)
+        self.raw = self.raw or any(draw.law in RAW for draw in getattr(noise, "draws", ()))
         return outcome
 
     def published(self, outcome: Any) -> bytes:
         return outcome.how.encode() if isinstance(outcome, Failed) else bytes(outcome)
 
     @property
+    def another(self) -> bool:
+        """Whether what was said differs: of the two, or with other hidden answers."""
+        return len(set(self._said)) > 1
+
+    @property
     def leaks(self) -> list[str]:
-        first, second = self._failed
+        first, second = self._failed[:2]
         found = [f"the run fails on one of two neighbours ({first or second}) and not in the same way on the other"]
-        return (found if first != second else []) + ([_ANOTHER] if self._said[0] != self._said[1] else [])
+        return (found if first != second else []) + ([_ANOTHER] if self.another else [])
 
     @property
     def failure(self) -> str:
         """Where both failed alike."""
-        first, second = self._failed
+        first, second = self._failed[:2]
         return f"the run fails on made-up neighbours ({first}), on both alike" if first and first == second else ""
 
     @property

@@ -355,7 +355,7 @@ class PrivateTruthfulRegression(Mechanism):
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
-        if noise.release_safe:
+        if noise.release_safe and not noise.audited:
             self.events()  # refuses what carries no claim, before any record is looked at
         setting, n, d = self.setting, self.setting.people, self.setting.features
         twice_readable(data, n)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from confide.contract import InvalidInput
+from confide.audit import DampedNoise
+from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 SHIFT = [0.25, -3.0, 1e-9]
@@ -41,7 +44,49 @@ def test_recording_changes_nothing_and_writes_everything_down(source: Any) -> No
     assert (laplace.stream, laplace.scale, laplace.shape) == (("laplace",), Fraction(2), (3,))
     assert laplace.center == tuple(map(Fraction, SHIFT))
     assert recorded.draws[4].center == (Fraction(0), Fraction(5), Fraction(-7))
-    assert recorded.kind == "replayed"  # never fit for a release, whatever the source
+    assert (recorded.kind, recorded.release_safe) == ("secure", True)  # a run cannot know that it is listened to
+    assert recorded.audited  # and what it makes is never a release, whatever the source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board(Billboard):
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telling(Mechanism):
+    """It shows what its noise says of itself."""
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees(())
+
+    def events(self) -> tuple[()]:
+        return ()
+
+    def run(self, data: Any, noise: Any) -> Any:
+        return self._outcome(noise, billboard=Board(kind=f"{noise.kind} {noise.release_safe}"),
+                             shares=pa.table({"it": [0]}), diagnostics={"true": 1.0})
+
+    def decode(self, record: Any, index: int, billboard: Any) -> dict[str, Any]:
+        return {"it": 0}
+
+
+def audits() -> dict[str, Any]:
+    sources = {"recording": RecordingNoise(Noise.simulated(1)), "of secure noise": RecordingNoise(Noise.secure()),
+               "forced": ForcedNoise([])}
+    return {**sources, **{f"damped, {name}": DampedNoise(each, 0.5) for name, each in sources.items()}}
+
+
+@pytest.mark.parametrize("name", audits())
+def test_a_run_cannot_tell_an_audit_from_a_release_and_makes_none(name: str) -> None:
+    outcome = Telling().run(None, audits()[name])
+    assert outcome.billboard.kind == Telling().run(None, Noise.secure()).billboard.kind == "secure True"
+    assert isinstance(outcome, SimulatedOutcome)
+    assert outcome.provenance.noise == "replayed"
+
+
+def test_damped_secure_noise_is_fit_for_no_release() -> None:
+    assert not DampedNoise(Noise.secure(), 0.5).release_safe
 
 
 def test_recording_simulated_noise_gives_the_same_values() -> None:

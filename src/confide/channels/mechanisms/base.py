@@ -136,11 +136,12 @@ class ChannelMechanism(ABC):
             Refused: secure noise, and the prior's provenance is not stated, or the channel cannot be certified.
         """
         source = as_noise(noise)
-        if source.release_safe and self._fitted is not None and self._provenance() is None:
+        released = source.release_safe and not source.audited
+        if released and self._fitted is not None and self._provenance() is None:
             raise Refused("a mechanism that is fitted to a prior must say where it is from",
                           "pass prior_provenance: 'public' or 'released privately'; never fit it on these rows")
         if self.coded is None:
-            if source.release_safe:
+            if released:
                 raise Refused("this channel is too large for a certified table",
                               "it can be simulated; for a release, use independent rows or at most 4,096 databases")
             return self._simulated(rows, source, stream)

@@ -116,6 +116,13 @@ class Noise(ABC):
         """Whether an outcome made with this noise may be published: True for secure noise alone."""
         return False
 
+    @property
+    def audited(self) -> bool:
+        """Whether an audit listens: such noise says of itself what secure noise says, so that a run cannot know, and an
+        outcome that is made with it is a study all the same (`Mechanism._outcome`).
+        """
+        return False
+
     def __repr__(self) -> str:
         return f"<{self.kind} noise, {len(self._drawn)} streams drawn>"  # never the seed or a draw
 

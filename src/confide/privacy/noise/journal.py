@@ -110,6 +110,10 @@ class JournalNoise(PassingNoise):
         return self._source.release_safe
 
     @property
+    def audited(self) -> bool:
+        return self._source.audited
+
+    @property
     def seal(self) -> tuple[int, str]:
         """(lines, digest of them all): what a journal that is opened later must go on from."""
         return self._lines, self._chain

@@ -3,6 +3,9 @@
 `RecordingNoise` passes every draw through and writes it down. `ForcedNoise` answers with a transcript's values,
 whatever the centers are, and writes down what was asked. So a mechanism can be walked through on a neighbouring data
 set along one and the same public history: what differs is in the centers, and what it publishes must not differ.
+
+Both say of themselves what secure noise says: a run that does another thing in an audit than in a release shows it
+there. What is made with them is no release all the same (`Noise.audited`).
 """
 
 from __future__ import annotations
@@ -74,7 +77,15 @@ class _Transcribed(PassingNoise):
 
     @property
     def kind(self) -> str:
-        return "replayed"
+        return "secure"
+
+    @property
+    def release_safe(self) -> bool:
+        return True
+
+    @property
+    def audited(self) -> bool:
+        return True
 
     @abstractmethod
     def _answer(self, stream: StreamName, ask: Callable[[Noise], Answer], bare: Answer) -> Answer:

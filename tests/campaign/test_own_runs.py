@@ -1,0 +1,246 @@
+"""A mechanism that is not confide's is released once for one charge: noise that is kept, and code that stays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from confide.campaign import Campaign, State, Store
+from confide.campaign.own_code import code_digest
+from confide.contract import InvalidInput, Refused, RunFailed, kind
+from people.own_packages import installed_histogram
+
+WAYS = ("bus", "bicycle", "car", "on foot")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    with installed_histogram(tmp_path / "site", monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture
+def path(tmp_path: Path, site: Path) -> Path:
+    rows = "".join(f"{i},{WAYS[i % 3]}\n" for i in range(1, 451))
+    (tmp_path / "answers.csv").write_text("id,way\n" + rows)
+    (tmp_path / "commute.toml").write_text(kind("histogram").template)
+    return tmp_path / "commute.toml"
+
+
+def module() -> Any:
+    import private_histogram
+
+    return private_histogram
+
+
+class Drawing:
+    """A run that notes its noisy answers, and fails on them where it was told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, fails: bool) -> None:
+        self.drawn: list[list[int]] = []
+        self.fails = fails
+        true = module().NoisyHistogram.run
+
+        def run(it: Any, data: Any, noise: Any) -> Any:
+            outcome = true(it, data, noise)
+            if noise.kind == "secure":
+                self.drawn.append(outcome.billboard.people.tolist())
+                if self.fails:
+                    raise ValueError("by its own noise")
+            return outcome
+
+        monkeypatch.setattr(module().NoisyHistogram, "run", run)
+
+
+def state(path: Path) -> State:
+    with Store() as store:
+        found = store.find(Campaign.load(path).file)
+        assert found is not None
+        return found.state
+
+
+def failed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Drawing:
+    drawing = Drawing(monkeypatch, fails=True)
+    with pytest.raises(RunFailed, match="with the same noise"):
+        Campaign.load(path).settle()
+    return drawing
+
+
+def test_a_run_that_failed_gets_the_same_noise_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = failed(path, monkeypatch)
+    for _ in range(3):
+        with pytest.raises(RunFailed):
+            Campaign.load(path).settle()
+    drawing.fails = False  # what disturbed it is gone
+    settled = Campaign.load(path).settle()
+    assert settled.fresh
+    board: Any = settled.outcome.billboard
+    assert len(drawing.drawn) == 5
+    assert set(map(tuple, drawing.drawn)) == {tuple(board.people.tolist())}
+    with Store() as store:
+        assert not (store.home.folder / "noise").exists()  # what was kept is destroyed
+
+
+def test_a_run_that_fails_before_it_draws_is_begun(path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        true = module().NoisyHistogram.run
+        broken.setattr(module().NoisyHistogram, "run",
+                       lambda it, data, noise: 1 // 0 if noise.kind == "secure" else true(it, data, noise))
+        with pytest.raises(RunFailed):
+            Campaign.load(path).settle()
+    changed(site)
+    with pytest.raises(Refused, match="its code was changed since"):
+        Campaign.load(path).settle()
+
+
+def changed(site: Path) -> None:
+    file = site / "private_histogram" / "__init__.py"
+    file.write_text(file.read_text() + "\n# mended\n")
+
+
+def test_mended_code_is_another_campaign(path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        failed(path, broken)
+    code = (site / "private_histogram" / "__init__.py").read_text()
+    changed(site)
+    with pytest.raises(Refused, match="mended mechanism is another campaign, with a title and a charge of its own"):
+        Campaign.load(path).settle()
+    assert state(path) is State.CHARGED
+    (site / "private_histogram" / "__init__.py").write_text(code)
+    assert Campaign.load(path).settle().fresh
+
+
+def interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_code_that_was_not_run_yet_may_be_mended(path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Charged, and dead before the run: nothing was drawn."""
+    from confide.campaign import settlement
+
+    with monkeypatch.context() as dying:
+        dying.setattr(settlement, "_run_and_publish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Campaign.load(path).settle()
+    assert state(path) is State.CHARGED
+    changed(site)
+    assert Campaign.load(path).settle().fresh
+
+
+def test_who_withdraws_after_a_failure_ends_the_campaign(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        failed(path, broken)
+    Campaign.load(path).withdraw("7")
+    with pytest.raises(Refused, match="somebody has withdrawn since"):
+        Campaign.load(path).settle()
+
+
+def test_who_withdraws_during_a_run_that_ends_has_it_forgotten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with confide's own mechanisms: nobody has seen anything of that run."""
+    true, left = module().NoisyHistogram.run, ["7", "8"]
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        outcome = true(it, data, noise)
+        if noise.kind == "secure" and left:
+            Campaign.load(path).withdraw(left.pop())
+        return outcome
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    settled = Campaign.load(path).settle()
+    assert settled.fresh
+    assert settled.outcome.shares["same_answer"].null_count == 0
+    assert not left
+
+
+def test_a_journal_that_is_gone_ends_the_campaign(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    with monkeypatch.context() as broken:
+        failed(path, broken)
+    with Store() as store:
+        shutil.rmtree(store.home.folder / "noise")
+    with pytest.raises(InvalidInput, match="noise must not be drawn anew"):
+        Campaign.load(path).settle()
+
+
+def test_a_run_that_is_killed_goes_on_with_its_noise(path: Path, site: Path, tmp_path: Path) -> None:
+    """kill -9 after the draw."""
+    code = textwrap.dedent(f"""
+        import os, signal, sys
+        import private_histogram as it
+        from confide.campaign import Campaign
+        true = it.NoisyHistogram.decode
+        def decode(self, record, index, billboard):
+            with open({str(tmp_path / 'drawn')!r}, "a") as file:
+                print(billboard.people.tolist(), file=file)
+            os.kill(os.getpid(), signal.SIGKILL)
+        campaign = Campaign.load({str(path)!r})
+        campaign.plan
+        it.NoisyHistogram.decode = decode
+        campaign.settle()
+    """)
+    there = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])}
+    for _ in range(2):
+        assert subprocess.run([sys.executable, "-c", code], env=there, check=False).returncode == -9
+    board: Any = Campaign.load(path).settle().outcome.billboard
+    assert (tmp_path / "drawn").read_text().splitlines() == [str(board.people.tolist())] * 2
+
+
+def test_after_the_charge_nothing_is_tried_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that fails then would keep people from their shares."""
+    Campaign.load(path).settle()
+    monkeypatch.setattr(module().NoisyHistogram, "run", lambda *_: 1 // 0)
+    it = Campaign.load(path)
+    assert it.settle().fresh is False
+    assert it.share("7")
+    assert it.audit().rows
+
+
+def test_what_is_charged_and_not_run_is_not_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        failed(path, broken)
+    true, seen = module().NoisyHistogram.run, list[str]()
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        seen.append(noise.kind)
+        return true(it, data, noise)
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    assert Campaign.load(path).settle().fresh
+    assert seen == ["secure"]
+
+
+def test_code_in_no_file_is_not_charged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = type("Typed", (), {"__module__": "typed_in"})
+    with pytest.raises(InvalidInput, match="the code of typed_in lies in no file"):
+        code_digest(typed())
+    monkeypatch.delattr(module(), "__file__")
+    with pytest.raises(InvalidInput, match="lies in no file"):
+        Campaign.load(path).settle()
+    with Store() as store:
+        assert store.data_sets() == ()
+
+
+def test_the_outermost_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "whole" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "whole" / "__init__.py").touch()
+    (inner / "__init__.py").write_text("class It: pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import whole.inner  # type: ignore[import-not-found]
+
+    it = whole.inner.It()
+    before = code_digest(it)
+    (inner / "notes.txt").write_text("no code")
+    assert code_digest(it) == before
+    (tmp_path / "whole" / "beside.py").write_text("x = 1\n")
+    assert code_digest(it) != before
+    monkeypatch.delitem(sys.modules, "whole")
+    monkeypatch.delitem(sys.modules, "whole.inner")
