@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -86,6 +87,21 @@ def test_a_writer_who_waits_in_vain(tmp_path: Any, monkeypatch: pytest.MonkeyPat
             with pytest.raises(StoreFailed, match="is in use by somebody else, who did not finish in time; run it"):
                 store.open(write(tmp_path, {}).file, 6)
             store.database.forget()  # nobody waits for that
+
+
+def test_who_finds_no_connection_free(monkeypatch: pytest.MonkeyPatch, database_url: str) -> None:
+    """As where many wait for one lock, and others cannot even ask."""
+    monkeypatch.setattr(database, "_POOL", 1)
+    monkeypatch.setattr(database, "_ASKING", 0.05)
+    with Store(database_url) as store, ExitStack() as all_of_them:
+        def many_ask() -> None:
+            for _ in range(100):
+                all_of_them.enter_context(store.database.reading())
+
+        with pytest.raises(StoreFailed, match="is in use by somebody else, who did not finish in time; run it"):
+            many_ask()
+        all_of_them.close()
+        assert store.campaigns() == ()
 
 
 def test_what_is_not_forgotten_is_told(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneIsFree
 
 from confide.campaign.store.failures import is_busy, told
 from confide.contract.errors import InvalidInput, StoreFailed
@@ -39,6 +40,7 @@ _BUSY = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
 _AGAIN = 0.01  # seconds until what SQLite refused without waiting is tried again
 _POOL = 20  # connections that are kept; as many threads of a service ask at once
+_ASKING = 30.0  # seconds that somebody waits for a connection where others use all
 _LEDGER_LOCK = 0x636F6E66  # any number, the same for all
 
 _DRIVERS = {"sqlite": "sqlite", "sqlite+pysqlite": "sqlite", "postgresql": "postgresql+psycopg",
@@ -125,7 +127,7 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:
+        except (DBAPIError, NoneIsFree, self.engine.dialect.loaded_dbapi.Error) as error:
             raise told(error, self.name) from None
 
     def lock_ledger(self, connection: Connection) -> None:
@@ -221,7 +223,7 @@ def _checked(url: str | URL) -> URL:
 def _engine(url: URL) -> Engine:
     options: dict[str, Any] = {} if url.drivername == "sqlite" else {"isolation_level": "READ COMMITTED"}
     try:  # an error must not show what was written
-        engine = create_engine(url, hide_parameters=True, pool_size=_POOL, **options)
+        engine = create_engine(url, hide_parameters=True, pool_size=_POOL, pool_timeout=_ASKING, **options)
     except ArgumentError:  # such as a host in SQLite's
         raise InvalidInput("store", f"{url.render_as_string(hide_password=True)} is no URL of a database",
                            _FORMS) from None

@@ -10,6 +10,7 @@ import sqlite3
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneIsFree
 
 from confide.contract.errors import StoreFailed
 
@@ -54,6 +55,8 @@ def _raw(error: Exception) -> Any:
 
 
 def _words(raw: Any) -> tuple[str, str] | None:
+    if isinstance(raw, NoneIsFree):  # of the connections, which wait for somebody else
+        return _BUSY
     number = getattr(raw, "sqlite_errorcode", None)
     if number is not None:
         return _SQLITE.get(number & 0xFF)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from campaign.service.clients import Caller, serving
 from campaign.service.parts import PASSWORD
 from confide.campaign.service.shell import trying
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE
-from confide.contract import kind
+from confide.contract import StoreFailed, kind
 
 WRONG = {"name": "ada", "password": "not her password"}
 
@@ -135,6 +137,35 @@ def test_an_answer_that_nobody_foresaw_has_all_headers(tmp_path: Path, monkeypat
             "Accept": "text/html", "Cookie": f"{OPERATOR_COOKIE}={olga.token}"})
         assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
         assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_store_that_is_busy_is_a_documented_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not now: at every door, and never a fault."""
+    with serving(tmp_path) as (app, anybody):
+        olga = anybody.logged_in("olga")
+
+        @contextmanager
+        def busy() -> Iterator[None]:
+            raise StoreFailed("store", "is in use by somebody else, who did not finish in time", "run it again")
+            yield
+
+        database = app.state.parts.store.database
+        monkeypatch.setattr(database, "reading", busy)
+        monkeypatch.setattr(database, "writing", busy)
+        asked = 0
+        for path, doors in app.openapi()["paths"].items():
+            for method, door in doors.items():
+                if not path.startswith("/api/v1/"):
+                    continue
+                assert "503" in door["responses"], (method, path)
+                answer = anybody.client.request(method, path.format(number=1, slot=1, task="settle", batch=1, path="x",
+                                                                    kind="bits", name="x"),
+                                                headers={"Authorization": f"Bearer {olga.token}"})
+                assert answer.status_code < 500 or answer.status_code == 503, (method, path, answer.text)
+                if answer.status_code == 503:
+                    assert answer.headers["retry-after"] == "5"
+                    asked += 1
+        assert asked > 30
 
 
 @pytest.mark.parametrize(("path", "body"), [

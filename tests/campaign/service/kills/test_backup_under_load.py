@@ -7,16 +7,17 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from campaign.service.kills.crowd import check, gathered
-from campaign.service.kills.load import Load, put
+from campaign.service.kills.crowd import Crowd, check, gathered
+from campaign.service.kills.load import Load, Person, put
 from campaign.service.kills.tree import Tree, await_that
-from campaign.service.kills.watching import Operator
+from campaign.service.kills.watching import Operator, ask
+from campaign.service.parts import PASSWORD
 from confide.campaign import Home, Store
 
 RATE = 60
@@ -41,6 +42,20 @@ def confide(home: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def logged_in_again(port: int, crowd: Crowd, people: Sequence[Person]) -> Operator:
+    """Nobody has a session in a copy: the operator logs in, and these people join with new codes."""
+    for person in people:
+        assert asyncio.run(put(port, person.token, person.values)) == 401
+    assert ask(port, "GET", "/api/v1/drafts", token=crowd.operator)[0] == 401
+    anybody = Operator(port, "")
+    operator = Operator(port, anybody("POST", "/login", {"name": "ada", "password": PASSWORD})["token"])
+    for number in (crowd.drawn, crowd.typed):
+        hers = {person.slot: person for person in people if person.campaign == number}
+        for code in operator("POST", f"/campaigns/{number}/invitations", {"slots": sorted(hers)})["codes"]:
+            hers[code["slot"]].token = anybody("POST", "/join", {"code": code["code"]})["token"]
+    return operator
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_copy_under_load(tmp_path: Path, database_url: str, elsewhere: str | None) -> None:
@@ -62,13 +77,14 @@ def test_a_copy_under_load(tmp_path: Path, database_url: str, elsewhere: str | N
         assert check(copy, crowd, before)["told"] == len(before)  # and of the others each is whole, or not there
         copied = sum(copy.submitted(number) for number in (crowd.drawn, crowd.typed))
         assert len(before) <= copied
-        with Tree(new, elsewhere) as tree:  # the sessions are in the copy, too
-            for person in (*before[:10], *crowd.people[-10:]):
+        with Tree(new, elsewhere) as tree:
+            going_on = [*before[:10], *crowd.people[-10:]]
+            operator = logged_in_again(tree.port, crowd, going_on)
+            for person in going_on:
                 assert asyncio.run(put(tree.port, person.token, person.values)) == 204
-            operator = Operator(tree.port, crowd.operator)
             for number in (crowd.drawn, crowd.typed):
                 assert operator("GET", f"/campaigns/{number}/progress")["handed_in"] == copy.submitted(number)
-            drawn = next(each for each in before if each.campaign == crowd.drawn)
+            drawn = next(each for each in before[:10] if each.campaign == crowd.drawn)
             assert asyncio.run(put(tree.port, drawn.token, drawn.other)) == 409
             assert tree.end() == 0
         check(copy, crowd, [*before, *crowd.people[-10:]])

@@ -93,7 +93,11 @@ class Tree:
         return self.child.wait(patience)
 
     def __enter__(self) -> Self:
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()  # nobody else ends what did not come up
+            raise
 
     def __exit__(self, *_: object) -> None:
         workers = [each for each in {*self.workers(), *self._seen} if alive(each)]

@@ -23,6 +23,9 @@ from confide.campaign.store.reports import put_row
 from confide.cli.app import app as cli
 from confide.contract import kind
 
+COMPUTED = "What your own device computes from its instructions"
+"""Above what leaves her device."""
+
 
 def joined(
     chromium: Browser, base: str, links: list[str], *, dark: bool = False, watched: Collection[int] = (0, 2)
@@ -61,7 +64,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
             person.tick(answer)
             person.press("Draw what leaves this device")
             drawn.append(leaving(person.page))
-            person.taken("draw", "Your answer")
+            person.taken("draw", COMPUTED)
             person.look()
             person.press("Hand it in")
             person.page.get_by_text("It is stored").wait_for()
@@ -167,7 +170,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             person.press("Draw what leaves this device")
             assert re.fullmatch(r"[0-9a-f]{16}", leaving(page))
             assert page.locator("#reads output").inner_text().endswith(" hours")
-            person.taken("noise", "Your answer")
+            person.taken("noise", COMPUTED)
             person.press("Hand it in")
             page.get_by_text("It is stored").wait_for()
         desk.page.reload()

@@ -17,9 +17,10 @@ from sqlalchemy import func, select
 from campaign.service.parts import Clock, Parts, filled, sent
 from confide.campaign import State
 from confide.campaign.service.work import Intake, Jobs, Task, Worker
+from confide.campaign.service.work import intake as intake_module
 from confide.campaign.service.work.faults import Changed, Unknown
 from confide.campaign.store import schema as s
-from confide.contract import InvalidInput, Refused, kind
+from confide.contract import InvalidInput, Refused, StoreFailed, kind
 
 
 @pytest.fixture
@@ -90,6 +91,18 @@ def test_nothing_is_taken_once_it_is_closed(parts: Parts, campaign: int) -> None
     with pytest.raises(Refused, match="nothing is asked"):
         parts.intake.submit(campaign, 1, b"\1\0\0")
     assert set(stored(parts, campaign)) == {0}
+
+
+def test_who_waits_in_vain_is_told_to_try_again(
+    parts: Parts, campaign: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Her report is stored once the store can, and the same one again does no harm."""
+    monkeypatch.setattr(intake_module, "_PATIENCE", 0.05)
+    with parts.store._locked(campaign), pytest.raises(StoreFailed, match="in time that it is stored; hand the same"):
+        parts.intake.submit(campaign, 0, b"\1\0\0", once=True)
+    monkeypatch.setattr(intake_module, "_PATIENCE", 60.0)
+    parts.intake.submit(campaign, 0, b"\1\0\0", once=True)
+    assert stored(parts, campaign) == {0: b"\1\0\0"}
 
 
 HANDING_IN = """

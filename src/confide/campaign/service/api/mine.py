@@ -119,14 +119,14 @@ def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
                      device=None if device is None else dict(device))
 
 
-@router.put("/mine/report", status_code=204, response_class=Response, responses=answers(*_WHO, 409, 413, 503))
+@router.put("/mine/report", status_code=204, response_class=Response, responses=answers(*_WHO, 409, 413))
 def hand_in(parts: PartsOf, who: TakingPart, given: HandedIn) -> Response:
     """Hand in; a later one replaces it, so that trying again does no harm."""
     parts.participation.submit(who, given.values)
     return Response(status_code=204)
 
 
-@router.post("/mine/withdraw", responses=answers(*_WHO, 409, 503))
+@router.post("/mine/withdraw", responses=answers(*_WHO, 409))
 def withdraw(parts: PartsOf, who: TakingPart) -> WithdrawnModel:
     """Take back all that she has handed in, at any time."""
     return WithdrawnModel(before_settlement=parts.participation.withdraw(who))

@@ -17,6 +17,7 @@ from confide.contract.words import number
 __all__ = ["sections_html"]
 
 _KEPT = 64  # pictures
+_SHORT = 12  # characters of a cell that stays on one line: a day is not broken at its hyphens
 _AROUND = {"left": 36, "right": 16, "top": 8, "bottom": 8}  # a browser's letters may be wider than those measured
 
 
@@ -28,9 +29,12 @@ def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
         level: of their headings.
 
     Example:
-        >>> from confide.contract.presentation import Text
+        >>> from confide.contract.presentation import Table, Text
         >>> print(sections_html([Section(title="A < B", blocks=(Text(("Yes.",)),))]))
         <section><h2>A &lt; B</h2><p>Yes.</p></section>
+        >>> days = Table(columns=("day", "cost"), rows=(("2026-11-26", "epsilon = 8"),))
+        >>> str(sections_html([Section(title="Days", blocks=(days,))])).count(' class="whole"')
+        2
     """
     return Markup("".join(_section(section, level) for section in sections))  # noqa: S704 - every text is escaped below
 
@@ -54,7 +58,7 @@ def _block(block: Block, title: str) -> str:
 def _table(table: Table, title: str) -> str:
     """The first cell of each row is its heading; what is wide scrolls, by the keyboard too."""
     numeric = [table.numeric(k) for k in range(len(table.columns))]
-    head = "".join(f'<th scope="col"{_right(numeric[k])}>{html.escape(name)}</th>'
+    head = "".join(f'<th scope="col"{_class(right=numeric[k])}>{html.escape(name)}</th>'
                    for k, name in enumerate(table.columns))
     rows = "".join("<tr>" + "".join(_cell(value, k, right=numeric[k]) for k, value in enumerate(row)) + "</tr>"
                    for row in table.rows)
@@ -64,12 +68,16 @@ def _table(table: Table, title: str) -> str:
 
 
 def _cell(value: str | int | float | None, place: int, *, right: bool) -> str:
-    text = html.escape(number(value))
-    return f'<th scope="row">{text}</th>' if place == 0 and not right else f"<td{_right(right)}>{text}</td>"
+    shown = number(value)
+    text, short = html.escape(shown), len(shown) <= _SHORT and (" " in shown or "-" in shown)
+    if place == 0 and not right:
+        return f'<th scope="row"{_class(short=short)}>{text}</th>'
+    return f"<td{_class(right=right, short=short)}>{text}</td>"
 
 
-def _right(numeric: bool) -> str:
-    return ' class="number"' if numeric else ""
+def _class(*, right: bool = False, short: bool = False) -> str:
+    names = [name for name, meant in (("number", right), ("whole", short and not right)) if meant]
+    return f' class="{" ".join(names)}"' if names else ""
 
 
 @lru_cache(_KEPT)

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
 from confide.campaign.store import Store
-from confide.contract.errors import Refused
+from confide.contract.errors import Refused, StoreFailed
 
 __all__ = ["Intake"]
 
@@ -62,14 +62,18 @@ class Intake:
 
         Raises:
             Refused, InvalidInput: as `Store.submit`; or this process is shutting down.
-            StoreFailed: the database cannot.
+            StoreFailed: the database cannot; or has not in time, and may still do so.
         """
         handed = _Handed(campaign, slot, report, once)
         with self._lock:
             if self._closed:
                 raise Refused("the service is shutting down", "hand it in again in a moment")
             self._waiting.put(handed)
-        handed.done.result(timeout=_PATIENCE)
+        try:
+            handed.done.result(timeout=_PATIENCE)
+        except TimeoutError:
+            raise StoreFailed(self._store.name, "has not said in time that it is stored",
+                              "hand the same in again") from None
 
     def close(self) -> None:
         """Store what has come, and take nothing any more."""
