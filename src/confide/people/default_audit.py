@@ -38,7 +38,7 @@ from confide.people.overhearing import Failed, overheard
 from confide.people.own_modules import first_run
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
-from confide.people.stretching import corners, crowds, neighbours
+from confide.people.stretching import corners, crowds, interior, neighbours
 from confide.people.walking import Run, Walk, walk
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -319,6 +319,9 @@ def _decoded(
 ) -> tuple[list[AuditRow], list[Control]]:
     """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
     others = crowds(roles, people)[1]
+    inside = interior(roles, seed)[: len(others)]
+    if inside:
+        others[: len(inside)] = inside
     crowd = SlotRows(np.arange(len(others)), others)
     alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
     records = {int(slot): cells for batch in (crowd, alone)
@@ -327,8 +330,9 @@ def _decoded(
     how = f"of {len(shown)} shares, how many differ from a decode apart"
 
     def differing(shares: Sequence[Mapping[str, Any]]) -> int:
-        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != written(share)
-                   for slot, share in zip(shown, shares, strict=True))
+        schema = outcome.shares.schema
+        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
+                   != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
     outcome, _ = overheard(lambda: mechanism.run([crowd, alone], Noise.simulated(seed)))
     shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
