@@ -355,3 +355,14 @@ def test_the_largest_of_noisy_answers() -> None:
     assert 0.2 < sound.measured <= 1.0
     assert door_audit(shown, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
     assert door_audit(winner, pairs, claims, Noise.simulated)[""].flagged  # if all ten were shown
+
+
+@pytest.mark.parametrize("safe", [lambda noise: noise.release_safe, lambda noise: noise.kind == "secure"])
+def test_less_noise_in_a_release_than_in_a_study_shows(safe: Callable[[Any], bool]) -> None:
+    def mean(values: Any, noise: Any) -> Any:
+        return noise.laplace(0.025 if safe(noise) else 0.5, 1, stream="mean", center=[sum(values) / 2])
+
+    pair = Neighbours([0.0, 1.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
+    (found,) = door_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated).values()
+    assert found.flagged
+    assert found.measured == pytest.approx(20.0)

@@ -14,7 +14,9 @@ import pytest
 
 from confide.campaign import Campaign, State, Store
 from confide.campaign.own_code import code_digest
+from confide.campaign.own_runs import same_code
 from confide.contract import InvalidInput, Refused, RunFailed, kind
+from confide.privacy.noise import JournalNoise, Noise
 from people.own_packages import installed_histogram
 
 WAYS = ("bus", "bicycle", "car", "on foot")
@@ -215,6 +217,17 @@ def test_what_is_charged_and_not_run_is_not_tried_again(path: Path, monkeypatch:
     monkeypatch.setattr(module().NoisyHistogram, "run", run)
     assert Campaign.load(path).settle().fresh
     assert seen == ["secure"]
+
+
+def test_a_run_that_waits_goes_on_with_its_code_alone(path: Path, site: Path, tmp_path: Path) -> None:
+    campaign = Campaign.load(path)
+    with JournalNoise(tmp_path / "noise" / "journal", Noise.simulated(1)) as noise:
+        same_code(campaign, noise)
+        same_code(campaign, noise)
+    changed(site)
+    with JournalNoise(tmp_path / "noise" / "journal", Noise.simulated(1), existing=True) as noise, \
+            pytest.raises(Refused, match="its code was changed since"):
+        same_code(campaign, noise)
 
 
 def test_code_in_no_file_is_not_charged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,8 @@ def test_a_wrong_name_is_told_the_nearest() -> None:
 
 
 def test_an_entry_point_of_something_else_is_refused(installed: dict[str, Any]) -> None:
-    installed["impostor"] = SimpleNamespace(load=lambda: SimpleNamespace(name="impostor", summary="no kind at all"))
+    installed["impostor"] = SimpleNamespace(
+        load=lambda: SimpleNamespace(name="impostor", summary="no kind at all"), dist=None, value="impostor:KIND")
     assert "impostor" in kind_names()
     with pytest.raises(InvalidInput, match="does not name a Kind"):
         kind("impostor")

@@ -17,7 +17,7 @@ import pytest
 from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
-from confide.people import overhearing
+from confide.people import default_audit, overhearing
 from confide.people.default_audit import audit_mechanism
 from confide.people.overhearing import overheard
 from confide.people.own_modules import first_run
@@ -148,6 +148,21 @@ def test_what_behaves_otherwise_is_broken(what: str, capsys: pytest.CaptureFixtu
 def test_the_same_without_a_disguise_passes() -> None:
     found = report(Sound())
     assert found.passed, found.problems
+
+
+def test_what_changes_its_module_is_not_measured_where_that_is_not_imported_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    KEPT.clear()
+    monkeypatch.setattr(default_audit, "first_run", lambda *_: None)
+    found = report(Sound(also="raw in the first run of a module"))
+    row = privacy_row(found)
+    assert row.verdict is Verdict.NOT_MEASURED
+    assert f"a run changes {__name__}.KEPT" in row.note
+    assert not found.passed
+    sound = report(Sound())
+    assert sound.passed, sound.problems
+    assert "could not be imported anew" in privacy_row(sound).note
 
 
 def test_modules_are_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,16 +83,9 @@ class Campaign:
                 what may have to be paid in all cannot be counted.
             InvalidInput: the mechanism is broken, or promises what it plainly does not keep.
         """
-        from confide.campaign.settlement import check_budget
-        from confide.campaign.trial import try_out
+        from confide.campaign.planning import planned
 
-        found = self.file.kind.plan(self.file.config)
-        check_budget(self.file, found)  # a plan that can never run is no plan
-        terms = self.file.kind.payouts(found)
-        if terms is not None:
-            terms.check_total(len(self.file.kind.identities(self.file.config)))
-        try_out(self.file, found)
-        return found
+        return planned(self.file)
 
     @property
     def held(self) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from confide.campaign.store import Store
     from confide.contract.kinds import Plan
 
-__all__ = ["charged_code", "published", "run_noise", "tried_before"]
+__all__ = ["charged_code", "published", "run_noise", "same_code", "tried_before"]
 
 _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
@@ -79,12 +79,27 @@ def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[No
         yield Noise.secure()
         return
     with kept_in(own_folder(file, store.home), file, store.home) as kept:
-        _noted(kept.noise, _CODE, charged_code(file, plan), "its code was changed since: that is another mechanism",
-               "put the code back as it was; the mended mechanism is another campaign, with a title and a charge of its"
-               " own. Trial runs, before the charge, are free")
+        same_code(campaign, kept.noise)
         _noted(kept.noise, _WITHDRAWN, str(withdrawals), "somebody has withdrawn since, and its noise fits no other "
                "records", "another campaign, with a title and a charge of its own, can run on those who stayed")
         yield kept.noise
+
+
+def same_code(campaign: Campaign, noise: JournalNoise) -> None:
+    """Whether a run that goes on has the code with which it was begun; nothing, where all of it is confide's.
+
+    Args:
+        campaign: which is charged.
+        noise: of the run.
+
+    Raises:
+        Refused: the code was changed.
+    """
+    code = charged_code(campaign.file, campaign.plan)
+    if code:
+        _noted(noise, _CODE, code, "its code was changed since: that is another mechanism",
+               "put the code back as it was; the mended mechanism is another campaign, with a title and a charge of its"
+               " own. Trial runs, before the charge, are free")
 
 
 def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, remedy: str) -> None:

@@ -37,7 +37,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
 from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.own_code import is_ours
-from confide.campaign.own_runs import charged_code, published, run_noise
+from confide.campaign.own_runs import charged_code, published, run_noise, same_code
 from confide.campaign.pack import public_files, write_pack
 from confide.campaign.pausing import forget, kept_noise
 from confide.campaign.states import State
@@ -343,6 +343,7 @@ def _play_and_publish(
     """A run that may have to wait, or has waited: with the noise that is kept for it until the publication."""
     file = campaign.file
     with kept_noise(file, kind, store.home) as kept:
+        same_code(campaign, kept.noise)
         data = _held(campaign, store, progress)
         with charged_once(campaign.plan.mechanism, pausing=True):
             outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)

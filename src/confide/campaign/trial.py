@@ -10,9 +10,7 @@ What depends on what people really hand in, or on a crowd of another size, canno
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -28,6 +26,7 @@ from confide.campaign.pack import public_files
 from confide.campaign.settlement import amounts, check_shares
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.faults import line_of
 from confide.contract.kinds import Plan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -114,7 +113,8 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
             raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
                              f"gives {', '.join(map(str, hers))}", "make shares of what `decode` returns")
         with _told(it, "`decode`"):
-            same = written(hers) == written(found.shares.slice(slot, 1).to_pylist()[0])
+            table = found.shares
+            same = written(hers, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
         if not same:
             with_record = "has a record" if slot in records else "has none"
             raise _wrong(it, f"the share of a slot that {with_record} is not the one that `decode` gives",
@@ -134,17 +134,10 @@ def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
     except ConfideError as error:
         raise _wrong(mechanism, f"{what} fails: {error}", "mend it") from error
     except Exception as error:
-        raise _wrong(mechanism, f"{what} fails: {type(error).__name__} at {_place(mechanism, error)}",
+        own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
+        raise _wrong(mechanism, f"{what} fails: {type(error).__name__} at {line_of(error, [own] if own else [])}",
                      "mend it, CONFIDE_DEBUG=1 shows the traceback") from error
 
 
 def _wrong(mechanism: Mechanism, problem: str, remedy: str) -> InvalidInput:
     return InvalidInput("mechanism", f"{type(mechanism).__name__}: {problem}", f"{remedy}; {_NOTHING}")
-
-
-def _place(mechanism: Mechanism, error: Exception) -> str:
-    """The last line of the mechanism's own module that the fault went through; else of any."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
-    last = [frame for frame in frames if frame.filename == own] or frames
-    return f"{os.path.basename(last[-1].filename)}:{last[-1].lineno}"

@@ -88,17 +88,19 @@ def kinds(
     from confide.campaign import key_sections, schema
     from confide.cli.output import KindsOutput
     from confide.cli.render import console, escape, show
-    from confide.contract import kind, kind_names
+    from confide.contract.kinds import summaries
 
     if name is not None and as_json:
         print(json.dumps(schema(name), indent=2))
     elif name is not None:
         show(key_sections(name))
     elif as_json:
-        emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
+        sound, broken = summaries()
+        emit(KindsOutput(kinds=sound, broken=broken))
     else:
-        for each in kind_names():
-            console.print(f"[bold]{escape(each)}[/bold]  {escape(kind(each).summary)}",
+        sound, broken = summaries()
+        for each, said in sorted({**sound, **broken}.items()):
+            console.print(f"[bold]{escape(each)}[/bold]  {escape(said)}",
                           soft_wrap=not console.is_terminal)  # in a pipe a line for each
 
 

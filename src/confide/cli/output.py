@@ -215,6 +215,7 @@ class KindsOutput(_Model):
 
     command: Literal["kinds"] = "kinds"
     kinds: dict[str, str]
+    broken: dict[str, str] = Field(default={}, description="kinds of installed packages that cannot be used, and why")
 
 
 class StudyModel(_Model):

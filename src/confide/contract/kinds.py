@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 from confide.contract.asked import Field
 from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.faults import fault
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -28,7 +29,7 @@ from confide.contract.words import did_you_mean, money
 
 __all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
            "PayoutTerms", "Plan", "Progress", "ReportCodec", "Trial", "TriedKind", "as_rows", "by_slots", "is_rows",
-           "kind", "kind_names", "may_wait", "types_of"]
+           "kind", "kind_names", "may_wait", "summaries", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -397,6 +398,9 @@ class ContractKind(LocalKind, Protocol):
     def caution(self, config: Any, values: Mapping[str, str]) -> str: ...
 
 
+_MEMBERS = tuple(name for name in (*Kind.__annotations__, *vars(Kind)) if not name.startswith("_"))
+
+
 def as_rows(table: pa.Table) -> pa.Table:
     """A table of the result that may be long, and is for programs: it is written as Parquet."""
     return table.replace_schema_metadata(_ROWS)
@@ -442,10 +446,34 @@ def kind(name: str) -> Kind:
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
                            did_you_mean(name, entries, f"known kinds: {', '.join(entries)}"))
-    loaded = entries[name].load()
-    if not isinstance(loaded, Kind):
-        raise InvalidInput("kind", f"the entry point {name!r} does not name a Kind")
-    return loaded
+    entry = entries[name]
+    try:
+        loaded = entry.load()
+        sound = isinstance(loaded, Kind)  # looks at all that a kind has
+    except (Exception, SystemExit) as error:
+        raise InvalidInput("kind", f"{name!r}, which {_named(entry)} brings, cannot be used: {fault(error)}",
+                           "mend or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
+    if not sound:
+        missing = [each for each in _MEMBERS if not hasattr(loaded, each)]
+        raise InvalidInput("kind", f"the entry point {name!r}, which {_named(entry)} brings, does not name a Kind",
+                           f"missing: {', '.join(missing)}")
+    return loaded  # type: ignore[no-any-return] # it is a Kind
+
+
+def _named(entry: EntryPoint) -> str:
+    """The package that an entry point is from, and what it names there."""
+    return f"the package {entry.dist.name} ({entry.value})" if entry.dist is not None else entry.value
+
+
+def summaries() -> tuple[dict[str, str], dict[str, str]]:
+    """All installed kinds that can be used, with a line on each; and those that cannot, with what is wrong."""
+    sound, broken = dict[str, str](), dict[str, str]()
+    for name in kind_names():
+        try:
+            sound[name] = kind(name).summary
+        except InvalidInput as error:
+            broken[name] = str(error)
+    return sound, broken
 
 
 def may_wait(name: str) -> bool:

@@ -35,10 +35,10 @@ from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
 from confide.people.overhearing import Failed, overheard
-from confide.people.own_modules import first_run
+from confide.people.own_modules import first_run, kept
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
-from confide.people.stretching import corners, crowds, neighbours
+from confide.people.stretching import corners, crowds, interior, neighbours
 from confide.people.walking import Run, Walk, walk
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -150,7 +150,8 @@ class _Attack:
     """How a promise is put to the test.
 
     Args:
-        promise: of the mechanism.
+        mechanism: whose promise it is.
+        promise: which.
         run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
         first: the same in modules that have run nothing yet; None where they cannot be imported anew.
         certain: the pairs that stretch it.
@@ -161,6 +162,7 @@ class _Attack:
         seed: of the made-up noise.
     """
 
+    mechanism: Mechanism
     promise: Privacy
     run: Run
     first: Run | None
@@ -177,8 +179,14 @@ class _Attack:
 
     def measured(self) -> tuple[Walk, AuditRow]:
         """The whole walk, and a few pairs of it in modules that have run nothing yet."""
+        before = {} if self.first is not None else kept(self.mechanism)
         found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
         row = found.row(self.promise)
+        if self.first is None and not row.flagged:
+            changed = [name for name, held in kept(self.mechanism).items() if held != before.get(name)]
+            return found, row if not changed else AuditRow.unmeasured(
+                self.promise, f"a run changes {', '.join(changed[:3])}, which the next one finds, and its modules "
+                              "cannot be imported anew: put them into files, or keep nothing there")
         if self.first is not None and not row.flagged:
             anew = self.walk(self.first, islice(self.certain(), _FIRST))
             if anew.leaks:
@@ -208,7 +216,8 @@ def _attack(
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
     parts = mechanism.part_streams()
     return _Attack(
-        promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise), certain=certain, random=random,
+        mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
+        certain=certain, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
         named=promise.part == type(promise).part or promise.part in parts, seed=seed)
@@ -319,6 +328,9 @@ def _decoded(
 ) -> tuple[list[AuditRow], list[Control]]:
     """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
     others = crowds(roles, people)[1]
+    inside = interior(roles, seed)[: len(others)]
+    if inside:
+        others[: len(inside)] = inside
     crowd = SlotRows(np.arange(len(others)), others)
     alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
     records = {int(slot): cells for batch in (crowd, alone)
@@ -327,8 +339,9 @@ def _decoded(
     how = f"of {len(shown)} shares, how many differ from a decode apart"
 
     def differing(shares: Sequence[Mapping[str, Any]]) -> int:
-        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != written(share)
-                   for slot, share in zip(shown, shares, strict=True))
+        schema = outcome.shares.schema
+        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
+                   != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
     outcome, _ = overheard(lambda: mechanism.run([crowd, alone], Noise.simulated(seed)))
     shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])

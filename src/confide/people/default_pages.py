@@ -66,9 +66,11 @@ def explain_sections(
         lines.append("No usable record is there under this id.")
     if not isinstance(outcome, PublicOutcome):
         settled = settled_share(outcome, index)
-        if written(settled) != written(decoded):
-            lines.append("The record that the file holds today is not the one that was settled. What counts is the "
-                         "settlement: that is what is shown.")
+        schema = outcome.shares.schema
+        if written(settled, schema) != written(decoded, schema):
+            lines.append("From the record that the file holds today another share follows than the one that was "
+                         "settled: either this row was changed since, or the mechanism's `decode` gives another share "
+                         "than its `run` did. What counts is the settlement: that is what is shown.")
             decoded = settled
     rows = tuple((name.replace("_", " "), value) for name, value in decoded.items())
     return [Section(title=f"Participant {index + 1}", private=True, blocks=(

@@ -1,4 +1,6 @@
-"""Made-up crowds on which a mechanism of anybody's is tried out: nobody at all, and records at the ends of columns."""
+"""Made-up crowds on which a mechanism of anybody's is tried out: nobody at all, and records at the ends of columns and
+between them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from confide.contract.errors import ConfideError
 from confide.contract.kinds import Trial
 from confide.people.mechanism_plan import MechanismPlan
 from confide.people.slot_rows import SlotRows
-from confide.people.stretching import corners
+from confide.people.stretching import corners, interior
 
 if TYPE_CHECKING:
     from confide.people.peoples_kind import PeoplesKind
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["made_up"]
 
 _PEOPLE = 1000  # invited slots of a trial, where it can be so few
+_SEED = 0
 _MOST = 100_000  # where it cannot; a campaign of more people than that has no trial
 
 
@@ -43,7 +45,9 @@ def made_up(kind: PeoplesKind, config: Any, plan: MechanismPlan, *, cells: bool 
     yield Trial(config=config, plan=plan, batches=())
     if cells:
         slots = np.array([slot for slot in range(people) if slot % 4 != 3])
-        rows = np.resize(np.array(corners(kind.columns(config))), (len(slots), len(kind.columns(config))))
+        roles = kind.columns(config)
+        first, *others = corners(roles)
+        rows = np.resize(np.array([first, *interior(roles, _SEED), *others]), (len(slots), len(roles)))
         halves = [half for half in np.array_split(np.arange(len(slots)), 2) if len(half)]
         yield Trial(config=config, plan=plan, batches=[SlotRows(slots[half], rows[half]) for half in halves])
 
@@ -57,6 +61,6 @@ def _smaller(kind: PeoplesKind, config: Any) -> tuple[Any, MechanismPlan] | None
     try:
         found = type(config).model_validate(tables)
         plan = kind.plan(found)  # type: ignore[attr-defined] # a kind has it; this is the part that follows from records
-    except (ValidationError, ConfideError):  # too few people for what is promised
+    except Exception:  # noqa: BLE001 - too few people for what is promised, or for how it is computed
         return None
     return (found, plan) if isinstance(plan, MechanismPlan) else None

@@ -169,7 +169,7 @@ class _Listeners:
                 thread.run = self._heard_run(thread.run, (beside, beside, threads))  # type: ignore[method-assign]
             start(thread)
 
-        logging.Logger.isEnabledFor = is_enabled  # type: ignore[method-assign]
+        logging.Logger.isEnabledFor = is_enabled  # type: ignore[method-assign, assignment]
         logging.Logger.handle = handled  # type: ignore[method-assign, assignment]
         threading.Thread.start = started  # type: ignore[method-assign, assignment]
 

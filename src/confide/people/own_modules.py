@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pickle
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["first_run", "outermost", "own_modules", "place"]
+import numpy as np
+
+from confide.audit import exact_bytes
+
+__all__ = ["first_run", "kept", "outermost", "own_modules", "place"]
 
 _OURS = __name__.partition(".")[0]
 
@@ -62,16 +67,37 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
     if not tops or any(top is None or top.__name__ == "__main__" for top in tops):
         return None
     try:
-        kept = pickle.dumps(mechanism)
+        packed = pickle.dumps(mechanism)
     except Exception:  # noqa: BLE001 - whatever it is, there is no other way to take it along
         return None
     names = [top.__name__ for top in tops if top is not None]
 
     def run() -> Any:
         with _anew(names):
-            return act(pickle.loads(kept))  # noqa: S301 - our own bytes
+            return act(pickle.loads(packed))  # noqa: S301 - our own bytes
 
     return run
+
+
+def kept(mechanism: Any) -> dict[str, bytes]:
+    """What the modules of a mechanism hold in their globals, of Python's own kinds of values and numpy's: name -> all
+    of it, as bytes.
+
+    Where modules cannot be imported anew, whether a run changes that is all that can be seen of what it keeps.
+
+    Args:
+        mechanism: of somebody's own.
+    """
+    plain = (bool, int, float, str, bytes, bytearray, tuple, list, dict, set, deque, np.ndarray, type(None))
+    found = dict[str, bytes]()
+    for module in own_modules(mechanism):
+        for name, value in sorted(vars(sys.modules[module]).items()) if module in sys.modules else ():
+            if isinstance(value, plain) and not name.startswith("__"):
+                try:
+                    found[f"{module}.{name}"] = exact_bytes(value)
+                except Exception:  # noqa: BLE001, S112 - of a value that nobody can look at, nothing is known
+                    continue
+    return found
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,11 @@ from confide.audit import Neighbours, published
 from confide.contract.guarantees import Unit
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
+from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category, Numeric
 
-__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "neighbours", "records",
-           "together"]
+__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "interior", "neighbours",
+           "records", "together"]
 
 OTHERS = 40
 """Made-up people in a crowd that is not everybody."""
@@ -34,6 +36,7 @@ CELLS = 1_000_000
 _CORNERS = 8  # records that stretch all columns together, at most; and levels of one column
 _LEVELS = 200  # of one column that are gone through
 _RECORDS = 64  # combinations of what columns may hold that are gone through
+_INTERIOR = 3  # records between the ends
 _SLOTS = 100  # of a campaign whose slots and counts are gone through
 _SMALL = 12  # a crowd of which all splits are gone through; of 3 where more are invited than that
 
@@ -87,6 +90,30 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     for place, each in enumerate(ends):
         found |= dict.fromkeys((*base[:place], end, *base[place + 1:]) for end in each for base in bases)
     return [np.array(row, dtype=np.float64) for row in found]
+
+
+def interior(roles: Sequence[Role], seed: int) -> list[_Row]:
+    """Some records between the ends, at random; none where no column holds numbers.
+
+    Args:
+        roles: of the columns.
+        seed: public.
+
+    Example:
+        >>> [row.round(2).tolist() for row in interior([Numeric(column="age", lower=20, upper=60)], 1)]
+        [[0.23], [0.02], [0.49]]
+    """
+    if all(isinstance(role, Category) for role in roles):
+        return []
+    draw = study_generator(seed, "interior")
+    return [np.array([_inside(role, draw) for role in roles]) for _ in range(_INTERIOR)]
+
+
+def _inside(role: Role, draw: Any) -> float:
+    if isinstance(role, Category):
+        return float(draw.integers(len(role.levels)))
+    low, high = _ends(role)
+    return float(draw.uniform(low, high))
 
 
 def records(roles: Sequence[Role]) -> list[_Row]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from confide.campaign.file import schema
 from confide.campaign.service.shell.problems import answers
-from confide.contract.kinds import kind, kind_names
+from confide.contract.kinds import kind, summaries
 
 __all__ = ["router"]
 
@@ -41,7 +41,7 @@ class TemplateModel(BaseModel):
 @router.get("")
 def list_kinds() -> KindsModel:
     """All kinds that are installed."""
-    return KindsModel(kinds=[KindModel(name=name, summary=kind(name).summary) for name in kind_names()])
+    return KindsModel(kinds=[KindModel(name=name, summary=said) for name, said in summaries()[0].items()])
 
 
 @router.get("/{name}", responses=answers(422))

@@ -25,7 +25,7 @@ from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.kinds import kind, kind_names
+from confide.contract.kinds import kind, summaries
 from confide.contract.presentation import Section
 
 __all__ = ["router"]
@@ -55,7 +55,7 @@ def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before:
     drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
     return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
                 drafts_older=drafts_older, drafts_before=drafts_before,
-                kinds=[(name, kind(name).summary) for name in kind_names()])
+                kinds=list(summaries()[0].items()))
 
 
 @router.post("/desk/drafts")

@@ -1,0 +1,78 @@
+"""A plan from a campaign file: what a kind of somebody's own gets wrong in it is said with its type, place and words,
+as no record has been read.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.own_code import is_ours
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.faults import fault
+from confide.contract.kinds import Kind, Plan
+from confide.people.own_modules import own_modules
+
+__all__ = ["planned"]
+
+_MAY_BE_NONE = ("radius", "radius_trivial")
+"""Numbers of a promise that are no number where there is nothing to say."""
+
+
+def planned(file: CampaignFile) -> Plan:
+    """What `Campaign.plan` is.
+
+    Args:
+        file: the campaign.
+
+    Raises:
+        Refused: as `Campaign.plan`.
+        InvalidInput: as `Campaign.plan`; or the kind's own code fails, or promises what is no number.
+    """
+    from confide.campaign.settlement import check_budget
+    from confide.campaign.trial import try_out
+
+    kind = file.kind
+    with _named(kind, "plan"):
+        found = kind.plan(file.config)
+    with _named(kind, "guarantees"):
+        _check_numbers(found)
+    with _named(kind, "events"):
+        check_budget(file, found)  # a plan that can never run is no plan
+    with _named(kind, "payouts"):
+        terms = kind.payouts(found)
+        if terms is not None:
+            terms.check_total(len(kind.identities(file.config)))
+    with _named(kind, "columns"):
+        try_out(file, found)
+    return found
+
+
+@contextmanager
+def _named(kind: Kind, what: str) -> Iterator[None]:
+    """Around what a kind of somebody's own does: a fault of its code as bad input."""
+    try:
+        yield
+    except ConfideError:
+        raise
+    except Exception as error:
+        if is_ours(kind):
+            raise
+        files = [str(getattr(sys.modules.get(name), "__file__", "")) for name in own_modules(kind)]
+        raise InvalidInput("kind", f"`{what}` of {type(kind).__name__} fails: {fault(error, files)}",
+                           "mend it, CONFIDE_DEBUG=1 shows the traceback; no record was read, and nothing was charged "
+                           "for it") from error
+
+
+def _check_numbers(plan: Plan) -> None:
+    """Whether each number of a promise is one: a bound that is none bounds nothing, and compares as larger and less."""
+    for promise in plan.guarantees:
+        for each in fields(promise):
+            value = getattr(promise, each.name)
+            if isinstance(value, float) and math.isnan(value) and each.name not in _MAY_BE_NONE:
+                raise InvalidInput("guarantees", f"{each.name} of a promise of {promise.name} is no number (NaN)",
+                                   "must be a number; infinity, where nothing is promised")
