@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from confide.audit import (
@@ -13,6 +14,7 @@ from confide.audit import (
     Neighbours,
     RepeatedNoise,
     door_audit,
+    implies,
     sampler_audit,
     strongest,
 )
@@ -112,6 +114,9 @@ def _promises(
 ) -> dict[str, list[tuple[Privacy, tuple[Privacy, ...]]]]:
     """Part of the noise -> what is promised of it: the strongest promises, and what follows from each. A release that
     draws none rests on the walk of everything, of which no part is promised.
+
+    That walk shows all that others see, so that it is held to a promise of the whole: what is promised of the billboard
+    follows, and of the billboard together with everybody else's payments.
     """
     out: dict[str, list[Privacy]] = {}
     for promise in mechanism.guarantees().privacy:
@@ -119,7 +124,11 @@ def _promises(
         if promise.loss.vacuous or (part and part not in walked):
             continue
         out.setdefault(part, []).append(promise)
-    return {part: strongest(each) for part, each in out.items()}
+    found = {part: strongest(each) for part, each in out.items() if part}
+    everything = out.get("", [])
+    held = strongest(replace(promise, part=Privacy.part) for promise in everything)
+    found[""] = [(whole, tuple(each for each in everything if implies(whole, each))) for whole, _ in held]
+    return found
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
