@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from confide.audit import AuditRow, Concern, mixed, promise_rows
+from confide.audit import AuditRow, Concern, Control, mixed, promise_rows
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from people.all_kinds import KINDS, campaign_of
@@ -91,6 +91,33 @@ def test_each_promise_of_a_plan_is_held_against_the_price_of_its_releases(name, 
     assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(promises)
     assert [row.holds for row in rows if row.concern is Concern.PRIVACY] == [(each.sentence(),) for each in promises]
     assert [row.measured for row in rows if row.concern is Concern.BUDGET] == [pytest.approx(1.0)]
+
+
+QUICK = ("bits", "bits-pair", "bits-unknown-costs")
+"""Whose whole audits take seconds."""
+
+
+@pytest.mark.parametrize("name", [
+    each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in KINDS])
+def test_the_price_of_each_promise_stands_in_the_report(name, monkeypatch) -> None:
+    """The rows above are made first of all; here the whole audit runs, and none of them is left out of its report."""
+    made: list[tuple[list[AuditRow], list[Control]]] = []
+
+    def kept(*given: Any) -> Any:
+        made.append(promise_rows(*given))
+        return made[-1]
+
+    for each in AUDITS:
+        monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", kept)
+    it = campaign_of(name)
+    report = it.file.kind.audit(it.plan, 0)
+    rows, controls = made[0]
+    assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(it.plan.guarantees.privacy)
+    assert len(controls) >= 4
+    assert set(controls) <= set(report.controls)
+    for row in rows:  # where a kind says itself what the ledger is charged, that row takes the place of the charge's
+        assert row in report.rows or (row.concern is Concern.BUDGET and any(
+            each.promise.startswith("what the ledger is charged") for each in report.rows)), row.promise
 
 
 @pytest.mark.parametrize("code", [TooLow, ExtraLow])
