@@ -214,9 +214,8 @@ def _object(value: Any, above: tuple[int, ...]) -> list[bytes]:
                            ) from refusal
     if isinstance(copied, str):
         return [_piece(name, copied.encode()), *_several(held, above)]
-    make, given, *rest = copied  # what makes it, of what; its state, and what is then put in, by place and by name
-    state, items, pairs = (*rest[:3], *(None,) * (3 - len(rest[:3])))
-    parts = [make, given, state, None if items is None else list(items), None if pairs is None else list(pairs)]
+    # What makes it, of what; its state, and what is then put in, by place and by name.
+    parts = [list(part) if at in (3, 4) and part is not None else part for at, part in enumerate(copied)]
     return [_piece(name, _joined(parts, above)), *_several(held, above)]
 
 
