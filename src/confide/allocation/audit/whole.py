@@ -59,7 +59,7 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
         seed: of made-up bidders and histories; noise from the operating system is tested on fresh draws.
         progress: called as the audit goes on.
     """
-    if getattr(mechanism, "plentiful", False):
+    if mechanism.plentiful:
         return _of_plenty(mechanism, seed, progress)
     twin = tiny(mechanism)
     rows, out = charged(mechanism)
