@@ -1,7 +1,8 @@
 """Evidence that cannot fail, found in its text: a verdict that is written down, or that compares numbers written down.
 
 What counts as computed: a loop or a comprehension over more than a written list, and every call but those of Python's
-and numpy's arithmetic. A function of the same module counts as what its own text is.
+and numpy's arithmetic. A function of the same module counts as what its own text is. A comparison that comes out the
+same whatever was computed (`identities`) counts as written down.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from identities import decides_nothing, once
 
 __all__ = ["faults"]
 
@@ -32,10 +35,11 @@ class _Module:
 
 @dataclass
 class _Scope:
-    """Which names of a function hold nothing but what is written down."""
+    """Which names of a function hold nothing but what is written down, and what those hold that are assigned once."""
 
     module: _Module
     written: set[str] = field(default_factory=set)
+    values: Mapping[str, ast.expr | None] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
 
 
@@ -66,7 +70,7 @@ def _module(tree: ast.Module) -> _Module:
 
 
 def _fault(module: _Module, function: ast.FunctionDef, busy: tuple[str, ...]) -> str:
-    scope = _Scope(module, busy=busy)
+    scope = _Scope(module, values=once(function.body), busy=busy)
     _assignments(function.body, scope)
     verdicts: set[str] = set()
     decided: list[bool] = []  # whether anything that was computed decides, at each return
@@ -164,7 +168,9 @@ def _held(target: ast.expr) -> Iterator[str]:
 
 
 def _written(value: ast.AST, scope: _Scope) -> bool:
-    """Whether an expression is arithmetic on what is written down."""
+    """Whether an expression is arithmetic on what is written down, or a comparison that always comes out the same."""
+    if isinstance(value, ast.expr) and decides_nothing(value, scope.values):
+        return True
     if isinstance(value, ast.Name):
         return value.id in scope.written or value.id in scope.module.written
     if isinstance(value, ast.Attribute):
@@ -177,7 +183,7 @@ def _written(value: ast.AST, scope: _Scope) -> bool:
                    for each in value.generators):
             return False
         bound = {name for each in value.generators for name in _held(each.target)}
-        inner = _Scope(scope.module, {*scope.written, *bound}, scope.busy)
+        inner = _Scope(scope.module, {*scope.written, *bound}, {}, scope.busy)
         parts = [value.key, value.value] if isinstance(value, ast.DictComp) else [value.elt]
         return all(_written(each, inner) for each in parts)
     if isinstance(value, ast.Lambda | ast.Await | ast.Yield):
@@ -202,7 +208,7 @@ def _arithmetic(called: ast.expr, scope: _Scope) -> bool:
 def _plain(function: ast.FunctionDef, scope: _Scope) -> bool:
     """Whether a function gives arithmetic on its arguments and on what is written down."""
     arguments = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
-    inner = _Scope(scope.module, arguments, (*scope.busy, function.name))
+    inner = _Scope(scope.module, arguments, {}, (*scope.busy, function.name))
     if any(isinstance(each, ast.For | ast.While | ast.FunctionDef) for one in function.body for each in ast.walk(one)):
         return False
     _assignments(function.body, inner)

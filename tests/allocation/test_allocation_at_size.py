@@ -36,10 +36,20 @@ def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name:
     (row,), (control,) = full_size(it)
     assert row.verdict == "kept"
     assert f"{it.people:,} made-up bidders" in row.evidence
-    assert 0.05 < row.measured <= 1.0
+    assert 0.05 * it.epsilon < row.measured <= it.epsilon
+    assert (row.holds, row.among) == (tuple(each.sentence() for each in it.guarantees().privacy), "")
     assert "of its scale" in row.note
     assert control.flagged
     assert full_size_row(mixed(it, BigLeak)).measured == pytest.approx(20 * float(row.measured), rel=0.5)
+    assert full_size_row(mixed(it, BigLeak)).flagged
+
+
+def test_what_is_cut_off_takes_its_part_of_delta() -> None:
+    it = replace(SCALING, delta=1e-4, on_overflow="truncate", gamma=1e-7)
+    row = full_size_row(it)
+    assert row.verdict == "kept"
+    assert 0.05 * it.epsilon < row.measured <= it.epsilon
+    assert row.holds == tuple(each.sentence() for each in it.guarantees().privacy)
     assert full_size_row(mixed(it, BigLeak)).flagged
 
 
@@ -57,6 +67,7 @@ def test_a_long_record_is_heard_with_fewer_goods_or_not_at_all() -> None:
     row = full_size_row(wide)
     assert row.verdict == "kept"
     assert "100 goods" not in row.evidence
+    assert row.among == "10 of the goods"
     endless = replace(LONG, people=20_000, batch=1, rounds=30)
     assert full_size_row(endless).verdict == "vacuous"
     assert "not listened to" in full_size_row(endless).evidence

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed, promise_rows
+from confide.audit.implied import strongest
 from confide.contract import (
     Accuracy,
     Audience,
@@ -120,6 +121,19 @@ def shrunk(loss):
 def test_a_row_refuses_a_promise_that_does_not_follow_from_its_own(other) -> None:
     with pytest.raises(InvalidInput, match="does not follow"):
         AuditRow.of_privacy(promised(PureDP(1.0)), 0.5, "enumerated").holding(other)
+
+
+def test_a_row_of_the_whole_holds_its_parts_and_a_row_of_a_part_holds_that_part_alone() -> None:
+    whole, count, mean = promised(PureDP(1.0)), *(replace(promised(PureDP(1.0)), part=part)
+                                                  for part in ("the count", "the mean"))
+    assert AuditRow.of_privacy(whole, 0.5, "e").holding(count, mean).holds == (count.sentence(), mean.sentence())
+    assert AuditRow.of_privacy(count, 0.5, "e").holding(count).holds == (count.sentence(),)
+    for judged, other in ((count, whole), (count, mean), (whole, replace(count, loss=PureDP(0.9)))):
+        with pytest.raises(InvalidInput, match="does not follow"):
+            AuditRow.of_privacy(judged, 0.5, "e").holding(other)
+    # What follows from the whole is held with it; two parts need a row each.
+    assert strongest([count, whole, mean]) == [(whole, (count, whole, mean))]
+    assert strongest([count, mean]) == [(count, (count,)), (mean, (mean,))]
 
 
 def test_a_row_about_another_number_holds_no_promise_of_privacy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -129,6 +130,20 @@ def test_a_table_says_what_its_verdicts_mean_and_how_many_there_are():
     assert words.paragraphs == ("Passed: 1 of 2 promises were measured (1 kept), 1 is vacuous, 0 were not measured; "
                                 "nothing is promised about 1 of 5 concerns.",)
     assert "vacuous" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note
+
+
+def test_what_was_measured_on_something_smaller_is_counted_apart_and_says_so():
+    small = KEPT.smaller("8 made-up bidders")
+    assert KEPT.smaller("") is KEPT
+    assert "measured among 8 made-up bidders, which is smaller than the campaign" in small.reading
+    assert small.to_dict()["among"] == "8 made-up bidders"
+    report = AuditReport((KEPT, small, replace(small, verdict="broken")), (TEETH,))
+    assert (report.counts["measured"], report.counts["smaller"], report.counts["kept"], report.counts["broken"]) == (
+        1, 2, 2, 1)
+    assert not report.passed  # a promise that is broken among few is broken
+    assert AuditReport((KEPT, small), (TEETH,)).to_section().blocks[2].paragraphs == (
+        "Passed: 1 of 2 promises were measured at the campaign's own size and 1 on something smaller (2 kept), "
+        "0 are vacuous, 0 were not measured.",)
 
 
 def test_a_gallery_of_planted_bugs():

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from confide.audit import AuditRow, Concern, mixed, promise_rows
+from confide.audit import AuditRow, Concern, Control, mixed, promise_rows
+from confide.audit.charging import NAMED
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.regression.audit.privacy import charged as of_regression
+from confide.release.audit.charged import charge as of_queries
+from confide.search.audit.whole import charged as of_search
 from people.all_kinds import KINDS, campaign_of
 
 AUDITS = ("market.audit.majority", "market.audit.pairs", "market.audit.unknown_costs", "acquisition.audit.whole",
@@ -93,13 +97,53 @@ def test_each_promise_of_a_plan_is_held_against_the_price_of_its_releases(name, 
     assert [row.measured for row in rows if row.concern is Concern.BUDGET] == [pytest.approx(1.0)]
 
 
+QUICK = ("bits", "bits-pair", "bits-unknown-costs")
+"""Whose whole audits take seconds."""
+
+
+@pytest.mark.parametrize("name", [
+    each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in KINDS])
+def test_the_price_of_each_promise_stands_in_the_report(name, monkeypatch) -> None:
+    """The rows above are made first of all; here the whole audit runs, and none of them is left out of its report."""
+    made: list[tuple[list[AuditRow], list[Control]]] = []
+
+    def kept(*given: Any) -> Any:
+        made.append(promise_rows(*given))
+        return made[-1]
+
+    for each in AUDITS:
+        monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", kept)
+    it = campaign_of(name)
+    report = it.file.kind.audit(it.plan, 0)
+    rows, controls = made[0]
+    assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(it.plan.guarantees.privacy)
+    if name in ("regression", "search"):
+        assert any(row.promise == NAMED for row in report.rows)
+    assert len(controls) >= 4
+    assert set(controls) <= set(report.controls)
+    for row in rows:  # where a kind says itself what the ledger is charged, that row takes the place of the charge's
+        assert row in report.rows or (row.concern is Concern.BUDGET and any(
+            each.promise.startswith("what the ledger is charged") for each in report.rows)), row.promise
+
+
 @pytest.mark.parametrize("code", [TooLow, ExtraLow])
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_flags_promises_below_the_price(name, code, monkeypatch) -> None:
     assert any(row.flagged for row in priced(name, code, monkeypatch) if row.concern is Concern.PRIVACY)
 
 
-# The promises of the other kinds are sums of their events: of these, walks of their own runs and own sums say more.
+# The promises of the other kinds are sums of their events: their charge is held against what the parameters name.
 @pytest.mark.parametrize("name", sorted({*KINDS} - {"queries", "regression", "search"}))
 def test_a_charge_below_the_promise_is_flagged(name, monkeypatch) -> None:
     assert [row.concern for row in priced(name, ChargedByHalf, monkeypatch) if row.flagged] == ["budget"]
+
+
+@pytest.mark.parametrize(("name", "charged"), [
+    ("queries", of_queries), ("regression", of_regression), ("search", of_search)])
+def test_a_charge_below_what_the_parameters_name_is_flagged(name, charged) -> None:
+    it = campaign_of(name).plan.mechanism
+    row, controls = charged(it)
+    assert (row.verdict, row.measured) == ("kept", pytest.approx(1.0))
+    assert all(control.flagged for control in controls)
+    assert len(controls) == 2
+    assert charged(mixed(it, ChargedByHalf))[0].flagged

@@ -149,8 +149,8 @@ def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
     assert (other.code, other.out) == (3, "")
     assert other.err == planned.err
     assert run("plan", path).code == 0  # a run of it costs nothing more
-    assert ("budget of pay survey (one record replaced, seen by public) does not admit epsilon 6; left: epsilon 1 of 7"
-            in other.err)
+    assert ("budget of pay survey (one record replaced, seen by the public) does not admit epsilon 6; "
+            "left: epsilon 1 of 7" in other.err)
     assert not (tmp_path / "other" / "out").exists()
     assert run("run", path, "--again").code == 2  # no such option
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
+import confide
 from confide.contract import (
     BudgetExceeded,
     ConfideError,
@@ -97,3 +100,17 @@ def test_checks_with_limits() -> None:
     assert checks.one_of("release", "ridge", ("auto", "ridge")) == "ridge"
     with pytest.raises(InvalidInput, match="must be one of auto, ridge"):
         checks.one_of("release", "rigde", ("auto", "ridge"))
+
+
+def test_no_two_errors_have_the_same_name() -> None:
+    """Whoever reads "Infeasible" in a message or in an `except` knows which one it is."""
+    classes = [(each.name, {base.id for base in each.bases if isinstance(base, ast.Name)}, path)
+               for path in Path(confide.__file__).parent.rglob("*.py")
+               for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.ClassDef)]
+    errors, before = {"Exception", "ValueError", "ConfideError"}, 0
+    while len(errors) > before:
+        before = len(errors)
+        errors |= {name for name, bases, _ in classes if bases & errors}
+    found = [name for name, bases, _ in classes if bases & errors]
+    assert sorted(found) == sorted(set(found))
+    assert {"InvalidInput", "Infeasible", "OutOfReach", "EmptyRow"} <= set(found)

@@ -9,10 +9,10 @@ from cases import fast
 from confide.contract import InvalidInput, Refused
 from confide.market import (
     ExponentialCost,
-    Infeasible,
     LinearCost,
     MajorityMarket,
     Nature,
+    OutOfReach,
     PowerCost,
     plan,
     thesis_bounds,
@@ -113,7 +113,7 @@ def test_one_person_is_never_enough() -> None:
 
 @pytest.mark.parametrize("criterion", ["exact", "chernoff", "thesis"])
 def test_infeasible_targets_say_what_would_do(criterion: str) -> None:
-    with pytest.raises(Infeasible) as caught:
+    with pytest.raises(OutOfReach) as caught:
         plan(1e-3, 0.6, 0.5, LINEAR, criterion, max_people=20)
     need = caught.value.people
     assert need is not None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from confide.contract import InvalidInput
-from confide.market import HistogramLaw, Infeasible, LogNormalLaw, UnknownCostPlan, plan_unknown_costs
+from confide.market import HistogramLaw, LogNormalLaw, OutOfReach, UnknownCostPlan, plan_unknown_costs
 
 LAW = LogNormalLaw(0.0, 1.0)
 
@@ -80,7 +80,7 @@ def test_nothing_to_buy() -> None:
 
 @pytest.mark.parametrize(("criterion", "need"), [("exact", 133), ("pgf", 226), ("thesis", None)])
 def test_infeasible_targets_say_what_would_do(criterion: str, need: int | None) -> None:
-    with pytest.raises(Infeasible) as caught:
+    with pytest.raises(OutOfReach) as caught:
         plan_unknown_costs(0.01, 0.6, 0.5, LAW, criterion, people=50, epsilon=20.0)
     enough = caught.value.people
     assert enough is not None

@@ -128,7 +128,9 @@ def test_attacks_come_close_to_the_promise(features: int, people: int, release: 
     """The walks reach most of each promised loss and never more than all of it."""
     rows = attack.privacy_rows(_mechanism(release, features=features, people=people, truth_radius=1.9), 0)
     assert not any(row.flagged for row in rows)
-    for row in rows[1:3]:
+    parts = [row for row in rows if row.promise.removeprefix("privacy loss: ") in ("payment estimates", "release")]
+    assert len(parts) == 2
+    for row in parts:
         assert isinstance(row.measured, float)
         assert isinstance(row.promised, float)
         assert least * row.promised <= row.measured <= row.promised

@@ -38,8 +38,12 @@ def usual(folder: Path, method: str) -> Campaign:
 def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, tmp_path: Path) -> None:
     report = usual(tmp_path, method).audit(0)
     assert report.passed, report.problems
-    (row,) = [row for row in report.rows if "at its own size" in row.promise]
+    row, *held = [row for row in report.rows if "at its own size" in row.promise]
     assert row.verdict == "kept"
+    assert {row.verdict for row in held} == {"kept"}
+    assert {each for row in held for each in row.holds} == {
+        each.sentence() for each in usual(tmp_path, method).plan.guarantees.privacy}
+    assert not any(row.among for row in held)
     assert "2,000 made-up records" in row.evidence
     assert row.measured > 0.1
     assert any("at this size alone" in control.planted_bug for control in report.controls)
@@ -93,11 +97,13 @@ def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any
 
 def test_the_row_says_how_little_noise_it_would_show() -> None:
     it = MWEM.for_budget(2000, 1.0, 0.0, workload=QUERIES, rounds=4)
-    (row,), (control,) = full_size(it, BITS)
+    (row, *held), planted = full_size(it, BITS)
+    assert {row.verdict for row in held} == {"kept"}
     assert "15 queries" in row.evidence
     assert "select" in row.note
     assert "measure" in row.note
-    assert control.flagged
+    assert len(planted) == 2
+    assert all(control.flagged for control in planted)
 
 
 def test_queries_are_fewer_where_a_history_would_be_long() -> None:
@@ -105,3 +111,4 @@ def test_queries_are_fewer_where_a_history_would_be_long() -> None:
     row = full_size_row(it, Schema.bits(16))
     assert row.verdict == "kept"
     assert "66 queries" in row.evidence
+    assert {each.among for each in full_size(it, Schema.bits(16))[0][1:]} == {"66 of the queries"}

@@ -28,3 +28,8 @@ def quick_run(name: str) -> dict[str, tuple[float | None, float, str]]:
 def last_table(name: str) -> tuple[tuple[Any, ...], ...]:
     """Its rows."""
     return [block for block in _findings(name).blocks if isinstance(block, Table)][-1].rows
+
+
+def first_words(name: str) -> str:
+    """What is said of its first picture."""
+    return next(block.alt for block in _findings(name).blocks if isinstance(block, Picture))

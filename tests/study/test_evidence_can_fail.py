@@ -35,6 +35,12 @@ CANNOT_FAIL = {
               '    return Finding("holds" if x == [99, 999] else "false", 1.0, 2.0)',
     "branches": 'if LIMIT > 1:\n        return Finding("holds", 1.0, 2.0)\n    return Finding("false", 1.0, 2.0)',
     "passed on": "return always()",
+    "inverse": 'x = found()\n    y = 1 / x\n    return Finding("holds" if abs(x * y - 1) < 1e-9 else "false", x, y)',
+    "both sides": 'return Finding("holds" if found(2) == found(2) else "false", 1.0, 2.0)',
+    "there and back": 'x = found()\n    return Finding("holds" if math.isclose(x, 2 / (2 / x)) else "false", x, x)',
+    "moved": 'x, y = found(1), found(2)\n    z = x + y\n'
+             '    return Finding("holds" if z - y <= x else "false", x, z)',
+    "chosen before": 'x = found()\n    v = "holds" if x / x > 0.5 else "false"\n    return Finding(v, x, x)',
 }
 CAN_FAIL = {
     "call": 'x = found()\n    return Finding("holds" if x > 1 else "false", 1.0, x)',
@@ -46,6 +52,10 @@ CAN_FAIL = {
     "branches": 'if found():\n        return Finding("holds", 1.0, 2.0)\n    return Finding("false", 1.0, 2.0)',
     "chosen before": 'verdict = "holds" if found() else "false"\n    return Finding(verdict, 1.0, 2.0)',
     "passed on": "return judged(found())",
+    "its own inverse": 'x = found()\n    return Finding("holds" if abs(x - 1 / x) < 1e-9 else "false", x, 1 / x)',
+    "two calls": 'x, y = found(1), found(2)\n    return Finding("holds" if abs(x - y) < 1e-9 else "false", x, y)',
+    "assigned again": 'x = found(1)\n    y = 1 / x\n    x = found(2)\n'
+                      '    return Finding("holds" if abs(x * y - 1) < 1e-9 else "false", x, y)',
 }
 MODULE = '''
 import math

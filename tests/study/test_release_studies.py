@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quick_runs import last_table, quick_run
+from quick_runs import first_words, last_table, quick_run
 
 from confide.study import study
 
@@ -65,6 +65,10 @@ def test_errors_against_the_number_of_queries():
     few, many = last_table("queries-count")
     assert many[3] == pytest.approx(2 * few[3])  # four times the queries
     assert many[3] < many[1]
+    # What is said of the picture is what was found: the average is level, the largest error is not.
+    growth = 100 * (many[2] / few[2] - 1)
+    assert abs(growth) > 10
+    assert f"its largest by {growth:+.0f} %" in first_words("queries-count")
 
 
 @pytest.mark.slow

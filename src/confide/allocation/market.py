@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import WelfareCertificate
@@ -20,14 +19,12 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.accounting import written
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.privacy.noise import Noise
 
 __all__ = ["Market", "Neighbours", "Overflow", "down"]
 
@@ -108,6 +105,11 @@ class Market(Mechanism):
     def distance(self) -> int:
         """In how many of two neighbouring worlds a bidder is there: 2, or 1 where she is replaced by zeros."""
         return 2 if self.neighbours == "substitution" else 1
+
+    @property
+    def plentiful(self) -> bool:
+        """Whether everybody can have what she likes best: there is a copy of every good for everybody."""
+        return min(self.copies) >= self.people
 
     @property
     def overflow_delta(self) -> float:
@@ -233,23 +235,6 @@ class Market(Mechanism):
         given = np.bincount(held[held >= 0], minlength=self.goods)
         over: NDArray[np.int64] = np.maximum(0, given - np.array(self.copies))
         return over
-
-    def _told(
-        self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
-    ) -> dict[str, float | None]:
-        """The two noisy sums of the certificate, as billboards have them; None without one."""
-        plan = self.certificate_plan
-        surplus, welfare = (None, None) if plan is None else plan.told(values, prices, held, noise)
-        return {"surplus": surplus, "welfare": welfare}
-
-    def _handed_out(
-        self, noise: NoiseSource, values: Valuations, billboard: Any, held: NDArray[Any], *, charge: bool
-    ) -> Outcome | SimulatedOutcome:
-        """The outcome where each has one good at most: the column "good", -1 for none, and "price", what is charged."""
-        prices = np.where(held >= 0, billboard.prices[held], 0.0) if charge else np.zeros(self.people)
-        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
-        return self._outcome(noise, billboard=billboard, shares=shares, certificate=self.certify(billboard),
-                             diagnostics=self.diagnose(values, held))
 
     def _own(self, billboard: AnyBillboard) -> Any:
         """The billboard, if it is of this mechanism.

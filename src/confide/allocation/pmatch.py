@@ -6,7 +6,7 @@ with a fixed number of rounds, batches, wide trees, and a final clearing; spec a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,21 +19,17 @@ from confide.allocation.ascending.mechanism import Ascending
 from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard
 from confide.allocation.decoding import decode
-from confide.allocation.favourites import best_goods
+from confide.allocation.one_good import OneGood, Played
 from confide.allocation.valuations import Valuations
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.contract.unusable import unusable_in
 from confide.privacy.noise import Noise
-from confide.privacy.noise.base import as_noise
 
 __all__ = ["PMatch"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PMatch(Ascending):
+class PMatch(OneGood, Ascending):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Args:
@@ -91,33 +87,10 @@ class PMatch(Ascending):
 
     # ---- the run
 
-    def run(
-        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
-    ) -> Outcome | SimulatedOutcome:
-        """The auction, its clearing, and everybody's good.
+    def _of_plenty(self) -> Billboard:
+        return self._unplayed()
 
-        Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`. A row that cannot be used counts as
-                zeros in a release, whoever's it is; a study refuses it.
-            noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
-
-        Returns:
-            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
-            charged, else 0.
-        """
-        source = as_noise(noise)
-        values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
-        board, held = self._everybody(values) if self.plentiful else self._auction(values, source, progress)
-        return self._handed_out(noise, values, board, held, charge=self.charge)
-
-    def _everybody(self, values: Valuations) -> tuple[Billboard, NDArray[np.int32]]:
-        board = self._unplayed()
-        return board, best_goods(values, board.prices)
-
-    def _auction(
-        self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
-    ) -> tuple[Billboard, NDArray[np.int32]]:
+    def _matched(self, values: Valuations, source: Noise, progress: Played) -> tuple[Billboard, NDArray[Any]]:
         auction = Auction(self.rules, values, self.counter, source, stepwise=self._stepwise)
         reports = self._play(auction, source, progress)
         held, clearing = np.maximum(auction.held, -1), None
@@ -126,11 +99,9 @@ class PMatch(Ascending):
             clearing = self.clearing.clear(auction.latest, ages, source)
             held = np.where((auction.latest >= 0) & (ages <= clearing.cuts[auction.latest]), auction.latest, -1)
         prices = self.rules.prices(auction.published)
-        if self.charge:
-            held = np.where(values.of_goods(held) >= prices[np.maximum(held, 0)], held, -1)
-        held, cutoffs = self.without_overflow(held)
+        held, cutoffs = self.without_overflow(self._worth_it(values, prices, held))
         told = self._told(values, prices, held, source)
-        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, **told), held.astype(np.int32)
+        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, **told), held
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)

@@ -13,7 +13,7 @@ Roughgarden and Wu 2014.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.favourites import best_goods
 from confide.allocation.incentives import mean_shift
-from confide.allocation.market import Market
+from confide.allocation.one_good import OneGood, Played
 from confide.allocation.scaling.leanings import Leanings
 from confide.allocation.scaling.rationing import rates
 from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
@@ -33,16 +33,13 @@ from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
-from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome, as_billboard
-from confide.contract.unusable import unusable_in
+from confide.contract.outcome import as_billboard
 from confide.privacy.accounting import float_up, written
 from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 
 __all__ = ["ScalingBillboard", "SinkhornMatch"]
@@ -86,7 +83,7 @@ class ScalingBillboard(AnyBillboard):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinkhornMatch(Market):
+class SinkhornMatch(OneGood):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
@@ -183,11 +180,6 @@ class SinkhornMatch(Market):
 
     # ---- public arithmetic
 
-    @property
-    def plentiful(self) -> bool:
-        """Whether everybody can have her favourite: there is a copy of every good for everybody."""
-        return min(self.copies) >= self.people
-
     @cached_property
     def temperatures(self) -> tuple[float, ...]:
         """Of each round, falling by the same factor."""
@@ -265,37 +257,14 @@ class SinkhornMatch(Market):
 
     # ---- the run
 
-    def run(
-        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
-    ) -> Outcome | SimulatedOutcome:
-        """Rounds, clearing, and everybody's good.
-
-        Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`. A row that cannot be used counts as
-                zeros in a release, whoever's it is; a study refuses it.
-            noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
-
-        Returns:
-            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
-            charged, else 0.
-        """
-        source = as_noise(noise)
-        values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
-        board, held = self._everybody(values) if self.plentiful else self._scaled(values, source, progress)
-        return self._handed_out(noise, values, board, held, charge=self.charge)
-
-    def _everybody(self, values: Valuations) -> tuple[ScalingBillboard, NDArray[np.int32]]:
+    def _of_plenty(self) -> ScalingBillboard:
         nothing = np.zeros((0, self.goods), dtype=np.int64)
-        board = ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, seed="",
-                                 paths=np.zeros((1, self.goods), dtype=np.int64),
-                                 asked=np.zeros(self.goods, dtype=np.int64),
-                                 rates=np.full(self.goods, COINS, dtype=np.int64))
-        return board, best_goods(values, board.prices)
+        return ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, seed="",
+                                paths=np.zeros((1, self.goods), dtype=np.int64),
+                                asked=np.zeros(self.goods, dtype=np.int64),
+                                rates=np.full(self.goods, COINS, dtype=np.int64))
 
-    def _scaled(
-        self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
-    ) -> tuple[ScalingBillboard, NDArray[Any]]:
+    def _matched(self, values: Valuations, source: Noise, progress: Played) -> tuple[ScalingBillboard, NDArray[Any]]:
         seed, paths, demands = draw_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
         lean = Leanings.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
@@ -306,9 +275,7 @@ class SinkhornMatch(Market):
             if progress is not None:
                 progress(r + 1, self.rounds)
         prices = prices_of(paths[-1])
-        wanted = best_goods(values, prices, lean)
-        if self.charge:
-            wanted = np.where(values.of_goods(wanted) >= prices[np.maximum(wanted, 0)], wanted, -1)
+        wanted = self._worth_it(values, prices, best_goods(values, prices, lean))
         asked = source.discrete_laplace(self.scale(self.part(self.clear)), self.goods, stream="asked",
                                         center=np.bincount(wanted[wanted >= 0], minlength=self.goods))
         share = self.rates(asked)

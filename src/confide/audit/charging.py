@@ -12,12 +12,17 @@ from confide.privacy.events import Event
 from confide.privacy.filter import price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["charge_rows"]
+__all__ = ["NAMED", "charge_rows"]
+
+NAMED = "what the ledger is charged is what the parameters name, as a share of it"
+"""Of mechanisms whose promises are sums of their events: these say nothing of a charge that is too small."""
 
 _PROMISE = "what the ledger is charged is what is promised, as a share of it"
 
 
-def charge_rows(events: Iterable[Event], promised: Loss) -> tuple[AuditRow, tuple[Control, ...]]:
+def charge_rows(
+    events: Iterable[Event], promised: Loss, name: str = _PROMISE
+) -> tuple[AuditRow, tuple[Control, ...]]:
     """The price of all releases by the rules of the ledger's filter; and, where there are any, the same of a run that
     releases everything twice, and of one that is charged for half of what it promises.
 
@@ -26,6 +31,7 @@ def charge_rows(events: Iterable[Event], promised: Loss) -> tuple[AuditRow, tupl
     Args:
         events: of one run, as the ledger is charged for them.
         promised: the loss that is promised of the whole run: pure, approximate or zCDP.
+        name: of the row, where what is promised is a sum of the events themselves, and this is another.
 
     Raises:
         InvalidInput: another loss, or one of nothing.
@@ -38,17 +44,17 @@ def charge_rows(events: Iterable[Event], promised: Loss) -> tuple[AuditRow, tupl
         (1.0, <Verdict.KEPT: 'kept'>, [True, True])
     """
     once = tuple(events)
-    row = _row(once, promised)
+    row = _row(once, promised, name)
     if not once:
         return row, ()
-    return row, (Control(_PROMISE, "everything released twice", _row((*once, *once), promised).flagged),
-                 Control(_PROMISE, "half of what is promised is charged", _row(once, _doubled(promised)).flagged))
+    return row, (Control(name, "everything released twice", _row((*once, *once), promised, name).flagged),
+                 Control(name, "half of what is promised is charged", _row(once, _doubled(promised), name).flagged))
 
 
-def _row(events: tuple[Event, ...], promised: Loss) -> AuditRow:
+def _row(events: tuple[Event, ...], promised: Loss, name: str) -> AuditRow:
     shares, rule = _shares(events, promised)
     least, most = min(shares), max(shares)
-    row = AuditRow.at_most(_PROMISE, 1.0, most, f"the price of all releases of a run by the filter's rule, {rule}",
+    row = AuditRow.at_most(name, 1.0, most, f"the price of all releases of a run by the filter's rule, {rule}",
                            unit="times the promise", concern=Concern.BUDGET)
     row = replace(row, side="exactly")
     if exceeds(most, 1.0) or least >= 1.0 - RELATIVE:

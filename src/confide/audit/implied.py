@@ -1,4 +1,6 @@
-"""Which promise of privacy follows from which other: of the same step, to no fewer eyes, by a proved conversion."""
+"""Which promise of privacy follows from which other: of the same step and part, to no fewer eyes, by a proved
+conversion.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +62,10 @@ def _renyi(one: Loss, alpha: float) -> float:
 
 
 def implies(one: Privacy, other: Privacy) -> bool:
-    """Whether a promise follows from another one: its loss does, for the same step, and towards no more eyes.
+    """Whether a promise follows from another one: its loss does, for the same step, of the same part of an outcome or
+    from the whole of it, and towards no more eyes.
 
-    Of which part of an outcome they are is for the caller to know.
+    What a part tells says nothing about another part, nor about the whole, whatever the parts are called.
 
     Args:
         one: the promise that was held against a measurement.
@@ -70,10 +73,14 @@ def implies(one: Privacy, other: Privacy) -> bool:
 
     Example:
         >>> from confide.contract import Audience, Source, Unit
-        >>> def promise(audience, loss=PureDP(1.0)):
-        ...     return Privacy(loss=loss, unit=Unit.BIT, audience=audience, source=Source(document="a", statement="b"))
+        >>> def promise(audience, loss=PureDP(1.0), **part):
+        ...     return Privacy(loss=loss, unit=Unit.BIT, audience=audience, source=Source(document="a", statement="b"),
+        ...                    **part)
         >>> local, public = promise(Audience.COLLECTOR), promise(Audience.PUBLIC)
         >>> implies(local, public), implies(public, local), implies(local, promise(Audience.PUBLIC, PureDP(0.1)))
+        (True, False, False)
+        >>> count = promise(Audience.PUBLIC, part="the count")
+        >>> implies(public, count), implies(count, public), implies(count, promise(Audience.PUBLIC, part="the mean"))
         (True, False, False)
     """
     if other.loss.vacuous:
@@ -81,14 +88,15 @@ def implies(one: Privacy, other: Privacy) -> bool:
     known, wanted = one.loss, other.loss
     if not isinstance(known, Loss) or not isinstance(wanted, Loss):
         return False
-    return one.unit is other.unit and other.audience in one.audience.sees and loss_implies(known, wanted)
+    of_part = one.part in (Privacy.part, other.part)  # by default a promise is of the whole
+    return of_part and one.unit is other.unit and other.audience in one.audience.sees and loss_implies(known, wanted)
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:
     """Those from which all the others follow, each with what follows from it, itself included.
 
     Args:
-        promises: of one part of an outcome.
+        promises: of a mechanism.
     """
     given, kept = tuple(promises), list[Privacy]()
     for one in given:
@@ -103,7 +111,7 @@ def beside_charge(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Pr
 
     Args:
         charged: for everything.
-        promises: of everything.
+        promises: of everything, or of parts of it.
     """
     kept = [promise for promise, _ in strongest(promises)]
     same = next((promise for promise in kept if promise.loss == charged), None)

@@ -118,6 +118,8 @@ class AuditRow:
         unit: of both numbers, such as "nats", a currency or "people"; of what they are a share, such as "of the runs".
         judged: the promise of privacy whose own number is the promised one, as `of_privacy` makes it; None where what
             is promised is no loss.
+        among: what it was measured on, where that is smaller than the campaign, such as "8 made-up bidders"; empty at
+            the campaign's own size. Counts are made apart of these.
 
     Raises:
         InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement; or it is judged by a
@@ -140,6 +142,7 @@ class AuditRow:
     side: Side = field(default="", kw_only=True)
     unit: str = field(default="", kw_only=True)
     judged: Privacy | None = field(default=None, kw_only=True, repr=False)
+    among: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.concern not in tuple(Concern):
@@ -302,7 +305,7 @@ class AuditRow:
         """The same row as evidence for guarantees of its concern.
 
         A row about privacy is evidence for what follows from the promise whose number it was held against, and for no
-        other: a smaller loss, another step, or more eyes do not follow from it.
+        other: a smaller loss, another step, another part of the outcome, or more eyes do not follow from it.
 
         Args:
             promises: of a plan; none changes nothing.
@@ -325,6 +328,19 @@ class AuditRow:
                                    "hold the promise's own number against what is measured: `AuditRow.of_privacy`")
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
+    def smaller(self, among: str) -> AuditRow:
+        """The same row, measured on something smaller than the campaign.
+
+        Args:
+            among: what it is, in words; "" changes nothing.
+
+        Example:
+            >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
+            >>> row.smaller("8 made-up bidders").reading
+            'all pairs enumerated; measured among 8 made-up bidders, which is smaller than the campaign'
+        """
+        return replace(self, among=among) if among else self
+
     def _implies(self, promise: Privacy) -> bool:
         return promise.loss.vacuous or (self.judged is not None and implies(self.judged, promise))
 
@@ -338,7 +354,7 @@ class AuditRow:
         return {"concern": str(self.concern), "promise": self.promise, "promised": _plain(self.promised),
                 "measured": _plain(self.measured), "evidence": self.evidence, "verdict": str(self.verdict),
                 "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds), "side": self.side,
-                "unit": self.unit}
+                "unit": self.unit, "among": self.among}
 
     @property
     def bound(self) -> float | str:
@@ -361,8 +377,9 @@ class AuditRow:
 
     @property
     def reading(self) -> str:
-        """The evidence and the note, as a table shows them."""
-        return "; ".join(part for part in (self.evidence, self.note) if part)
+        """The evidence, what it is of, and the note, as a table shows them."""
+        where = f"measured among {self.among}, which is smaller than the campaign" if self.among else ""
+        return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
 
 @dataclass(frozen=True)
@@ -474,9 +491,9 @@ class AuditReport:
         """How many promises were measured, and what came of them.
 
         Returns:
-            measured: rows that are kept or broken; kept, broken: of those; vacuous: of promises that say nothing at
-            these sizes; not_measured: of promises that nothing was measured of; unpromised: concerns about which
-            nothing is promised.
+            measured: rows that are kept or broken, at the campaign's own size; smaller: the same of something smaller;
+            kept, broken: of both; vacuous: of promises that say nothing at these sizes; not_measured: of promises that
+            nothing was measured of; unpromised: concerns about which nothing is promised.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -487,8 +504,9 @@ class AuditReport:
                                  for each in (Verdict.KEPT, Verdict.BROKEN, Verdict.VACUOUS))
         left = len([row for row in self.rows if row.verdict is Verdict.NOT_MEASURED])
         missing = len(self.unmeasured)
-        return {"measured": kept + broken, "kept": kept, "broken": broken, "vacuous": vacuous,
-                "not_measured": missing, "unpromised": left - missing}
+        smaller = sum(bool(row.among) and row.verdict in (Verdict.KEPT, Verdict.BROKEN) for row in self.rows)
+        return {"measured": kept + broken - smaller, "smaller": smaller, "kept": kept, "broken": broken,
+                "vacuous": vacuous, "not_measured": missing, "unpromised": left - missing}
 
     @property
     def false_alarm(self) -> float:
@@ -546,9 +564,10 @@ class AuditReport:
         """How many promises were measured, how many are vacuous, and how many were not measured."""
         n = self.counts
         found = f"{n['kept']} kept" + (f", {n['broken']} broken" if n["broken"] else "")
+        less = f" at the campaign's own size and {n['smaller']} on something smaller" if n["smaller"] else ""
         about = (f"; nothing is promised about {n['unpromised']} of {len(Concern)} concerns" if n["unpromised"] else "")
-        rows = n["measured"] + n["vacuous"] + n["not_measured"]
-        return (f"{n['measured']} of {rows} promises were measured ({found}), "
+        rows = n["measured"] + n["smaller"] + n["vacuous"] + n["not_measured"]
+        return (f"{n['measured']} of {rows} promises were measured{less} ({found}), "
                 f"{n['vacuous']} {'is' if n['vacuous'] == 1 else 'are'} vacuous, {n['not_measured']} "
                 f"{'was' if n['not_measured'] == 1 else 'were'} not measured{about}")
 

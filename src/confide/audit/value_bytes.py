@@ -1,17 +1,31 @@
-"""Any value as bytes that tell all of it: where they are alike two values are, to the last bit and element."""
+"""Any value as bytes that tell all of it: where they are alike two values are, to the last bit and element.
+
+What a class holds outside of its attributes, in code that is not Python's, is taken from how it would be copied
+(`__reduce_ex__`). What cannot be copied, such as a generator, cannot be compared either: that is an error, and never
+"alike".
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cached_property
-from types import FunctionType
+from enum import Enum
+from functools import cached_property, partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import ReferenceType
 
 import numpy as np
 import pyarrow as pa
 
+from confide.contract.errors import InvalidInput
+
 __all__ = ["attributes", "exact_bytes"]
+
+_PLAIN = (type(None), bool, int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_WORD = 8  # bytes of a pointer
+_COPIED = 4  # protocol of `__reduce_ex__`: lists and mappings come as iterators
 
 
 def exact_bytes(value: Any) -> bytes:
@@ -19,8 +33,12 @@ def exact_bytes(value: Any) -> bytes:
     fields that an object shows.
 
     Args:
-        value: numbers, texts, arrays, tables, mappings, sequences, and objects of any class, by their attributes. NaN
-            is one value, whatever its bits.
+        value: numbers, texts, arrays with their masks, tables, mappings, sequences, functions with what they closed
+            over, and objects of any class, by their attributes and by what a copy would hold. NaN is one value,
+            whatever its bits.
+
+    Raises:
+        InvalidInput: it holds something that cannot be compared, such as a generator or an open file.
 
     Example:
         >>> import numpy as np
@@ -28,6 +46,10 @@ def exact_bytes(value: Any) -> bytes:
         >>> other[1000] = 1e-12
         >>> repr(one) == repr(other), exact_bytes({"a": one}) == exact_bytes({"a": other})
         (True, False)
+        >>> exact_bytes(number for number in (1, 2))
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: value: cannot compare such a value: a generator; ...
     """
     return b"".join(_pieces(value, ()))
 
@@ -38,36 +60,42 @@ def _pieces(value: Any, above: tuple[int, ...]) -> Iterable[bytes]:
         return [_piece("above", b"%d" % above.index(id(value)))]
     inside = (*above, id(value))
     match value:
-        case None | bool() | int() | str():
-            return [_piece(type(value).__name__, str(value).encode("utf-8", "surrogatepass"))]
-        case float():
-            return [_piece(type(value).__name__, value.hex().encode())]
-        case bytes() | bytearray() | memoryview():
-            return [_piece(type(value).__name__, bytes(value))]
+        case Enum():
+            return [_piece("named", f"{_address(type(value))}.{value.name}".encode())]
         case np.generic() | np.ndarray():
-            return _array(np.asarray(value), type(value).__name__, inside)
+            return [*_array(value, inside), *_beside(value, inside)]
+        case None | bool() | int():
+            digits = "" if value is None else hex(value)
+            return [_piece(type(value).__name__, digits.encode()), *_beside(value, inside)]
+        case str():
+            return [_piece(type(value).__name__, str.encode(value, "utf-8", "surrogatepass")), *_beside(value, inside)]
+        case float():
+            return [_piece(type(value).__name__, float.hex(value).encode()), *_beside(value, inside)]
+        case bytes() | bytearray() | memoryview():
+            return [_piece(type(value).__name__, bytes(value)), *_beside(value, inside)]
         case pa.Table() | pa.RecordBatch():
             return [_piece("table", value.schema.serialize().to_pybytes()), *_several(value.to_pydict(), inside)]
         case pa.Array() | pa.ChunkedArray() | pa.Scalar():
             return [_piece(str(value.type), b""), *_pieces(value.to_pylist() if hasattr(value, "to_pylist") else
                                                            value.as_py(), inside)]
-        case Mapping():
-            return _several(value, inside)
+        case dict():
+            return [*_several(value, inside), *_beside(value, inside)]
         case set() | frozenset():
-            return [_piece(type(value).__name__, b"".join(sorted(b"".join(_pieces(one, inside)) for one in value)))]
+            found = b"".join(sorted(b"".join(_pieces(one, inside)) for one in value))
+            return [_piece(type(value).__name__, found), *_beside(value, inside)]
         case list() | tuple():
-            return [_piece(type(value).__name__, b"".join(b"".join(_pieces(one, inside)) for one in value))]
-        case type() | FunctionType():
-            return [_piece("named", f"{value.__module__}.{value.__qualname__}".encode())]
-    name, held = type(value).__qualname__, attributes(value)
-    shows: Any = type(value).__repr__
-    if not held and shows is not object.__repr__:  # such as a date
-        return [_piece(name, repr(value).encode("utf-8", "surrogatepass"))]
-    return [_piece(name, b""), *_several(held, inside)]
+            return [_piece(type(value).__name__, _joined(value, inside)), *_beside(value, inside)]
+        case ReferenceType():
+            return [_piece("reference", b""), *_pieces(value(), inside)]
+    return _code(value, inside) or _object(value, inside)
 
 
 def _piece(kind: str, content: bytes) -> bytes:
     return b"%s %d:%s" % (kind.encode(), len(content), content)
+
+
+def _joined(values: Iterable[Any], above: tuple[int, ...]) -> bytes:
+    return b"".join(b"".join(_pieces(one, above)) for one in values)
 
 
 def _several(value: Mapping[Any, Any], above: tuple[int, ...]) -> list[bytes]:
@@ -75,20 +103,135 @@ def _several(value: Mapping[Any, Any], above: tuple[int, ...]) -> list[bytes]:
     return [_piece(type(value).__name__, b"".join(inside))]
 
 
-def _array(value: np.ndarray, kind: str, above: tuple[int, ...]) -> list[bytes]:
+def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
+    """What an object of a class of its own holds besides the number, text, array or sequence that it is."""
+    if type(value) in _PLAIN:
+        return []
+    held = attributes(value)
+    factory = {"default_factory": value.default_factory} if hasattr(value, "default_factory") else {}
+    return _several(held | factory, above) if held or factory else []
+
+
+def _array(value: Any, above: tuple[int, ...]) -> list[bytes]:
+    kind, plain = type(value).__name__, np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray):  # what lies under the mask is told too
+        plain = np.asarray(value.data)
+        return [*_numbers(plain, kind, above), *_numbers(np.ma.getmaskarray(value), "mask", above)]
+    return _numbers(plain, kind, above)
+
+
+def _numbers(value: np.ndarray, kind: str, above: tuple[int, ...]) -> list[bytes]:
     shape = f"{kind} {value.dtype.str} {value.shape}"
+    if value.dtype.names is not None:
+        columns = ((*_pieces(name, above), *_numbers(np.asarray(value[name]), kind, above))
+                   for name in value.dtype.names)
+        return [_piece(shape, b"".join(b"".join(each) for each in columns))]
     if value.dtype.hasobject:
-        return [_piece(shape, b"".join(b"".join(_pieces(one, above)) for one in value.ravel().tolist()))]
-    if value.dtype.kind in "fc":
+        return [_piece(shape, _joined(value.ravel().tolist(), above))]
+    if value.dtype.kind == "c":
+        return [_piece(shape, b""), *_numbers(value.real, kind, above), *_numbers(value.imag, kind, above)]
+    if value.dtype.kind == "f":
         value = np.where(np.isnan(value), np.array(np.nan, value.dtype), value)
+        if value.dtype.itemsize > _WORD:  # its bytes are padded with whatever was there
+            with np.errstate(invalid="ignore"):
+                high = value.astype(np.float64)
+                return [_piece(shape, high.tobytes()), *_numbers((value - high).astype(np.float64), kind, above)]
     return [_piece(shape, value.tobytes())]
+
+
+# ---- functions and classes
+
+
+def _code(value: Any, above: tuple[int, ...]) -> list[bytes]:
+    """What a function, a class or a module is: by its name where a module has it, and by all that it closed over."""
+    match value:
+        case ModuleType():
+            return [_piece("module", value.__name__.encode())]
+        case type():
+            own = {} if _found(value) else {name: part for name, part in vars(value).items()
+                                            if name not in ("__dict__", "__weakref__", "__doc__")}
+            return [_piece("named", _address(value).encode()), *(_several({"bases": value.__bases__, **own}, above)
+                                                                 if own else [])]
+        case FunctionType():
+            cells = [cell.cell_contents if _filled(cell) else None for cell in value.__closure__ or ()]
+            held = {"closure": cells, "defaults": value.__defaults__, "more": value.__kwdefaults__, **vars(value)}
+            code = [] if _found(value) else _pieces(value.__code__, above)
+            return [_piece("named", _address(value).encode()), *code, *_several(held, above)]
+        case CodeType():
+            return [_piece("code", value.co_code), *_pieces([*value.co_names, *value.co_varnames], above),
+                    *_pieces(list(value.co_consts), above)]
+        case MethodType():
+            return [_piece("method", b""), *_pieces(value.__func__, above), *_pieces(value.__self__, above)]
+        case BuiltinFunctionType():
+            owner = value.__self__
+            return [_piece("named", f"{value.__module__}.{value.__qualname__}".encode()),
+                    *([] if owner is None or isinstance(owner, ModuleType) else _pieces(owner, above))]
+        case partial():
+            return [_piece("partial", b""), *_pieces([value.func, value.args, value.keywords, vars(value)], above)]
+        case staticmethod() | classmethod():
+            return [_piece(type(value).__name__, b""), *_pieces(value.__func__, above)]
+        case property():
+            return [_piece("property", b""), *_pieces([value.fget, value.fset, value.fdel], above)]
+    return []
+
+
+def _address(value: Any) -> str:
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def _found(value: Any) -> bool:
+    """Whether its module has just this one by its name."""
+    held: Any = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        held = getattr(held, name, None)
+    return held is value
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+# ---- objects
+
+
+def _object(value: Any, above: tuple[int, ...]) -> list[bytes]:
+    name, held = type(value).__qualname__, attributes(value)
+    if not _hidden(type(value)):
+        try:
+            return [_piece(name, b""), *_several(held, above)]
+        except InvalidInput:  # such as caches, where the class says itself what a copy is made of
+            if not any("__reduce__" in vars(each) for each in type(value).__mro__[:-1]):
+                raise
+            held = {}
+    try:
+        copied = value.__reduce_ex__(_COPIED)
+    except Exception as refusal:
+        raise InvalidInput("value", f"cannot compare such a value: a {name}",
+                           "must be made of numbers, texts, arrays, tables, sequences, mappings and objects of these"
+                           ) from refusal
+    if isinstance(copied, str):
+        return [_piece(name, copied.encode()), *_several(held, above)]
+    # What makes it, of what; its state, and what is then put in, by place and by name.
+    parts = [list(part) if at in (3, 4) and part is not None else part for at, part in enumerate(copied)]
+    return [_piece(name, _joined(parts, above)), *_several(held, above)]
+
+
+def _hidden(kind: type) -> bool:
+    """Whether objects of a class hold more than their attributes: their size says so."""
+    attributed = len([name for each in kind.__mro__ for name in _names(vars(each).get("__slots__", ()))
+                      if name not in ("__dict__", "__weakref__")])
+    known = attributed + (kind.__dictoffset__ != 0) + (kind.__weakrefoffset__ != 0)
+    return kind.__itemsize__ != 0 or kind.__basicsize__ > object.__basicsize__ + _WORD * known
 
 
 def attributes(value: Any) -> dict[str, Any]:
     """What an object holds, fields, slots or neither, but for what it computed from the rest of it."""
     known = {one.name: getattr(value, one.name, None) for one in fields(value)} if is_dataclass(value) else {}
-    slots = (name for each in type(value).__mro__ for name in _names(getattr(each, "__slots__", ())))
-    known |= {name: getattr(value, name) for name in slots if not name.startswith("__") and hasattr(value, name)}
+    slots = (_mangled(each, name) for each in type(value).__mro__ for name in _names(vars(each).get("__slots__", ())))
+    known |= {name: getattr(value, name) for name in slots if not _dunder(name) and hasattr(value, name)}
     known |= getattr(value, "__dict__", {})
     return {name: part for name, part in known.items()
             if not isinstance(getattr(type(value), name, None), cached_property)}
@@ -96,3 +239,12 @@ def attributes(value: Any) -> dict[str, Any]:
 
 def _names(slots: Any) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _mangled(kind: type, name: str) -> str:
+    """As a private slot is called from outside of its class."""
+    return f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not _dunder(name) else name
+
+
+def _dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

@@ -179,6 +179,8 @@ class AuditRowModel(_Model):
                                          "where nothing is promised")
     side: Literal["", "at most", "at least", "exactly"] = Field(description="of the promised number")
     unit: str = Field(description='of both numbers, such as "nats" or a currency; empty where they have none')
+    among: str = Field(description='what it was measured on, where that is smaller than the campaign, such as "8 '
+                                   'made-up bidders"; empty at the campaign\'s own size')
 
 
 class ControlModel(_Model):
@@ -196,7 +198,9 @@ class ReportModel(_Model):
     problems: list[str]
     false_alarm: float
     unmeasured: int = Field(description="promises that were not measured; their rows say why")
-    counts: dict[str, int] = Field(description="measured (kept and broken), vacuous and not_measured promises; "
+    counts: dict[str, int] = Field(description="measured at the campaign's own size, and smaller: measured on "
+                                               "something smaller (kept and broken: of both); vacuous and "
+                                               "not_measured promises; "
                                                "unpromised: concerns about which nothing is promised")
     rows: list[AuditRowModel]
     controls: list[ControlModel]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from confide.market.pairs.market import PairMarket
     from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
     from confide.market.pairs.prior import PairPrior
-    from confide.market.planner import Infeasible, MarketPlan, ThesisBounds, plan, thesis_bounds
+    from confide.market.planner import MarketPlan, OutOfReach, ThesisBounds, plan, thesis_bounds
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
     from confide.market.simulation import Simulation, simulate
@@ -71,7 +71,6 @@ __all__ = [
     "GenieMarket",
     "HeterogeneousMarket",
     "HistogramLaw",
-    "Infeasible",
     "Insider",
     "LinearCost",
     "LogNormalLaw",
@@ -83,6 +82,7 @@ __all__ = [
     "Nature",
     "OptimalCountMechanism",
     "Optimum",
+    "OutOfReach",
     "PairMarket",
     "PairOptimum",
     "PairPrior",
@@ -146,7 +146,7 @@ __getattr__, __dir__ = doors(
         "pairs.market": ("PairMarket",),
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
-        "planner": ("Infeasible", "MarketPlan", "ThesisBounds", "plan", "thesis_bounds"),
+        "planner": ("MarketPlan", "OutOfReach", "ThesisBounds", "plan", "thesis_bounds"),
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),
         "simulation": ("Simulation", "simulate"),

@@ -26,8 +26,16 @@ from confide.market.majority import MajorityMarket, excess
 from confide.market.matching import price_floor
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 
-__all__ = ["CRITERIA", "Infeasible", "MarketPlan", "ThesisBounds", "best_price_level", "least_people", "plan",
-           "thesis_bounds"]
+__all__ = [
+    "CRITERIA",
+    "MarketPlan",
+    "OutOfReach",
+    "ThesisBounds",
+    "best_price_level",
+    "least_people",
+    "plan",
+    "thesis_bounds",
+]
 
 CRITERIA = ("exact", "chernoff", "thesis")
 
@@ -39,7 +47,7 @@ _GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
 _POINTS = 64  # of the grid over levels for one N
 
 
-class Infeasible(InvalidInput):
+class OutOfReach(InvalidInput):
     """A target that no market of so many people reaches.
 
     Args:
@@ -197,7 +205,7 @@ class MarketPlan:
                 try:
                     found[criterion] = plan(self.target, theta, prior, cost, criterion, max_people=limit,
                                             max_payment=self.max_payment)
-                except (Infeasible, Refused) as refusal:
+                except (OutOfReach, Refused) as refusal:
                     found[criterion] = str(refusal)
         return found
 
@@ -343,7 +351,7 @@ def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int)
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
     if not (reach(limit) <= error if criterion == "exact" else reach(limit) < error):
-        raise Infeasible(error, limit, reach(limit), least_people(lambda n: reach(n) <= error))
+        raise OutOfReach(error, limit, reach(limit), least_people(lambda n: reach(n) <= error))
 
 
 def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,
@@ -365,7 +373,7 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
 
     Raises:
         InvalidInput: a parameter out of range.
-        Infeasible: a target that max_people cannot reach; says how many could.
+        OutOfReach: a target that max_people cannot reach; says how many could.
         Refused: criterion thesis with a cost that has no best level (erratum E1).
 
     Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.
@@ -391,7 +399,7 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
         bounds = thesis_bounds(target, signal_accuracy, prior_one, cost)
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
         if people > limit:
-            raise Infeasible(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
+            raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
                              people)
     else:
         _refuse_infeasible(target, nature, chosen, limit)

@@ -18,6 +18,9 @@ from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
 __all__ = ["Account", "Ledger", "Rule", "check_relation"]
 
+_EYES = {Audience.PUBLIC: "the public", Audience.OTHERS: "everybody else", Audience.COLLECTOR: "the collector",
+         Audience.FELLOWS: "fellow participants"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
@@ -34,7 +37,7 @@ class Account:
                                    f"use confide.contract.{kind.__name__}")
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.neighbours.value}, seen by {self.audience.value})"
+        return f"{self.name} ({self.neighbours.value}, seen by {_EYES[self.audience]})"
 
 
 def check_relation(event: Event, account: Account) -> None:

@@ -211,14 +211,15 @@ def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
     truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
     small, reports, who, where = _profile(it, seed)
     gain, least = _search(small, _in_coins(small), reports, who)
-    scale = small.largest_payment
+    scale, fewer = small.largest_payment, "" if small is it else f"{small.people:,} people"
     return [
         AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
                          f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
                          vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
-                         unit=it.currency, concern=Concern.INCENTIVES).holding(truth),
+                         unit=it.currency, concern=Concern.INCENTIVES).smaller(fewer).holding(truth),
         AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
-                          f"the same people in {where}", unit=it.currency, concern=Concern.PARTICIPATION).holding(part),
+                          f"the same people in {where}", unit=it.currency,
+                          concern=Concern.PARTICIPATION).smaller(fewer).holding(part),
     ]
 
 

@@ -108,11 +108,6 @@ class Ascending(Market):
     # ---- what depends on what is sold
 
     @property
-    def plentiful(self) -> bool:
-        """Whether everybody can have what she likes best: there is a copy of every good for everybody."""
-        return min(self.copies) >= self.people
-
-    @property
     def report_distance(self) -> int:
         """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
         return self.distance * self._bids

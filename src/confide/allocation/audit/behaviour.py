@@ -111,8 +111,9 @@ def behaviour_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     run = run_of(own, seed)
     promised = mechanism.guarantees()
     supply = supply_row(own, seed).holding(*(each for each in promised.of(Accuracy) if each.measure == SUPPLY))
-    return [decode_row(run, seed), supply, *certificate_rows(run), *worth_rows(own, run.values, run.outcome, promised),
-            *spy_row(mechanism, seed)]
+    rows = [decode_row(run, seed), supply, *certificate_rows(run), *worth_rows(own, run.values, run.outcome, promised)]
+    fewer = f"{own.people:,} bidders" if own.people < mechanism.people else ""
+    return [*(row.smaller(fewer) for row in rows), *spy_row(mechanism, seed)]
 
 
 # ---- decodes

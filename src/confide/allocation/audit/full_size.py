@@ -8,6 +8,7 @@ much of the promise that reaches says how much too little noise would show.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,13 @@ from confide.allocation.audit.loss import promise, recorded
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Concern, Control, DampedNoise, mixed
-from confide.audit.history_loss import promised_parameter
+from confide.audit import AuditRow, Concern, Control, DampedNoise, Loss, Verdict, exceeds, mixed
+from confide.audit.figures import level_of, parameter_unit
+from confide.audit.history_loss import promised_parameter, spent
+from confide.contract.guarantees import Audience, Privacy
 from confide.contract.mechanism import NoiseSource
-from confide.privacy.losses import ZCDP
+from confide.privacy.events import PureEvent, ZCDPEvent
+from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 
@@ -32,7 +36,7 @@ else:
 
 __all__ = ["full_size", "full_size_row"]
 
-_PROMISE = "privacy: at its own size, what a run tells of single bidders, as a share of what is promised"
+_PROMISE = "privacy: at its own size, what a run tells others of single bidders"
 _BIDDERS = 12
 _GOODS = 8  # at least, where there are so many
 _NUMBERS = 100_000  # true sums of one record at most
@@ -46,18 +50,16 @@ def full_size(mechanism: Market, seed: int = 0) -> tuple[list[AuditRow], list[Co
         mechanism: of a campaign.
         seed: of bidders and noise.
     """
-    row = full_size_row(mechanism, seed)
-    if row.flagged or not row.measured:
+    row, shown = _row(mechanism, seed)
+    if row.flagged or not shown:
         return [row], []
-    share = float(row.measured)
-    shown = share**0.5 if isinstance(promise(mechanism), ZCDP) else share
     factor = min(_PLANTED, shown / 2)
     broken = full_size_row(mixed(mechanism, _drawn_at(factor)), seed)
     return [row], [Control(row.promise, f"{factor:.2g} of the noise, at this size alone", broken.flagged)]
 
 
 def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
-    """The largest loss of some bidders along one run, as a share of what is promised.
+    """The largest loss of some bidders along one run, against what is promised of all that others see.
 
     Args:
         mechanism: of a campaign, sound or broken.
@@ -66,13 +68,19 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     Example:
         >>> from confide.allocation import SinkhornMatch
         >>> row = full_size_row(SinkhornMatch(people=600, goods=3, supply=150, epsilon=2.0))
-        >>> row.verdict.value, 0 < row.measured < 1
-        ('kept', True)
+        >>> row.verdict.value, row.promised, 0 < row.measured < 2, len(row.holds), row.among
+        ('kept', 2.0, True, 1, '')
     """
+    return _row(mechanism, seed)[0]
+
+
+def _row(mechanism: Market, seed: int) -> tuple[AuditRow, float]:
+    """The row, and below which share of its scale the noise would be flagged; 0 where nothing was heard."""
     own = _bearable(scaled(mechanism))
+    stated = _stated(own)
     if _numbers(own) > 4 * _NUMBERS:
-        return AuditRow.at_most(_PROMISE, 1.0, 0.0, f"not listened to: a run makes {_numbers(own):,} sums",
-                                vacuous=True, unit="times the promise", concern=Concern.PRIVACY)
+        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, f"not listened to: a run makes {_numbers(own):,} sums",
+                                vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY), 0.0
     values = made_up(own, seed)
     run = recorded(own, values, Noise.simulated(seed))
     claim = promise(own)
@@ -81,14 +89,41 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     for index in places:
         for other in _others(own, values, index):
             worst = max(worst, run.loss(index, other).most)
-    promised = promised_parameter(claim)
-    share = worst / promised
+    share = worst / promised_parameter(claim)
     shown = share**0.5 if isinstance(claim, ZCDP) else share
-    return AuditRow.at_most(
-        _PROMISE, 1.0, share,
+    measured = _in_the_number_of(stated, own, worst)
+    row = AuditRow.of_privacy(
+        stated, measured,
         f"one run of {own.people:,} made-up bidders and {own.goods:,} goods, {len(places)} of them with other rows; "
-        "loss exact along its record", note=f"noise would be flagged below {shown:.2g} of its scale",
-        vacuous=not share, unit="times the promise", concern=Concern.PRIVACY)
+        "loss exact along its record", named=_PROMISE, note=f"noise would be flagged below {shown:.2g} of its scale",
+        flagged=exceeds(share, 1.0) or exceeds(measured, level_of(stated)))
+    if not share:
+        return replace(row, verdict=Verdict.VACUOUS), 0.0
+    if own.people < mechanism.people:
+        return row.smaller(f"{own.people:,} bidders"), shown
+    row = row.holding(_stated(mechanism))
+    return row.smaller(f"{own.goods:,} of the goods" if own.goods < mechanism.goods else ""), shown
+
+
+def _stated(own: Market) -> Privacy:
+    """What is promised of everything that others see."""
+    return next(each for each in own.guarantees().privacy if each.claimable and each.audience is Audience.OTHERS)
+
+
+def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
+    """A loss in the parameter of what all releases cost, in the promise's own; truncation has used up a part of its
+    delta.
+    """
+    if not isinstance(stated.loss, Loss):
+        return math.inf
+    if not loss or math.isinf(loss):
+        return loss
+    event = ZCDPEvent(rho=loss, neighbours=own.unit) if isinstance(promise(own), ZCDP) else \
+        PureEvent(epsilon=loss, neighbours=own.unit)
+    known = stated.loss
+    if isinstance(known, ApproxDP):
+        known = replace(known, delta=known.delta - own.overflow_delta)
+    return spent([event], known)
 
 
 def _others(own: Market, values: Any, index: int) -> list[Any]:

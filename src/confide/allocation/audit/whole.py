@@ -7,6 +7,7 @@ is given to whom, and what is claimed of it, on made-up bidders of the campaign'
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +33,7 @@ from confide.allocation.audit.participation import (
     staggered_auction,
 )
 from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, TwiceTheBudget
-from confide.allocation.audit.tiny_markets import counted, steps, tiny
+from confide.allocation.audit.tiny_markets import PEOPLE, counted, steps, tiny
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -58,7 +59,7 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
         seed: of made-up bidders and histories; noise from the operating system is tested on fresh draws.
         progress: called as the audit goes on.
     """
-    if getattr(mechanism, "plentiful", False):
+    if mechanism.plentiful:
         return _of_plenty(mechanism, seed, progress)
     twin = tiny(mechanism)
     rows, out = charged(mechanism)
@@ -66,16 +67,15 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     rows, out = [*rows, *(row for row in priced if row.concern is Concern.PRIVACY)], [*out, *wrongly]
     rows += participation_rows(mechanism)
     advance(progress, 1, _STEPS)
-    rows += door_rows(twin, seed)
-    rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
+    rows += _of_few([*door_rows(twin, seed), walked_row(twin, seed), *counted_rows(mechanism, seed)])
     advance(progress, 2, _STEPS)
     out += door_controls(twin, seed)
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps:
         own = counted(mechanism) or twin
-        rows += blocks_rows(own, seed)
+        rows += _of_few(blocks_rows(own, seed))
         out += blocks_controls(own, seed)
     if isinstance(mechanism, PMatch | PAlloc):
-        rows.append(crafted_row(CRAFTED))
+        rows += _of_few([crafted_row(CRAFTED)])
         out += crafted_controls()
     advance(progress, 3, _STEPS)
     rows += _sampler_rows(twin, seed)
@@ -87,6 +87,11 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     out += behaviour_controls(mechanism, seed)
     advance(progress, 6, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
+
+
+def _of_few(rows: Iterable[AuditRow]) -> list[AuditRow]:
+    """Rows of markets of eight bidders: the campaign's rules, and not its size."""
+    return [row.smaller(f"{PEOPLE} made-up bidders") for row in rows]
 
 
 def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> AuditReport:

@@ -36,4 +36,5 @@ def least_row(collection: BitCollection) -> AuditRow:
     return AuditRow.at_least(
         "money: a single payment, at least", budget.lowest, extremes(collection)[0],
         f"all counts of up to {_MOST} reports, in whole coins",
-        unit=collection.currency, concern=Concern.BUDGET).holding(budget)
+        unit=collection.currency, concern=Concern.BUDGET).smaller(
+            f"up to {_MOST} reports" if collection.market.people > _MOST else "").holding(budget)

@@ -5,26 +5,24 @@ neighbour's outcome tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from confide.audit import (
-    AuditRow,
-    Concern,
-    Control,
-    DeviceNoise,
-    DoorAudit,
-    Neighbours,
-    door_audit,
-    published,
-    strongest,
+from confide.audit import AuditRow, Control, DeviceNoise, Neighbours, published
+from confide.audit.device_runs import (
+    JointAudits,
+    checked_row,
+    decoded_row,
+    device_controls,
+    joint_audits,
+    joint_rows,
 )
-from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Unit
 from confide.market.collection import BitCollection, Reports
 from confide.market.strategies import NONE
 from confide.privacy.noise import ForcedNoise, Noise
@@ -33,12 +31,22 @@ from confide.privacy.noise.simulated import study_generator
 __all__ = ["outcome_controls", "outcome_rows"]
 
 _SHOWN = 300  # shares that are decoded again, of one run
-_CROWD = 12  # devices that report in the runs on neighbours; a payment needs peers
-_DECODED = "people whose own device finds another payment than the run gave them"
-_CHECKED = "billboards of its runs that a verifier would call forged"
-_JOINTLY = "privacy: everything that others see of a run, jointly"
+_CROWD = 12  # devices that report in most of the runs on neighbours; a payment needs peers
 
 Run = Callable[[Any, Noise], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Bits of some people, whose devices report them, and what the others have reported.
+
+    Args:
+        bits: place -> bit.
+        others: reports of the others.
+    """
+
+    bits: dict[int, int]
+    others: Reports
 
 
 def _crowds(collection: BitCollection, seed: int) -> Iterator[Reports]:
@@ -50,63 +58,58 @@ def _crowds(collection: BitCollection, seed: int) -> Iterator[Reports]:
 
 
 def _decoded(collection: BitCollection, seed: int, run: Run) -> AuditRow:
-    wrong = tried = 0
-    places = np.unique(np.linspace(0, collection.market.people - 1, _SHOWN).astype(np.int64))
-    for crowd in _crowds(collection, seed):
-        outcome = run([crowd], Noise.simulated(seed))
-        for place, share in zip(places.tolist(), outcome.shares.take(pa.array(places)).to_pylist(), strict=True):
-            own = (int(crowd.report[place]), int(crowd.group[place]))
-            wrong += dict(collection.decode(own, place, outcome.billboard)) != share
-            tried += 1
-    return AuditRow.at_most(_DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up reports",
-                            unit="people", concern=Concern.ACCURACY)
+    places = np.unique(np.linspace(0, collection.market.people - 1, _SHOWN).astype(np.int64)).tolist()
+    return decoded_row(((run([crowd], Noise.simulated(seed)), {
+        place: (int(crowd.report[place]), int(crowd.group[place])) for place in places})
+        for crowd in _crowds(collection, seed)), collection.decode, "reports")
 
 
 def _checked(collection: BitCollection, seed: int, run: Run) -> AuditRow:
-    refused = runs = 0
-    for crowd in _crowds(collection, seed):
-        runs += 1
-        board = run([crowd], Noise.simulated(seed)).billboard
-        present = int(np.count_nonzero(crowd.report != NONE))
-        try:
-            collection.check(board)
-        except InvalidInput:
-            refused += 1
-        else:
-            refused += (board.present, int(board.ones.sum())) != (present, int(np.count_nonzero(crowd.report == 1)))
-    return AuditRow.at_most(_CHECKED, 0.0, float(refused),
-                            f"its own check and the counts of {runs} runs on made-up reports", unit="runs",
-                            concern=Concern.ACCURACY)
+    def rounds() -> Iterator[tuple[Any, bool]]:
+        for crowd in _crowds(collection, seed):
+            board = run([crowd], Noise.simulated(seed)).billboard
+            present, ones = int(np.count_nonzero(crowd.report != NONE)), int(np.count_nonzero(crowd.report == 1))
+            yield board, (board.present, int(board.ones.sum())) == (present, ones)
+
+    return checked_row(rounds(), collection.check, "reports")
 
 
 def _jointly(
     collection: BitCollection, worths: Sequence[float | None], seed: int, run: Run,
     drawn: Callable[[Noise], Noise] = lambda noise: noise,
-) -> list[tuple[DoorAudit, tuple[Privacy, ...]]]:
-    """Bits, through everybody's device and the run, to all that others see: one audit for each promise."""
-    n = min(collection.market.people, _CROWD)
+) -> JointAudits:
+    """Bits, through everybody's device and the run, to all that others see; in the last pair everybody reports."""
+    n = collection.market.people
     draw = study_generator(seed, "bits")
-    bits, places = draw.integers(2, size=n), np.sort(draw.choice(collection.market.people, n, replace=False))
-    groups = draw.integers(collection.groups, size=n)
+    few = min(n, _CROWD)
+    places = np.sort(draw.choice(n, few, replace=False))
+    bits, groups = draw.integers(2, size=few).tolist(), draw.integers(collection.groups, size=n)
+    reports = draw.integers(2, size=n).astype(np.uint8)
 
-    def played(data: Any, noise: Noise) -> Any:
+    def reported(who: NDArray[np.int64], report: NDArray[np.uint8]) -> Reports:
+        return Reports(who, report, groups[who])
+
+    def played(data: _Held, noise: Noise) -> Any:
         own = drawn(noise)
-        reports = [collection.submit((int(bit), worths[k % len(worths)]), noise=DeviceNoise(own, k))
-                   for k, bit in enumerate(data)]
-        return run([Reports(places, np.array(reports, dtype=np.uint8), groups)], noise)
+        who = np.array(list(data.bits), dtype=np.int64)
+        sent = np.array([collection.submit((bit, worths[k % len(worths)]), noise=DeviceNoise(own, k))
+                         for k, bit in enumerate(data.bits.values())], dtype=np.uint8)
+        order = np.argsort(np.concatenate([who, data.others.index]), kind="stable")
+        return run([reported(np.concatenate([who, data.others.index])[order],
+                             np.concatenate([sent, data.others.report])[order])], noise)
 
     def pairs() -> Iterator[Neighbours]:
-        for k in (0, n // 2, n - 1):
+        nobody = np.zeros(0, dtype=np.int64)
+        for k in (0, few // 2, few - 1):
             for bit in (0, 1):
-                first, second = bits.copy(), bits.copy()
-                first[k], second[k] = bit, 1 - bit
-                yield Neighbours(first, second, partial(published, index=int(places[k])))
+                one, other = (_Held(dict(zip(places.tolist(), [*bits[:k], mine, *bits[k + 1 :]], strict=True)),
+                                    reported(nobody, reports[nobody])) for mine in (bit, 1 - bit))
+                yield Neighbours(one, other, partial(published, index=int(places[k])))
+        others = np.delete(np.arange(n), n // 2)
+        one, other = (_Held({n // 2: bit}, reported(others, reports[others])) for bit in (0, 1))
+        yield Neighbours(one, other, partial(published, index=n // 2))
 
-    held = strongest(each for each in collection.guarantees().privacy
-                     if each.unit is Unit.BIT and each.audience is Audience.COLLECTOR)
-    found = door_audit(played, pairs(), {}, lambda k: Noise.simulated(seed * 1013 + k), histories=2,
-                       promises=[promise for promise, _ in held])
-    return [(audit, follow) for audit, (_, follow) in zip(found.values(), held, strict=True)]
+    return joint_audits(collection.guarantees().privacy, Unit.BIT, played, pairs(), seed, histories=2)
 
 
 def outcome_rows(collection: BitCollection, seed: int, worths: Sequence[float | None] = (None,)) -> list[AuditRow]:
@@ -118,8 +121,7 @@ def outcome_rows(collection: BitCollection, seed: int, worths: Sequence[float | 
         worths: what a nat of privacy is worth to the people who are tried, where costs are unknown.
     """
     return [_decoded(collection, seed, collection.run), _checked(collection, seed, collection.run),
-            *(audit.row(_JOINTLY).holding(*follow)
-              for audit, follow in _jointly(collection, worths, seed, collection.run))]
+            *joint_rows(_jointly(collection, worths, seed, collection.run), collection.market.people)]
 
 
 def outcome_controls(collection: BitCollection, seed: int, worths: Sequence[float | None] = (None,)) -> list[Control]:
@@ -140,9 +142,7 @@ def outcome_controls(collection: BitCollection, seed: int, worths: Sequence[floa
         board: Any = outcome.billboard
         return replace(outcome, billboard=replace(board, for_one=board.for_one + 1))
 
-    bare = _jointly(collection, worths, seed, collection.run, lambda _: ForcedNoise([]))
-    return [
-        Control(_DECODED, "a coin more for whoever comes after somebody who reported 1",
-                _decoded(collection, seed, told).flagged),
-        Control(_CHECKED, "a coin more for each 1 than the counts pay", _checked(collection, seed, dearer).flagged),
-        Control(_JOINTLY, "devices that add no noise", any(audit.flagged for audit, _ in bare))]
+    return device_controls(
+        ("a coin more for whoever comes after somebody who reported 1", _decoded(collection, seed, told)),
+        ("a coin more for each 1 than the counts pay", _checked(collection, seed, dearer)),
+        ("devices that add no noise", _jointly(collection, worths, seed, collection.run, lambda _: ForcedNoise([]))))

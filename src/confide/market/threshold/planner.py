@@ -23,7 +23,7 @@ from scipy.optimize import minimize_scalar
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.market.nature import Nature, Reporting, as_level
-from confide.market.planner import Infeasible, least_people
+from confide.market.planner import OutOfReach, least_people
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import flip_probability
 from confide.market.threshold.random_attendance import (
@@ -232,7 +232,7 @@ class _Search:
         return total if math.isfinite(total) else 1e300
 
 
-def _infeasible(search: _Search, epsilon: float | None) -> Infeasible:
+def _infeasible(search: _Search, epsilon: float | None) -> OutOfReach:
     """Why nothing was found: the best that these people reach, and how many would do."""
     theta, people = search.nature.signal_accuracy, search.people
     level = epsilon if epsilon is not None else min(search.ceiling, float(_LEVELS[-1]))
@@ -251,7 +251,7 @@ def _infeasible(search: _Search, epsilon: float | None) -> Infeasible:
         reachable = min((search.quality(people, float(share), reporting_of(search.nature, flip, level))
                          for share, flip in zip(search.shares, flips, strict=True)), default=reach(people))
     needed = least_people(lambda count: reach(count) <= search.error)
-    return Infeasible(search.error, people, reachable, None if needed is None else max(needed, people + 1))
+    return OutOfReach(search.error, people, reachable, None if needed is None else max(needed, people + 1))
 
 
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
@@ -275,7 +275,7 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
 
     Raises:
         InvalidInput: a parameter out of range.
-        Infeasible: a target that was not reached; says how many people could.
+        OutOfReach: a target that was not reached; says how many people could.
 
     Source: Wang 2016, (4.5)-(4.11) and Theorem 8; criteria pgf and exact ours; spec data_market section 3.
 

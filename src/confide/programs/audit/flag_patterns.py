@@ -8,6 +8,7 @@ mechanism's own runs, with the noise that they asked for; and over all patterns 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -16,18 +17,19 @@ from scipy.integrate import quad
 
 from confide.audit import AuditRow, Concern, Control, mixed
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
-from confide.privacy.noise import RecordingNoise
+from confide.privacy.noise import Draw, RecordingNoise
 from confide.programs.audit.doors import answers_row
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
-from confide.programs.audit.tiny_programs import FlagAnswers, histories, history_kinds, steps
+from confide.programs.audit.tiny_programs import SIX, FlagAnswers, histories, history_kinds, steps
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import flag_loss
 from confide.programs.grids import LOAD_UNIT
+from confide.programs.program import Records
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_rounds, responses_in
 
-__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row", "stop_delta_row"]
+__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row", "pattern_loss", "stop_delta_row"]
 
 _DEEP = 40.0  # scales of a level's noise, beyond which there is none
 _SIZES = ((3, 2), (8, 1))  # people, and rows
@@ -43,7 +45,8 @@ def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) 
         pool: records that neighbours are made of.
         seed: of a study.
     """
-    rows = [own_patterns_row(twin, pool, seed), *all_patterns_rows(mechanism)]
+    rows = [own_patterns_row(twin, pool, seed).smaller(SIX),
+            *(row.smaller("a few people") for row in all_patterns_rows(mechanism))]
     return [*rows, stop_delta_row(mechanism)] if mechanism.truncate else rows
 
 
@@ -67,24 +70,38 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
                 source = FlagAnswers(source, lambda _, at=step.index // mechanism.flags.batch: at)  # type: ignore[misc]
             history = RecordingNoise(source)
             outcome = mechanism.run(joined(mechanism.program, step.records), history)
-            board = outcome.billboard
-            laws = [[float(draw.scale) / LOAD_UNIT for draw in history.draws if draw.stream[0] == name]
-                    for name in ("level", "query")]
             runs += 1
-            if mechanism.flags.queries and not all(laws):
-                worst = math.inf  # a part of the noise was not asked for
-                continue
-            both = [_log_probability(mechanism, records, board, *(scales[0] for scales in laws))
-                    for records in (step.records, step.changed)] if mechanism.flags.queries else [0.0, 0.0]
-            worst = max(worst, abs(both[0] - both[1]))
+            first, second = (joined(mechanism.program, records) for records in (step.records, step.changed))
+            worst = max(worst, pattern_loss(mechanism, outcome.billboard, history.draws, first, second))
     return AuditRow.at_most("privacy: when flags rise", (sound or mechanism).flags.epsilon, worst,
                             f"log ratio of the patterns of {runs} own runs, by the noise that they asked for",
                             unit="nats", concern=Concern.PRIVACY)
 
 
-def _log_probability(mechanism: RoundDude, records: Any, board: Any, level: float, query: float) -> float:
+def pattern_loss(mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: Records, second: Records) -> float:
+    """|ln ratio| of the probabilities of the pattern that a run published; infinite where it did not ask for a part of
+    its noise.
+
+    Args:
+        mechanism: that ran.
+        board: that it published.
+        draws: that it asked for.
+        first: everybody's records.
+        second: those of a neighbour.
+    """
+    if not mechanism.flags.queries:
+        return 0.0
+    laws = [[float(draw.scale) / LOAD_UNIT for draw in draws if draw.stream[0] == name] for name in ("level", "query")]
+    if not all(laws):
+        return math.inf
+    one, other = (_log_probability(mechanism, table, board, *(scales[0] for scales in laws))
+                  for table in (first, second))
+    return abs(one - other)
+
+
+def _log_probability(mechanism: RoundDude, table: Records, board: Any, level: float, query: float) -> float:
     """ln of the probability of a pattern, given prices and coins."""
-    program, flags, table = mechanism.program, mechanism.flags, joined(mechanism.program, records)
+    program, flags = mechanism.program, mechanism.flags
     which = drawn_rounds(board.seed, program.people, mechanism.rounds)
     added = program.contributions(table, responses_in(program, table, board.main_prices, which))
     out = ((added > 0) & (board.raised <= np.arange(program.people)[:, None])).any(axis=1)

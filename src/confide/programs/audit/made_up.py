@@ -142,14 +142,23 @@ class Pool:
 
     def farthest(self) -> tuple[Any, Any]:
         """The two whose responses to prices of nothing lie farthest apart."""
+        first, second = self.farthest_places()
+        return self.records[first], self.records[second]
+
+    def farthest_places(self) -> tuple[int, int]:
+        """Where these two stand among the records."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         first, second = np.unravel_index(int(np.argmax(self.distances(zero, zero))), (len(self.records),) * 2)
-        return self.records[int(first)], self.records[int(second)]
+        return int(first), int(second)
 
     def largest(self) -> Any:
         """The one that adds most at prices of nothing."""
+        return self.records[self.largest_place()]
+
+    def largest_place(self) -> int:
+        """Where it stands among the records."""
         added = self.contributed(np.zeros(self.program.rows, dtype=np.int64))
-        return self.records[int(np.argmax((added * added).sum(axis=1)))]
+        return int(np.argmax((added * added).sum(axis=1)))
 
 
 def _values(rows: int, draw: Generator) -> NDArray[np.float64]:

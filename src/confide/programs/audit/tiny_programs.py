@@ -29,10 +29,13 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["FlagAnswers", "Step", "charges", "histories", "history_kinds", "neighbours", "steps", "tiny",
+__all__ = ["SIX", "FlagAnswers", "Step", "charges", "histories", "history_kinds", "neighbours", "steps", "tiny",
            "tiny_pool"]
 
 PEOPLE = 6
+SIX = f"{PEOPLE} made-up people"
+"""What rows of the tiny mechanism are measured on."""
+
 _ROUNDS, _BURN_IN = 8, 3
 _WIDE = 64  # rows above which there are fewer rounds
 _RANDOM = 8  # records of a pool, besides those that lie far apart

@@ -20,11 +20,12 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, scaled
 from confide.programs.audit.doors import answers_row, door_controls, walked_rows
 from confide.programs.audit.flag_patterns import flag_controls, flag_rows
+from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import Charging, lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import ChargesTwice
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
-from confide.programs.audit.tiny_programs import steps, tiny, tiny_pool
+from confide.programs.audit.tiny_programs import SIX, steps, tiny, tiny_pool
 from confide.programs.dude import Dude
 from confide.programs.round_dude import RoundDude
 
@@ -72,14 +73,14 @@ def audit_program(
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
     found = walked_rows(twin, small, seed)
-    rows += [*found.values(), answers_row(twin, small, seed)]
+    rows += [row.smaller(SIX) for row in (*found.values(), answers_row(twin, small, seed))]
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
         out += flag_controls(mechanism, twin, small, seed)
     if isinstance(twin, Charging) and twin.alpha is not None:
         path, audit = (_number(found[part]) if part in found else 0.0 for part in ("slack", "audit"))
         path_row, gain_row = lie_rows(twin, small, path, seed, audit=audit)
-        rows += [path_row, gain_row.holding(*promised.of(Truthfulness))]
+        rows += [path_row.smaller(SIX), gain_row.smaller(SIX).holding(*promised.of(Truthfulness))]
         out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
     out += door_controls(twin, small, seed)
@@ -89,7 +90,12 @@ def audit_program(
     advance(progress, 4, _STEPS)
     own = scaled(mechanism)
     people = Pool.of(own.program, study_generator(seed, "people"), _POOL, records)
-    rows += behaviour_rows(own, people, seed, (*promised.of(Accuracy), *promised.of(Participation)))
+    large = full_size(mechanism, own, people, seed)
+    rows += large[0]
+    out += large[1]
+    fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
+    rows += [row.smaller(fewer) for row in behaviour_rows(
+        own, people, seed, (*promised.of(Accuracy), *promised.of(Participation)))]
     advance(progress, 5, _STEPS)
     out += behaviour_controls(own, people, seed)
     advance(progress, 6, _STEPS)

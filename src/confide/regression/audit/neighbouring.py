@@ -19,9 +19,12 @@ from confide.regression.records import Batch
 from confide.regression.release.output_perturbation import RidgeRelease
 from confide.regression.sensitivity import steepest
 
-__all__ = ["neighbours"]
+__all__ = ["CROWD", "neighbours"]
 
 Row = tuple[int, np.ndarray, float]
+
+CROWD = 50_000
+"""So many people at most hand in something in the last pair; of fewer, everybody does."""
 
 _LEAST_PUSH = 0.01  # records that push the estimate are no shorter, so that they stay few
 
@@ -144,7 +147,7 @@ def _strange(
         yield _differ([], [(who, e, y)], crowd, who)
     everybody = members(None)
     others = [(int(i), _along(d, math.cos(k), -1.0) * 0.7, y * math.sin(3.0 * k)) for k, i in
-              enumerate(everybody[1 : min(len(everybody), 60)])]
+              enumerate(everybody[1:CROWD])]
     yield _differ(others, [(int(everybody[0]), e * 1e200, math.inf)], [(int(everybody[0]), -e, 0.0)], int(everybody[0]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from confide.audit import (
@@ -12,16 +13,19 @@ from confide.audit import (
     Loss,
     Neighbours,
     RepeatedNoise,
+    charge_rows,
     door_audit,
+    implies,
     sampler_audit,
     strongest,
 )
+from confide.audit.charging import NAMED
 from confide.contract.guarantees import Privacy
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
-from confide.regression.audit.neighbouring import neighbours
+from confide.regression.audit.neighbouring import CROWD, neighbours
 from confide.regression.audit.planted import Unclipped, planted
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
@@ -29,7 +33,7 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
 from confide.regression.release.printed import PrintedRidge
 
-__all__ = ["FALSE_ALARM", "claims_of", "paid_of", "privacy_controls", "privacy_rows"]
+__all__ = ["FALSE_ALARM", "charged", "claims_of", "paid_of", "privacy_controls", "privacy_rows"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -58,6 +62,21 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     elif not isinstance(release, Averaged):
         claims["release"] = PureDP(release.epsilon)
     return claims
+
+
+def charged(mechanism: PrivateTruthfulRegression) -> tuple[AuditRow, tuple[Control, ...]]:
+    """What the ledger is charged, against the epsilons, or rho, that the parameters name.
+
+    Args:
+        mechanism: that claims privacy.
+    """
+    release, pays = claims_of(mechanism).get("release"), mechanism.payment.epsilon
+    named: Loss = PureDP(pays)
+    if isinstance(release, ZCDP):
+        named = ZCDP(pays**2 / 2 + release.rho)
+    elif isinstance(release, PureDP):
+        named = PureDP(pays + release.epsilon)
+    return charge_rows((event for event in mechanism.events() if isinstance(event, Event)), named, NAMED)
 
 
 def _histories(seed: int) -> Callable[[int], Noise]:
@@ -99,8 +118,10 @@ def privacy_rows(
     names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
     follow = {promise.sentence(): each for promise, each in promised.get("", ())} | {
         part: held[0][1] for part, held in promised.items() if part and len(held) == 1}
-    rows = [audit.row(f"privacy loss: {names[''] if audit.promise in everything else names.get(part, part)}").holding(
-                *follow.get(part, ())) for part, audit in found.items()]
+    people = mechanism.setting.people
+    there = f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record"
+    rows = [replace(audit.row(f"privacy loss: {names[''] if audit.promise in everything else names.get(part, part)}"),
+                    note=there).holding(*follow.get(part, ())) for part, audit in found.items()]
     rows[0] = rows[0].holding(*(each for each in mechanism.guarantees().privacy if each.loss.vacuous))
     secure = Noise.secure()
     rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
@@ -112,6 +133,9 @@ def _promises(
 ) -> dict[str, list[tuple[Privacy, tuple[Privacy, ...]]]]:
     """Part of the noise -> what is promised of it: the strongest promises, and what follows from each. A release that
     draws none rests on the walk of everything, of which no part is promised.
+
+    That walk shows all that others see, so that it is held to a promise of the whole: what is promised of the billboard
+    follows, and of the billboard together with everybody else's payments.
     """
     out: dict[str, list[Privacy]] = {}
     for promise in mechanism.guarantees().privacy:
@@ -119,7 +143,11 @@ def _promises(
         if promise.loss.vacuous or (part and part not in walked):
             continue
         out.setdefault(part, []).append(promise)
-    return {part: strongest(each) for part, each in out.items()}
+    found = {part: strongest(each) for part, each in out.items() if part}
+    everything = out.get("", [])
+    held = strongest(replace(promise, part=Privacy.part) for promise in everything)
+    found[""] = [(whole, tuple(each for each in everything if implies(whole, each))) for whole, _ in held]
+    return found
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:

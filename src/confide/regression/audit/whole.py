@@ -12,7 +12,7 @@ import numpy as np
 from confide.audit import AuditReport, promise_rows
 from confide.contract.kinds import Progress
 from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows
-from confide.regression.audit.privacy import paid_of, privacy_controls, privacy_rows
+from confide.regression.audit.privacy import charged, paid_of, privacy_controls, privacy_rows
 from confide.regression.planner import RegressionPlan
 
 __all__ = ["audit_regression"]
@@ -44,4 +44,7 @@ def audit_regression(plan: RegressionPlan, seed: int = 0, progress: Progress | N
         [], [])
     rows = privacy_rows(mechanism, seed, step) + behaviour_rows(mechanism, seed, runs, _TYPES, step)
     controls = privacy_controls(mechanism, seed) + behaviour_controls(mechanism, seed)
+    if mechanism.claims_privacy:
+        named, planted = charged(mechanism)
+        rows, controls = [*rows, named], [*controls, *planted]
     return AuditReport(rows=(*rows, *spent), controls=(*controls, *wrongly))

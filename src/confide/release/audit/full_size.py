@@ -14,7 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, DampedNoise, Neighbours, door_audit
+from confide.audit import (
+    AuditRow,
+    Concern,
+    Control,
+    DampedNoise,
+    DoorAudit,
+    Neighbours,
+    door_audit,
+    implies,
+    strongest,
+)
 from confide.contract.mechanism import Mechanism
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
@@ -36,6 +46,7 @@ __all__ = ["full_size", "full_size_row"]
 _NUMBERS = 40_000
 """Scores and counts of one history at most; else there are fewer queries."""
 
+_HELD = "privacy: at its own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
 _PLANTED = 0.05  # of the noise, or half of what the walk would just show
 
@@ -47,11 +58,13 @@ class _Walk(NamedTuple):
         share: the largest loss of any part, of what is charged for it.
         shows: of each part, below which share of its noise the pair would be flagged.
         leak: what reached the public past the noise; "" for nothing.
+        promises: the same walk against each promise from which the others follow.
     """
 
     share: float
     shows: dict[str, float]
     leak: str
+    promises: tuple[DoorAudit, ...]
 
 
 class _Pair(NamedTuple):
@@ -73,13 +86,15 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> tuple[list[AuditR
     """
     pair = _pair(it, schema, seed)
     own = _walked(pair, seed)
-    row = _row(pair, own)
+    rows = [_row(pair, own), *_held(it, pair, own)]
     shown = min(own.shows.values(), default=0.0)
-    if row.flagged or not shown:
-        return [row], []
+    if any(row.flagged for row in rows) or not shown:
+        return rows, []
     factor = min(_PLANTED, shown / 2)
     broken = _walked(pair, seed, lambda data, noise: quiet(pair.it, data, DampedNoise(noise, factor)))
-    return [row], [Control(row.promise, f"{factor:.2g} of the noise, at this size alone", _row(pair, broken).flagged)]
+    bug = f"{factor:.2g} of the noise, at this size alone"
+    return rows, [Control(rows[0].promise, bug, _row(pair, broken).flagged),
+                  *(Control(_HELD, bug, any(row.flagged for row in _held(it, pair, broken))) for _ in rows[1:2])]
 
 
 def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
@@ -106,24 +121,41 @@ def _row(pair: _Pair, found: _Walk) -> AuditRow:
     it: Any = pair.it
     asked = f", {pair.queries:,} queries" if pair.queries else ""
     return AuditRow.at_most(
-        "privacy: at its own size, its own run on two tables, as a share of what is charged", 1.0,
+        "privacy: at its own size, each part of the noise, as a share of what is charged for it", 1.0,
         math.inf if found.leak else found.share,
         found.leak or f"{it.n:,} made-up records{asked}, one record replaced; loss exact along one history",
         note=f"noise would be flagged below these shares of its scale: {shown}" if not found.leak else "",
         vacuous=not found.leak and not found.share, unit="times the charge", concern=Concern.PRIVACY)
 
 
+def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
+    """What the pair tells, against each promise of a campaign, in its own number."""
+    records: int = pair.it.n  # type: ignore[attr-defined]
+    evidence = f"{records:,} made-up records, one replaced: published alike on equal noise, loss exact on one history"
+    stated = [each for each in it.guarantees().privacy if each.claimable and not each.loss.vacuous]
+    rows = []
+    for audit in found.promises:
+        row = audit.row(_HELD)
+        row = row if audit.leaks else replace(row, evidence=evidence)
+        rows.append(row.holding(*(each for each in stated
+                                  if audit.promise is not None and implies(audit.promise, each))))
+    fewer = "" if pair.it is it else f"{pair.queries:,} of the queries"
+    return [row.smaller(fewer) for row in rows]
+
+
 def _walked(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
     claims = dict(charges(pair.it))
+    stated = strongest(each for each in pair.it.guarantees().privacy if each.claimable and not each.loss.vacuous)
     found = door_audit(run or (lambda data, noise: quiet(pair.it, data, noise)),
                        [Neighbours(pair.first, pair.second, published)], claims,
-                       lambda _: Noise.simulated(seed + 77_003))
+                       lambda _: Noise.simulated(seed + 77_003), promises=[promise for promise, _ in stated])
+    held = tuple(found.pop(promise.sentence()) for promise, _ in stated)
     leak = next((audit.leaks[0] for audit in found.values() if audit.leaks), "")
     shares = {part: audit.measured / audit.promised if audit.promised else math.inf if audit.measured else 0.0
               for part, audit in found.items()}
     # A loss in zCDP goes with the inverse square of the scale, the others with the inverse.
     shows = {part: math.sqrt(share) if isinstance(claims[part], ZCDP) else share for part, share in shares.items()}
-    return _Walk(max(shares.values()), shows, leak)
+    return _Walk(max(shares.values()), shows, leak, held)
 
 
 # ---- the pair

@@ -82,7 +82,7 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
     advance(progress, 4, _STEPS)
     game = plan.mechanism.dual_query if isinstance(plan.mechanism, Reweighted) else plan.mechanism
     if isinstance(game, DualQuery):
-        rows += dual_query_rows(seed, like(game))
+        rows += [row.smaller("games of a few queries") for row in dual_query_rows(seed, like(game))]
         out += dual_query_controls(seed)
     advance(progress, 5, _STEPS)
     errors = _accuracy(plan, seed)
@@ -110,7 +110,8 @@ def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
         return outcome
 
     name = f"{type(twin).__name__} on {RECORDS} records of four columns"
-    rows = [row for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
+    rows = [row.smaller(f"{RECORDS} records") for row in door_rows(twin, name, seed, run)
+            if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
 

@@ -109,7 +109,7 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
         f"a run on {run.one.people:,} made-up people, {calls} of {run.one.calls} calls made, "
         f"{len(run.log.examined):,} examined; thresholds' laws and the order worked out again from its draws",
         unit="calls", concern=Concern.PRIVACY)
-    return row, most
+    return row.smaller(f"{run.one.people:,} people" if run.one.people < mechanism.people else ""), most
 
 
 def _heard(mechanism: PTarget, seed: int, share: float) -> _Heard:

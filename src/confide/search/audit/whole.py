@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, promise_rows
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, promise_rows
+from confide.audit.charging import NAMED
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.search.audit.full_size import full_size
 from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
@@ -33,7 +35,7 @@ from confide.search.audit.planted import (
 from confide.search.audit.threshold_witness import Witness
 from confide.search.targeted import PTarget
 
-__all__ = ["audit_search", "witness_row"]
+__all__ = ["audit_search", "charged", "witness_row"]
 
 _STEPS = 5
 _FAULTS = {"noise": "too little noise", "fake": "a fake target without noise", "cap": "a cap on examinations",
@@ -67,12 +69,12 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         raise InvalidInput("mechanism", "never looks for another component", "there is nothing private to audit")
     draws, left = mechanism.call.draws_threshold, unplanted(mechanism)
     priced, wrongly = promise_rows(mechanism.guarantees(), mechanism.events)
+    named, planted_charges = charged(mechanism)
     selection = selection_row(mechanism)
-    rows = [*priced, replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
-            walk_row(mechanism)]
-    rows += [*delta_row(mechanism), *miss_rows(mechanism)]
+    rows = [*priced, named, *_of_few(replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
+                              walk_row(mechanism), *delta_row(mechanism)), *miss_rows(mechanism)]
     advance(progress, 1, _STEPS)
-    out = [*wrongly, *miss_controls(mechanism)]
+    out = [*wrongly, *planted_charges, *miss_controls(mechanism)]
     out += [_control("the delta of a list", "a list that is sold as if it told nothing of anybody", row)
             for row in delta_row(mechanism, 0.0)]
     out.append(_control("inside a component", "ties broken by the number of contacts",
@@ -88,8 +90,8 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         out.append(_control("a selection", "a fake target without noise", selection_row(mechanism, QuietFakeTree)))
     advance(progress, 2, _STEPS)
     if draws:
-        rows += [replace(threshold_row(mechanism), note=_left(left, "draw", "sharp", "counted")),
-                 history_row(mechanism)]
+        rows += _of_few(replace(threshold_row(mechanism), note=_left(left, "draw", "sharp", "counted")),
+                        history_row(mechanism))
         planted: list[tuple[str, str, Callable[[], AuditRow]]] = [
             ("draw", "no noise", lambda: threshold_row(mixed(mechanism, NoiselessThreshold), mechanism)),
             ("sharp", "the sensitivity of one count", lambda: threshold_row(mixed(mechanism, SharpThreshold),
@@ -97,11 +99,11 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
             ("counted", "the unexamined counted", lambda: history_row(mixed(mechanism, CountsUnexamined)))]
         out += [_control("the threshold", bug, row()) for key, bug, row in planted if key not in left]
     if mechanism.stop == "private":
-        rows.append(witness_row(Witness(printed=False)))
+        rows += _of_few(witness_row(Witness(printed=False)))
         out.append(_control("list and threshold", "the printed count", witness_row(Witness())))
     advance(progress, 3, _STEPS)
     near = min(mechanism.epsilon, 1.0)  # where noise that is used again shows, and a cap; half of it shows at another
-    rows += [runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near)]
+    rows += _of_few(runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near))
     large = full_size(mechanism, seed)
     rows += large[0]
     out += large[1]
@@ -115,6 +117,20 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
                             runs_row(mechanism, seed, noise=_stuck(seed), epsilon=near)))
     advance(progress, 5, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
+
+
+def charged(mechanism: PTarget) -> tuple[AuditRow, tuple[Control, ...]]:
+    """What the ledger is charged, against epsilon for each call, as the parameters name it.
+
+    Args:
+        mechanism: as it will run.
+    """
+    return charge_rows(mechanism.events(), PureDP(mechanism.calls * mechanism.epsilon), NAMED)
+
+
+def _of_few(*rows: AuditRow) -> list[AuditRow]:
+    """Rows of networks whose lists have laws that can be computed: the campaign's rules, and not its size."""
+    return [row.smaller("the people of small made-up networks") for row in rows]
 
 
 def witness_row(witness: Witness) -> AuditRow:

@@ -95,7 +95,8 @@ def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("lists of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(boards)} simulated runs on {network().name}", unit="lists", concern=Concern.ACCURACY)
+                            f"{len(boards)} simulated runs", unit="lists",
+                            concern=Concern.ACCURACY).smaller(network().name)
 
 
 def _small(it: PTarget) -> PTarget:

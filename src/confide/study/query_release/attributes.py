@@ -1,7 +1,8 @@
 """Figure 3: error of DualQuery against the number of attributes, which are independent.
 
-100,000 positive marginals, n = 100,000 (the authors' prototype; not in the text), eta = .4, s from 200 to 50,000,
-T by Theorem 3.4.2 at (1, .001); spec query_release F. True answers are drawn query by query from the law of each count.
+100,000 positive marginals (of 50 attributes all 19,600), n = 100,000 (the authors' prototype; not in the text),
+eta = .4, s from 200 to 50,000, T by Theorem 3.4.2 at (1, .001); spec query_release F. True answers are drawn query by
+query from the law of each count.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 alt="The largest error grows from less than a tenth to about a third."),
         Table(columns=("attributes", "samples s", "rounds T", "queries and free attributes", "average error",
                        "largest error", "seconds"), rows=tuple(rows),
-              note=f"{queries:,} marginals of {FIGURE_3_RECORDS:,} records, one run each. The text gives the first and "
+              note=f"{queries:,} marginals of {FIGURE_3_RECORDS:,} records, one run each; of few attributes all "
+                   "positive ones, where there are no more. The text gives the first and "
                    "the last s; those between are the authors' prototype's. Seconds are this machine's, without the "
                    "true answers.")))
 

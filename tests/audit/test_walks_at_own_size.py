@@ -1,0 +1,129 @@
+"""Walks at a campaign's own size hold what it promises, and see what happens among many only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from confide.acquisition.audit.outcome import outcome_rows as of_messages
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.audit import AuditRow, DampedNoise, mixed
+from confide.contract import Privacy
+from confide.market.audit.outcome import outcome_rows as of_bits
+from confide.privacy.noise.simulated import study_generator
+from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
+from confide.programs.audit.doors import walked
+from confide.programs.audit.full_size import full_size, full_size_rows
+from confide.programs.audit.made_up import Pool
+from confide.programs.audit.tiny_programs import tiny, tiny_pool
+from confide.programs.dude import Dude
+from confide.regression.audit.privacy import privacy_rows
+from people.all_kinds import campaign_of
+
+JOINTLY = "privacy: everything that others see of a run, jointly"
+
+
+def jointly(rows: list[AuditRow]) -> list[AuditRow]:
+    return [row for row in rows if row.promise == JOINTLY]
+
+
+HEARD: list[int] = []
+
+
+class Counted:
+    """It notes how many reports each of its runs had: what it publishes of them follows from the reports alone."""
+
+    def run(self, data: Any, noise: Any, **rest: Any) -> Any:
+        HEARD.append(len(data[0].report) if isinstance(data, list) else int(np.count_nonzero(data.sent)))
+        return super().run(data, noise, **rest)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["bits", "bits-pair", "bits-unknown-costs"])
+def test_markets_are_walked_with_everybody_there(name: str) -> None:
+    plan = campaign_of(name).plan
+    collection: Any = plan.mechanism
+    HEARD.clear()
+    (row,) = jointly(of_bits(mixed(collection, Counted), 0, (0.1,) if name == "bits-unknown-costs" else (None,)))
+    assert row.verdict == "kept"
+    assert f"all {collection.market.people:,} people" in row.note
+    assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
+    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
+    assert HEARD[-5] == 12
+
+
+def test_a_bought_mean_is_walked_with_everybody_there() -> None:
+    it: Any = campaign_of("mean").plan.mechanism
+    made = it.contracts(next(iter(prior_draws(it.prior, it.people, 1, 0)))[0])
+    everybody = len(made.terms.index)
+    HEARD.clear()
+    (row,) = jointly(of_messages(mixed(it, Counted), made, 0))
+    assert row.verdict == "kept"
+    assert f"all {everybody:,} people" in row.note
+    assert min(HEARD[-2:]) > 0.9 * everybody  # some devices send nothing
+    assert HEARD[-3] <= 6
+
+
+class QuietAmongMany:
+    """A twentieth of the noise where many hand in something."""
+
+    def run(self, data: Any, noise: Any, **rest: Any) -> Any:
+        many = sum(len(batch.index) for batch in data) > 5000
+        return super().run(data, DampedNoise(noise, 0.05) if many else noise, **rest)  # type: ignore[misc]
+
+
+@pytest.mark.slow
+def test_a_regression_is_walked_with_everybody_there() -> None:
+    it: Any = campaign_of("regression").plan.mechanism
+    rows = [row for row in privacy_rows(it, 0) if row.holds]
+    assert {row.verdict for row in rows} == {"kept"}
+    assert all(f"{it.setting.people:,} people hand in a record" in row.note for row in rows)
+    assert any(row.flagged for row in privacy_rows(mixed(it, QuietAmongMany), 0))
+
+
+PROGRAMS: dict[str, Dude] = {
+    "averages": PrivDude(UnitDemand(900, 200, goods=4), 2.0, 1e-6, rounds=20, burn_in=10),
+    "presence": PrivDude(UnitDemand(900, 200, goods=4), 2.0, 1e-6, rounds=20, burn_in=10, neighbours="null"),
+    "audited": TightenAndAudit(UnitDemand(4000, (2000,) * 4, goods=4), 2.0, 1e-6, rounds=20, burn_in=10,
+                               law="discrete_gaussian"),
+    "flags": RoundDude(UnitDemand(4000, (2000,) * 4, goods=4), 2.0, 1e-6, rounds=20, burn_in=10, batch=500),
+    "many flags": RoundDude(UnitDemand(4000, (2000,) * 4, goods=4), 2.0, 1e-6, rounds=20, burn_in=10),
+}
+
+
+class BigLeak:
+    """A twentieth of the noise beyond 500 people."""
+
+    def run(self, data: Any, noise: Any, **rest: Any) -> Any:
+        many = self.program.people > 500  # type: ignore[attr-defined]
+        return super().run(data, DampedNoise(noise, 0.05) if many else noise, **rest)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_programs_are_walked_at_their_own_size(name: str) -> None:
+    it = PROGRAMS[name]
+    pool = Pool.of(it.program, study_generator(0, "people"), 40)
+    (row,), (control,) = full_size(it, it, pool)
+    assert row.verdict == "kept"
+    assert not row.among
+    assert 0.4 * row.promised < row.measured <= row.promised * (1 + 1e-9)
+    # Of many times at which flags may rise the law is not computed: then the path alone is measured, and holds nothing.
+    promises = {each.sentence() for each in it.guarantees().privacy if each.claimable}
+    assert set(row.holds) == (set() if name == "many flags" else promises)
+    assert control.flagged
+    assert any(row.flagged for row in full_size_rows(it, mixed(it, BigLeak), pool))
+    # Six people do not show it.
+    few = tiny_pool(it.program, 0)
+    twin = tiny(mixed(it, BigLeak), few)
+    assert isinstance(twin, BigLeak)
+    own = Pool.of(twin.program, study_generator(0, "t"), 0, few.records)
+    assert not any(audit.flagged for audit in walked(twin, own, 0, pairs=2).values())
+
+
+def test_a_smaller_copy_of_a_program_holds_nothing_of_the_campaign() -> None:
+    it = PROGRAMS["averages"]
+    few = replace(it, program=replace(it.program, people=300))
+    (row,) = full_size_rows(it, few, Pool.of(few.program, study_generator(0, "people"), 40))
+    assert (row.among, row.holds) == ("300 people", ())
