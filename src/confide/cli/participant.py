@@ -40,12 +40,13 @@ def submit(
     from confide.cli import output
     from confide.cli.typed import values
     from confide.contract.kinds import ContractKind
+    from confide.people.device_odds import LARGEST_LEVEL
 
     it, typed = load(campaign), values(record)
     drawn = contract is not None or not isinstance(it.file.kind, ContractKind)  # else it is the report before contracts
     before = drawn and it.submitted(identity)
     row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total,
-                    **({} if largest is None else {"largest": largest}))
+                    largest=LARGEST_LEVEL if largest is None else largest)
     spent, caution = it.spent(identity), it.caution(typed)
     if as_json:
         emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion,
