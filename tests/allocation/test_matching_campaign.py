@@ -226,6 +226,18 @@ def test_who_withdraws_counts_as_empty(tmp_path: Path) -> None:
         assert "Participant 3" in words(it.share("3", tmp_path / "out", record=typed(lines()[2])))
 
 
+def test_who_withdrew_before_is_told_nothing_of_payments_where_none_are(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    with Store() as store:
+        it.hand_in("3", typed(lines()[2]), store=store)
+        assert it.withdraw("3", store=store)
+        it.settle(tmp_path / "out", store=store)
+        told = words(it.share("3", store=store))
+    assert "Participant 3: no good" in told
+    assert "paid" not in told
+    assert "deposit" not in told
+
+
 @pytest.mark.slow
 def test_the_budget_is_shared(tmp_path: Path) -> None:
     first, second = campaign(tmp_path), campaign(tmp_path, ('title = "Who', 'title = "Again: who'), name="again")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from confide.campaign import Campaign
-from confide.campaign.trade_off import points, trade_off
+from confide.campaign import trade_off as module
+from confide.campaign.trade_off import kept_trade_off, points, trade_off
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy
 from confide.contract.presentation import Picture, Section, Table
@@ -30,6 +33,29 @@ def test_every_kind_has_a_table_of_levels(name: str) -> None:
     assert isinstance(more[1], float)
     assert own[1] < more[1]
     assert more[-1] == "the campaign's own [budget] does not admit it"
+
+
+def test_who_looks_again_plans_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each campaign, however many look at once; nothing is kept of a campaign that is gone."""
+    campaign, asked = campaign_of("bits"), list[Campaign]()
+
+    def counted(it: Campaign, factors: tuple[float, ...] = (1.0,)) -> Section:
+        asked.append(it)
+        return trade_off(it, factors)
+
+    monkeypatch.setattr(module, "trade_off", counted)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(kept_trade_off, [campaign] * 8))
+    assert asked == [campaign]
+    assert all(each is found[0] for each in found)
+    other = Campaign(campaign.file)
+    assert table_of(kept_trade_off(other)).rows == table_of(found[0]).rows
+    assert len(asked) == 2
+    before = len(module._kept)
+    asked.clear()
+    del other
+    gc.collect()
+    assert len(module._kept) == before - 1
 
 
 def test_the_campaigns_own_level_is_its_plan() -> None:

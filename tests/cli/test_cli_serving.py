@@ -159,6 +159,13 @@ def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password
                 client.get("/api/v1/me", headers=head)
             metrics = client.get("/metrics", headers={"Authorization": f"Bearer {counts.read_text().strip()}"}).text
             assert 'confide_requests_total{method="GET",route="/me",status="200"} 20.0' in metrics
+            with socket.create_connection(("127.0.0.1", int(base.rpartition(":")[2])), timeout=60) as raw:
+                raw.sendall(b"no HTTP at all\r\n\r\n")
+                answer = b"".join(iter(lambda: raw.recv(4096), b"")).decode()
+            assert answer.startswith("HTTP/1.1 400 ")
+            for name in ("content-security-policy: default-src 'none'", "x-content-type-options: nosniff",
+                         "cache-control: no-store"):
+                assert name in answer.lower()
             part = b'--abc\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
             for body in (part + b"SECRET\r\n--abX", b"SECRET=1", b"--abc\r\nSECRET VALUE: 1\r\n\r\n",
                          part + b"1\r\n--abc--SECRET"):

@@ -410,7 +410,9 @@ class Campaign:
             outcome = stored_outcome(self, there)
         if slot in gone:
             terms = kind.payouts(plan)
-            back = terms.money(terms.deposit) if terms is not None and terms.deposit and gone[slot] else ""
+            back = None
+            if terms is not None and terms.deposit:
+                back = terms.money(terms.deposit) if gone[slot] else ""
             return [withdrawn_section(identity, back)]
         return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
 

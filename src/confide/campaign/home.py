@@ -27,6 +27,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import URL
@@ -111,8 +112,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._release(content)
-        return read_bytes("released", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+        return self._noted("released", content)
 
     def release(self, content: str, manifest: str) -> None:
         """Note durably which outcome of a campaign is the released one, before it leaves; nothing, where it was noted.
@@ -124,7 +124,7 @@ class Home:
         Raises:
             Refused: another one was released.
         """
-        write_once("released", self._release(content), manifest + "\n")
+        write_once("released", self._note("released", content), manifest + "\n")
         if self.released(content) != manifest:
             raise released_elsewhere()
 
@@ -155,7 +155,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        return self._begin(content).exists()
+        return self._note("begun", content).exists()
 
     def begin(self, content: str) -> None:
         """Note durably that noise of a campaign is going to be drawn into a journal, which is on disk already.
@@ -163,7 +163,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        write_once("begun", self._begin(content), "\n")
+        write_once("begun", self._note("begun", content), "\n")
 
     def unbegin(self, content: str) -> None:
         """Forget that noise of a campaign was drawn: nobody learns anything of the run that it was for.
@@ -182,11 +182,11 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._begin(content)
-        said = read_bytes("begun", path, 1024).decode("ascii", "replace").split() if path.exists() else []
+        said = (self._noted("begun", content) or "").split()
         if not said:
             return None
         if len(said) != 2 or not said[0].isdecimal():
+            path = self._note("begun", content)
             raise InvalidInput("begun", f"{path} says nothing of a journal", "must be what an attempt wrote there")
         return int(said[0]), said[1]
 
@@ -197,13 +197,7 @@ class Home:
             content: digest of what the campaign's file says.
             seal: of the journal, which is on disk.
         """
-        replace_private(self._begin(content), f"{seal[0]} {seal[1]}\n")
-
-    def _begin(self, content: str) -> Path:
-        return self.folder / "begun" / content
-
-    def _release(self, content: str) -> Path:
-        return self.folder / "released" / content
+        replace_private(self._note("begun", content), f"{seal[0]} {seal[1]}\n")
 
     def final_round(self, content: str) -> str | None:
         """The digest of a campaign's final round of contracts; None where none is final.
@@ -211,8 +205,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._round(content)
-        return read_bytes("contracts", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+        return self._noted("contracts", content)
 
     def finish_round(self, content: str, contracts: str) -> None:
         """Note durably which round of contracts is the final one; nothing, where it was noted.
@@ -224,12 +217,9 @@ class Home:
         Raises:
             Refused: another one is.
         """
-        write_once("contracts", self._round(content), contracts + "\n")
+        write_once("contracts", self._note("contracts", content), contracts + "\n")
         if self.final_round(content) != contracts:
             raise Refused("another round of contracts is final", "records may have been sent on it")
-
-    def _round(self, content: str) -> Path:
-        return self.folder / "contracts" / content
 
     def restored(self, content: str) -> bool:
         """Whether a campaign came with a copy, and its original may have settled or paid it since.
@@ -237,7 +227,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        return self._restored(content).exists()
+        return self._note("restored", content).exists()
 
     def hold(self, content: str) -> None:
         """Note durably that a campaign came with a copy, so that it is neither settled nor paid.
@@ -245,7 +235,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        write_once("restored", self._restored(content), "\n")
+        write_once("restored", self._note("restored", content), "\n")
 
     def confirm(self, content: str) -> None:
         """Forget that a campaign came with a copy: its original has neither settled nor paid it, and never will.
@@ -253,13 +243,19 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._restored(content)
+        path = self._note("restored", content)
         if path.exists():
             path.unlink(missing_ok=True)
             sync(path.parent)
 
-    def _restored(self, content: str) -> Path:
-        return self.folder / "restored" / content
+    def _note(self, kind: Literal["released", "begun", "contracts", "restored"], content: str) -> Path:
+        """Where the installation notes something of a campaign, by the digest of what its file says."""
+        return self.folder / kind / content
+
+    def _noted(self, kind: Literal["released", "begun", "contracts"], content: str) -> str | None:
+        """What a note says; None where there is none."""
+        path = self._note(kind, content)
+        return read_bytes(kind, path, 1024).decode("ascii", "replace").strip() if path.exists() else None
 
     def _secret(self, name: str) -> bytes:
         path = self.folder / name

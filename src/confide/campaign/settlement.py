@@ -165,9 +165,9 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
         return "refuses", f"The ledger refuses the campaign: {error}."
     names = store.data_sets()
     if file.budget.data_set not in names:
-        known_names = f": known {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names))}"
+        known_names = f": known {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names))}. "
         return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
-                          + (f"{known_names}. The same people under another name have another budget." if names else "."))
+                          + (f"{known_names}The same people under another name have another budget." if names else "."))
     return "admits", "The ledger admits the campaign as it stands now."
 
 

@@ -12,7 +12,9 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import ValidationError
 
@@ -24,7 +26,7 @@ from confide.contract.errors import BudgetExceeded, InvalidInput, Refused, Solve
 from confide.contract.guarantees import Accuracy, Budget, Guarantees, Privacy
 from confide.contract.presentation import Block, Section, Table, Text
 
-__all__ = ["FACTORS", "Point", "points", "trade_off"]
+__all__ = ["FACTORS", "Point", "kept_trade_off", "points", "trade_off"]
 
 FACTORS = (0.125, 0.25, 0.5, 1 / math.sqrt(2.0), 1.0, math.sqrt(2.0), 2.0, 4.0, 8.0)
 """By what the levels are multiplied: public, and the same for every campaign."""
@@ -126,6 +128,33 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     else:
         blocks.append(Text(("There is no picture: neither an error nor money is promised at two of these levels.",)))
     return Section(title="Privacy, error and money", blocks=tuple(blocks))
+
+
+def kept_trade_off(campaign: Campaign) -> Section:
+    """`trade_off` at the public factors, planned once for each campaign object, and forgotten with it.
+
+    Args:
+        campaign: as in `points`.
+
+    Raises:
+        Refused: as `points`.
+    """
+    with _keeping:
+        mine = _kept.setdefault(campaign, _Kept())
+    with mine.lock:  # of many who look at once, one plans
+        if mine.section is None:
+            mine.section = trade_off(campaign)
+        return mine.section
+
+
+class _Kept:
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.section: Section | None = None
+
+
+_keeping = Lock()
+_kept: WeakKeyDictionary[Campaign, _Kept] = WeakKeyDictionary()
 
 
 def _levels(file: CampaignFile) -> dict[str, float]:

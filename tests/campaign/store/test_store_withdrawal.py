@@ -14,6 +14,7 @@ from campaign.small import tree
 from campaign.store.counting import DEPOSIT, Counting, name, report, write
 from campaign.store.invariants import Life, account, lives
 from confide.campaign import Campaign, Home, State, Store, verify
+from confide.campaign.pages import withdrawn_section
 from confide.contract import InvalidInput, Refused
 
 ANSWERS = {0: 1, 1: 20, 2: 300, 3: 4_000}
@@ -204,6 +205,12 @@ def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> No
         assert "The deposit of 0.03 EUR that she had left is returned" in str(told.blocks)
         assert "She had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
         assert [row["deposit"] for row in campaign.payouts(store=store).withdrawn.to_pylist()] == [3, 3, 3, 3, 0, 0]
+
+
+def test_who_left_no_deposit_where_nobody_does_reads_of_none() -> None:
+    told = [str(withdrawn_section("7", deposit).blocks) for deposit in (None, "", "0.03 EUR")]
+    assert ["deposit" in each for each in told] == [False, True, True]
+    assert all("counts as empty; nothing is paid for it." in each for each in told)
 
 
 # ---- after it

@@ -17,7 +17,7 @@ from confide.campaign.service.api.routes import router
 from confide.campaign.service.shell import problems
 from confide.campaign.service.shell.body_limit import BodyLimit
 from confide.campaign.service.shell.faults import Faults
-from confide.campaign.service.shell.guards import PartsOf, bearer, may_upload
+from confide.campaign.service.shell.guards import PartsOf, bearer, has_session, may_upload
 from confide.campaign.service.shell.headers import SecurityHeaders
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
@@ -26,6 +26,7 @@ from confide.campaign.service.web.mounting import add_pages, as_page
 
 __all__ = ["create_app"]
 
+_STRANGERS = 1 << 16  # bytes of a request without a session: a log-in and a code are far shorter
 _UPLOADS = ("/known", "/confirmations", "/batches", "/answer")
 
 
@@ -82,7 +83,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             raise HTTPException(401, "this is for whoever has the token of the metrics", {"WWW-Authenticate": "Bearer"})
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
-    app.add_middleware(BodyLimit, settings.largest_body, settings.largest_upload, _UPLOADS, may_upload)
+    app.add_middleware(BodyLimit, strangers=_STRANGERS, largest=settings.largest_body,
+                       largest_upload=settings.largest_upload, uploads=_UPLOADS, has_session=has_session,
+                       may_upload=may_upload)
     app.add_middleware(Faults, unforeseen)
     app.add_middleware(SecurityHeaders, settings.secure)
     app.add_middleware(Watched, metrics)

@@ -34,6 +34,7 @@ VARIABLE = "CONFIDE_SERVICE"
 """The environment variable that holds the settings, as JSON."""
 
 _APPLICATION = "confide.campaign.service.serving:application"
+_PROTOCOL = "confide.campaign.service.shell.protocol:Protocol"
 _GRACE = 20  # seconds that requests have to end
 _SILENT = 30  # seconds without a sign of life after which a process is replaced: a settlement may keep all of it busy
 
@@ -77,7 +78,7 @@ def serve(
 
 def _serve(sockets: list[socket], workers: int, proxy: str) -> None:
     options: dict[str, Any] = {
-        "factory": True, "log_config": None, "access_log": False, "server_header": False,
+        "factory": True, "http": _PROTOCOL, "log_config": None, "access_log": False, "server_header": False,
         "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}
     if workers == 1:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # it comes again once the process has ended gracefully

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from campaign.service.clients import Caller, serving
 from campaign.service.parts import PASSWORD
 from confide.campaign.service.shell import trying
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE
 from confide.contract import StoreFailed, kind
 
 WRONG = {"name": "ada", "password": "not her password"}
@@ -78,14 +78,14 @@ def test_a_class_behind_one_address_joins(tmp_path: Path, waits: list[float]) ->
         school.joined(codes[8]["code"])
 
 
-def asked(app: FastAPI, path: str, headers: dict[str, str], length: int) -> tuple[int, int]:
+def asked(app: FastAPI, path: str, headers: dict[str, str], length: int | None) -> tuple[int, int]:
     """The status of a request with a body, and how many of its parts were read before the answer."""
     read, answers = 0, []
 
     async def receive() -> dict[str, Any]:
         nonlocal read
         read += 1
-        return {"type": "http.request", "body": b"x" * min(length, 1 << 16), "more_body": True}
+        return {"type": "http.request", "body": b"x" * min(length or 1 << 16, 1 << 16), "more_body": True}
 
     async def send(message: Any) -> None:
         answers.append(message)
@@ -93,7 +93,8 @@ def asked(app: FastAPI, path: str, headers: dict[str, str], length: int) -> tupl
     scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
              "root_path": "", "scheme": "http", "http_version": "1.1", "server": ("testserver", 80),
              "client": ("192.0.2.7", 50_000), "headers": [(name.lower().encode(), value.encode()) for name, value in {
-                 "Content-Length": str(length), "Content-Type": "multipart/form-data; boundary=x", **headers}.items()]}
+                 **({} if length is None else {"Content-Length": str(length)}),
+                 "Content-Type": "multipart/form-data; boundary=x", **headers}.items()]}
     asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
     return answers[0]["status"], read
 
@@ -107,12 +108,32 @@ def test_what_strangers_upload_is_not_read(tmp_path: Path) -> None:
                             {"Authorization": "Bearer x"}, {"Authorization": f"Bearer {vera.token}"}):
                 assert asked(app, path, headers, 3 << 20) == (413, 0), (path, headers)
         for path in ("/desk/drafts", "/desk/campaigns/1/known", "/mine/report", "/leave"):
-            assert asked(app, path, {"Cookie": "x=y"}, 1 << 19) == (401, 0), path
+            assert asked(app, path, {"Cookie": "x=y"}, 1 << 15) == (401, 0), path
+        for path in ("/desk/drafts", "/api/v1/drafts", "/api/v1/campaigns/1/invitations", "/api/v1/login", "/join"):
+            for headers in ({}, {"Cookie": f"{PARTICIPANT_COOKIE}=y"}, {"Authorization": "Bearer x"}):
+                assert asked(app, path, {"Content-Type": "application/json", **headers}, 1 << 19) == (413, 0), path
+                chunked = {"Content-Type": "application/json", "Transfer-Encoding": "chunked", **headers}
+                status, read = asked(app, path, chunked, None)
+                assert status in (401, 413), path
+                assert read <= 2, path  # at most 64 KiB, and what goes beyond
         olga = anybody.logged_in("olga")
         large = b"id\n" + b"1" * (3 << 20)
         answer = anybody.client.post("/api/v1/campaigns/1/known", content=large, headers={
             "Authorization": f"Bearer {olga.token}", "Content-Type": "text/csv"})
         assert answer.status_code == 404  # it was let through, to where there is no campaign
+
+
+def test_whoever_has_a_session_may_send_more(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, anybody):
+        long = {"text": "x" * (1 << 17)}
+        anybody("POST", "/drafts", json=long, status=413)
+        olga = anybody.logged_in("olga")
+        assert olga("POST", "/drafts", json=long, status=201)["text"] == long["text"]
+        draft = olga("POST", "/drafts", json={"text": kind("regression").template}, status=201)
+        number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
+        code = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"][0]["code"]
+        hers = anybody.joined(code)
+        assert hers("PUT", "/mine/report", json={"values": {"x" * 70_000: "1"}}, status=422)["status"] == 422
 
 
 def test_an_answer_that_nobody_foresaw_has_all_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
 
 from campaign.service.clients import Caller, serving
+from confide.campaign.service.shell.problems import install, status_of
+from confide.campaign.service.work.faults import NotNow
 
 SECRET = "a-secret-value"
 
@@ -17,6 +21,23 @@ SECRET = "a-secret-value"
 def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
     with serving(tmp_path_factory.mktemp("problems")) as (_, anybody):
         yield anybody.logged_in("ada")
+
+
+def test_a_process_that_ends_says_when_to_come_again() -> None:
+    """It is nothing that the participant did, and another process, or the next one, takes it."""
+    error = NotNow("the service is shutting down", "hand it in again in a moment")
+    app = FastAPI()
+    install(app)
+
+    @app.get("/")
+    def ending() -> None:
+        raise error
+
+    answer = TestClient(app).get("/")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert answer.json()["detail"] == "the service is shutting down"
+    assert answer.json()["limit"] == "hand it in again in a moment"
+    assert status_of(error) == 503
 
 
 @pytest.mark.parametrize(("method", "path", "sent", "field", "detail", "limit"), [

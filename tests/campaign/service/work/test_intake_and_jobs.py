@@ -18,7 +18,7 @@ from campaign.service.parts import Clock, Parts, filled, sent
 from confide.campaign import State
 from confide.campaign.service.work import Intake, Jobs, Task, Worker
 from confide.campaign.service.work import intake as intake_module
-from confide.campaign.service.work.faults import Changed, Unknown
+from confide.campaign.service.work.faults import Changed, NotNow, Unknown
 from confide.campaign.store import schema as s
 from confide.contract import InvalidInput, Refused, StoreFailed, kind
 
@@ -85,7 +85,7 @@ def test_nothing_is_taken_once_it_is_closed(parts: Parts, campaign: int) -> None
     intake.submit(campaign, 0, b"\1\0\0")
     intake.close()
     intake.close()
-    with pytest.raises(Refused, match="shutting down"):
+    with pytest.raises(NotNow, match="shutting down"):
         intake.submit(campaign, 1, b"\1\0\0")
     parts.store.close_collection(campaign)
     with pytest.raises(Refused, match="nothing is asked"):

@@ -25,7 +25,7 @@ from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
 from confide.campaign.settlement import ledger_says
-from confide.campaign.trade_off import trade_off
+from confide.campaign.trade_off import kept_trade_off
 
 __all__ = ["router"]
 
@@ -112,7 +112,7 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
 @router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
 def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
     """Privacy, error and money at other levels of privacy, from public parameters alone."""
-    return SectionsModel(sections=[trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
+    return SectionsModel(sections=[kept_trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
 
 
 @router.post("/{number}/open", responses=answers(*_WHO, 404, 409))

@@ -17,7 +17,7 @@ from confide.campaign.service.access import Operator, Participant, Role, csrf_of
 from confide.campaign.service.shell.parts import Parts
 
 __all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
-           "may_upload", "needs", "parts_of", "taking_part", "token_of"]
+           "has_session", "may_upload", "needs", "parts_of", "taking_part", "token_of"]
 
 OPERATOR_COOKIE, PARTICIPANT_COOKIE = "confide_operator", "confide_participant"
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -83,6 +83,17 @@ def needs(role: Role) -> Callable[[Request], Operator]:
 
     guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
     return guard
+
+
+async def has_session(scope: Scope) -> bool:
+    """Whether whoever asks is an operator who has logged in, or a participant who has joined."""
+    request = Request(scope)
+    sessions, token = parts_of(request).sessions, bearer(request)
+    operator = token or request.cookies.get(OPERATOR_COOKIE, "")
+    if operator and await run_in_threadpool(sessions.who, operator) is not None:
+        return True
+    hers = token or request.cookies.get(PARTICIPANT_COOKIE, "")
+    return bool(hers) and await run_in_threadpool(sessions.participant, hers) is not None
 
 
 async def may_upload(scope: Scope) -> bool:

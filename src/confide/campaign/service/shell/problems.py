@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from confide.campaign.service.access import new_code
-from confide.campaign.service.work.faults import Changed, Unknown
+from confide.campaign.service.work.faults import Changed, NotNow, Unknown
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, StoreFailed
 
 __all__ = ["MEDIA", "Answer", "Problem", "answers", "install", "problem_response", "status_of"]
@@ -63,7 +63,7 @@ def status_of(error: ConfideError) -> int:
             return 404
         case Refused() | Changed():
             return 409
-        case StoreFailed():
+        case StoreFailed() | NotNow():
             return 503
     return 500
 
@@ -79,6 +79,8 @@ def _told(error: ConfideError) -> JSONResponse:
         case StoreFailed():
             return problem_response(503, "the store cannot do this now", limit="try again in a moment",
                                     headers={"Retry-After": "5"})
+        case NotNow():
+            return problem_response(503, error.why, limit=error.remedy, headers={"Retry-After": "5"})
     return problem_response(status_of(error), str(error))
 
 

@@ -23,7 +23,7 @@ from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, take_answer
 from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
-from confide.campaign.trade_off import trade_off
+from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries
 from confide.contract.presentation import Section
@@ -215,7 +215,7 @@ def _levels(request: Request, title: str, back: str, campaign: Callable[[], Camp
     try:
         it = campaign()
         title = it.file.title
-        shown = [trade_off(it)]
+        shown = [kept_trade_off(it)]
     except ConfideError as error:
         problem = str(error)
     return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)

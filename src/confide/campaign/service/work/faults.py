@@ -1,10 +1,25 @@
-"""What can go wrong with a request besides bad input: what is asked for is not there, or has changed meanwhile."""
+"""What can go wrong with a request besides bad input: what is asked for is not there, has changed meanwhile, or cannot
+be done by a process that ends.
+"""
 
 from __future__ import annotations
 
 from confide.contract.errors import ConfideError
 
-__all__ = ["Changed", "Unknown"]
+__all__ = ["Changed", "NotNow", "Unknown"]
+
+
+class NotNow(ConfideError):
+    """A process cannot do it now; another attempt, here or in another process, will do.
+
+    Args:
+        why: it cannot.
+        remedy: what to do.
+    """
+
+    def __init__(self, why: str, remedy: str) -> None:
+        self.why, self.remedy = why, remedy
+        super().__init__(f"{why} ({remedy})")
 
 
 class Unknown(ConfideError):

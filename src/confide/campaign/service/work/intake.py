@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
+from confide.campaign.service.work.faults import NotNow
 from confide.campaign.store import Store
-from confide.contract.errors import Refused, StoreFailed
+from confide.contract.errors import StoreFailed
 
 __all__ = ["Intake"]
 
@@ -61,13 +62,14 @@ class Intake:
             once: whether no other one may replace it.
 
         Raises:
-            Refused, InvalidInput: as `Store.submit`; or this process is shutting down.
+            Refused, InvalidInput: as `Store.submit`.
+            NotNow: this process is shutting down.
             StoreFailed: the database cannot; or has not in time, and may still do so.
         """
         handed = _Handed(campaign, slot, report, once)
         with self._lock:
             if self._closed:
-                raise Refused("the service is shutting down", "hand it in again in a moment")
+                raise NotNow("the service is shutting down", "hand it in again in a moment")
             self._waiting.put(handed)
         try:
             handed.done.result(timeout=_PATIENCE)

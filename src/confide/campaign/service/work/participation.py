@@ -239,7 +239,9 @@ class Participation:
             raise Refused("the campaign is not settled yet", "look again later")
         self._publish(opened)
         if values is None and self._store.has_withdrawn(who.campaign, who.slot):
-            raise Refused("she has withdrawn, so that there is no share", "a deposit that she left is returned")
+            terms = kind.payouts(campaign.plan)
+            raise Refused("she has withdrawn, so that there is no share",
+                          "a deposit that she left is returned" if terms is not None and terms.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
