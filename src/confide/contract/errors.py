@@ -166,7 +166,8 @@ class SolverFailed(ConfideError):
 class StoreFailed(ConfideError):
     """A database that did not do what was asked: locked, full, read-only, out of reach.
 
-    Nothing of the step was kept, but where the message says that it was done and only the erasing was not.
+    Nothing of the step was kept, but where the message says that it was done and only the erasing was not; or that a
+    report, which waits to be stored with others, was not stored in time: it may still be.
 
     Args:
         store: its URL without a password.
