@@ -134,8 +134,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._charge(content)
-        return read_bytes("charged", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+        return self._noted("charged", content)
 
     def charge(self, content: str, code: str) -> None:
         """Note durably with which code a campaign was charged; nothing, where it was noted.
@@ -144,10 +143,7 @@ class Home:
             content: digest of what the campaign's file says.
             code: digest of the mechanism's code.
         """
-        write_once("charged", self._charge(content), code + "\n")
-
-    def _charge(self, content: str) -> Path:
-        return self.folder / "charged" / content
+        write_once("charged", self._note("charged", content), code + "\n")
 
     def begun(self, content: str) -> bool:
         """Whether noise of a campaign may have been drawn into a journal.
@@ -171,7 +167,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._begin(content)
+        path = self._note("begun", content)
         if path.exists():
             path.unlink(missing_ok=True)
             sync(path.parent)
