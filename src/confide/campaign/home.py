@@ -244,11 +244,11 @@ class Home:
             path.unlink(missing_ok=True)
             sync(path.parent)
 
-    def _note(self, kind: Literal["released", "begun", "contracts", "restored"], content: str) -> Path:
+    def _note(self, kind: Literal["released", "charged", "begun", "contracts", "restored"], content: str) -> Path:
         """Where the installation notes something of a campaign, by the digest of what its file says."""
         return self.folder / kind / content
 
-    def _noted(self, kind: Literal["released", "begun", "contracts"], content: str) -> str | None:
+    def _noted(self, kind: Literal["released", "charged", "begun", "contracts"], content: str) -> str | None:
         """What a note says; None where there is none."""
         path = self._note(kind, content)
         return read_bytes(kind, path, 1024).decode("ascii", "replace").strip() if path.exists() else None
