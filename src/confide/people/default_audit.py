@@ -104,9 +104,10 @@ def audit_mechanism(
     rows, bugs, unknown = list[AuditRow](), list[Control](), 0
     for promise in attacked:
         it = _attack(mechanism, roles, people, promise, count, seed)
-        found, row = it.measured()
+        found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
-            row = (row if row.flagged else replace(row, note=row.note or _power(found, count, it))).holding(promise)
+            note = row.note if row.flagged else row.note or _power(found, count, anew=anew)
+            row = replace(row, note=note).holding(promise)
         rows.append(row)
         unknown += row.verdict is Verdict.NOT_MEASURED
         step()
@@ -177,22 +178,23 @@ class _Attack:
         claim: Any = self.promise.loss
         return walk(run, pairs, claim, self.seed, part=self.part, hidden=self.hidden, named=self.named, probed=probed)
 
-    def measured(self) -> tuple[Walk, AuditRow]:
-        """The whole walk, and a few pairs of it in modules that have run nothing yet."""
-        before = {} if self.first is not None else kept(self.mechanism)
+    def measured(self) -> tuple[Walk, AuditRow, bool]:
+        """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
+        before = kept(self.mechanism)
         found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
         row = found.row(self.promise)
-        if self.first is None and not row.flagged:
+        anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
+        if anew is not None and anew.leaks:
+            row = anew.row(self.promise)
+            return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}"), True
+        alone = anew is not None and not anew.failure  # there are modules that can be imported once alone
+        if not alone and not row.flagged:
             changed = [name for name, held in kept(self.mechanism).items() if held != before.get(name)]
-            return found, row if not changed else AuditRow.unmeasured(
-                self.promise, f"a run changes {', '.join(changed[:3])}, which the next one finds, and its modules "
-                              "cannot be imported anew: put them into files, or keep nothing there")
-        if self.first is not None and not row.flagged:
-            anew = self.walk(self.first, islice(self.certain(), _FIRST))
-            if anew.leaks:
-                row = anew.row(self.promise)
-                return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}")
-        return found, row
+            if changed:
+                row = AuditRow.unmeasured(
+                    self.promise, f"a run changes {', '.join(changed[:3])}, which the next one finds, and its modules "
+                                  "cannot be imported anew: put them into files, or keep nothing there")
+        return found, row, alone
 
 
 def _attack(
@@ -232,14 +234,13 @@ def _rule(rule: Any) -> HiddenPart:
     return found
 
 
-def _power(found: Walk, count: int, it: _Attack) -> str:
+def _power(found: Walk, count: int, *, anew: bool) -> str:
     """What "kept" leaves open."""
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
-    kept = "" if it.first is not None else "; its modules could not be imported anew, so that what they keep between " \
-                                           "runs was there"
-    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}{kept}"
+    there = "" if anew else "; its modules could not be imported anew, so that what they keep between runs was there"
+    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}{there}"
 
 
 def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
