@@ -108,8 +108,9 @@ def test_the_price_of_each_promise_stands_in_the_report(name, monkeypatch) -> No
     made: list[tuple[list[AuditRow], list[Control]]] = []
 
     def kept(*given: Any) -> Any:
-        made.append(promise_rows(*given))
-        return made[-1]
+        rows, controls = promise_rows(*given)
+        made.append((list(rows), list(controls)))
+        return rows, controls
 
     for each in AUDITS:
         monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", kept)
