@@ -69,6 +69,7 @@ def test_a_copy_under_load(tmp_path: Path, database_url: str, elsewhere: str | N
             confide(home, "backup", str(archive), "--store", database_url)
             took = time.monotonic() - begun
             during = sum(each.at < begun + took for each in load.acknowledged) - len(before)
+        assert set(load.statuses) == {204}
         assert check(store, crowd)["told"] == len(crowd.people)
         assert tree.end() == 0
     assert 0 < len(before) < len(crowd.people)
