@@ -60,7 +60,8 @@ class Parts:
         self._worker: Thread | None = None
 
     def start(self) -> None:
-        """Begin to do jobs, and to forget what has ended."""
+        """Begin to do jobs, and to forget what has ended, or what processes that died have left."""
+        self.rounds.sweep()
         with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
             import_module("pandas")
         runs = [self._sweep, self._look_ahead]

@@ -20,7 +20,7 @@ from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
 from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
-from confide.campaign.service.work.payout_files import payout_file, take_answer
+from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
@@ -178,13 +178,13 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "final":
                 parts.rounds.finish(it)
             case "approve":
-                it.campaign.approve_payouts(str(form.get("code", "")), store=parts.store)
+                settled_campaign(it, parts.store).approve_payouts(str(form.get("code", "")), store=parts.store)
             case "export":
-                return _export(parts, it.campaign, number)
+                return _export(parts, settled_campaign(it, parts.store), number)
             case "answer":
-                take_answer(it.campaign, parts.store, _uploaded(form))
+                take_answer(settled_campaign(it, parts.store), parts.store, _uploaded(form))
             case "reopen":
-                it.campaign.reopen_payouts(store=parts.store)
+                settled_campaign(it, parts.store).reopen_payouts(store=parts.store)
             case _:
                 raise HTTPException(404, "nothing of that name can be done")
     except ConfideError as error:

@@ -205,7 +205,10 @@ class Participation:
         Raises:
             Refused: a custodian holds the data.
         """
-        return self._opened.get(who.campaign).campaign.withdraw(self.identity(who), store=self._store)
+        opened = self._opened.get(who.campaign)
+        before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
+        Rounds.tidy(opened)  # rows that a process which died has left may be hers
+        return before
 
     def contract(self, who: Participant) -> Contract | None:
         """What the round as it stands offers her; None where there is none."""

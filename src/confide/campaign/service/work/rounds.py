@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.contracts import Round, finish, round_of
+from confide.campaign.folder import hidden_beside, tidy
 from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.states import State
 from confide.campaign.store import Store
@@ -55,7 +54,7 @@ def nothing_to_decline() -> Refused:
     return Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
 
 
-_PREFIX = ".rows-"
+_ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
 
 
 class Rounds:
@@ -136,6 +135,8 @@ class Rounds:
                 raise Refused(f"somebody who has declined or withdrawn is in round {found.number}",
                               "draw up another round, which leaves her out, and show it to everybody")
 
+        if current(self._store, opened) is None:
+            raise Refused("no contracts were drawn up", "draw up a round first")
         return finish(opened.campaign, self._store, self._store.home, check)
 
     @contextmanager
@@ -148,9 +149,15 @@ class Rounds:
 
     @staticmethod
     def tidy(opened: OpenedCampaign) -> None:
-        """Remove what processes that died have left of rows; for a settled campaign, which nobody reads again."""
-        for each in opened.folder.glob(f"{_PREFIX}*"):
-            rmtree(each, ignore_errors=True)
+        """Remove what processes that died have left of a campaign's rows; what somebody reads now stays."""
+        tidy(opened.folder / _ROWS)
+
+    def sweep(self) -> None:
+        """The same for all campaigns of the installation."""
+        folders = self._store.home.campaign_folder(0).parent
+        for each in folders.iterdir() if folders.is_dir() else ():
+            if each.is_dir():
+                tidy(each / _ROWS)
 
     @contextmanager
     def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[Path]:
@@ -166,11 +173,12 @@ class Rounds:
         writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows.values())
-        with TemporaryDirectory(dir=opened.folder, prefix=_PREFIX) as folder:
-            target = Path(folder) / dict(file.kind.files(file.config))[key]
+        with hidden_beside(opened.folder / _ROWS) as hidden:
+            folder = hidden / _ROWS
+            target = folder / dict(file.kind.files(file.config))[key]
             make_folder(target.parent, private=True)
             replace_private(target, text.getvalue())
-            yield Path(folder)
+            yield folder
 
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
