@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 
 from campaign.service.clients import Caller, serving
 from campaign.service.parts import PASSWORD
+from confide.campaign.service.access import csrf_of
 from confide.campaign.service.shell import trying
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE
 from confide.contract import StoreFailed, kind
@@ -113,6 +115,31 @@ def test_what_strangers_upload_is_not_read(tmp_path: Path) -> None:
         answer = anybody.client.post("/api/v1/campaigns/1/known", content=large, headers={
             "Authorization": f"Bearer {olga.token}", "Content-Type": "text/csv"})
         assert answer.status_code == 404  # it was let through, to where there is no campaign
+        for batch in ("", "/7"):  # also where a batch is written again
+            answer = anybody.client.post(f"/api/v1/campaigns/1/payouts/batches{batch}", json={
+                "format": "xml", "payees": "x" * (3 << 20)}, headers={"Authorization": f"Bearer {olga.token}"})
+            assert answer.status_code == 404
+        assert asked(app, "/api/v1/campaigns/1/payouts/batches/7", {"Authorization": f"Bearer {vera.token}"},
+                     3 << 20) == (413, 0)
+
+
+def test_what_is_uploaded_by_a_page_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, accounts and what the bank says lie in no folder for temporary files, however large they are."""
+    rolled: list[object] = []
+
+    def rollover(self: object) -> None:
+        rolled.append(self)
+
+    monkeypatch.setattr(SpooledTemporaryFile, "rollover", rollover)
+    with serving(tmp_path, settling=False) as (app, anybody):
+        olga = anybody.logged_in("olga")
+        draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
+        olga("POST", f"/drafts/{draft}/open")
+        answer = TestClient(app).post(
+            "/desk/campaigns/1/answer", headers={"Cookie": f"{OPERATOR_COOKIE}={olga.token}"},
+            data={"word": csrf_of(olga.token)}, files={"file": b"reference,status\n" + b"x,paid\n" * 500_000})
+        assert (answer.status_code, "not settled yet" in answer.text) == (409, True)
+    assert rolled == []
 
 
 def test_an_answer_that_nobody_foresaw_has_all_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

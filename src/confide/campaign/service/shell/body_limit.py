@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,11 +19,11 @@ class BodyLimit:
         app: what comes after.
         largest: bytes of any request.
         largest_upload: bytes of a file, on the paths that take one, from whoever may send one.
-        uploads: the ends of those paths.
+        uploads: those paths.
         may_upload: whether a request's session is one of whoever may; asked before anything is read.
     """
 
-    def __init__(self, app: ASGIApp, largest: int, largest_upload: int, uploads: tuple[str, ...],
+    def __init__(self, app: ASGIApp, largest: int, largest_upload: int, uploads: re.Pattern[str],
                  may_upload: Callable[[Scope], Awaitable[bool]]) -> None:
         self._app, self._largest, self._largest_upload, self._uploads = app, largest, largest_upload, uploads
         self._may_upload = may_upload
@@ -33,7 +34,7 @@ class BodyLimit:
             return
         headers = dict(scope["headers"])
         known = b"authorization" in headers or b"cookie" in headers
-        upload = known and scope["path"].endswith(self._uploads) and await self._may_upload(scope)
+        upload = known and self._uploads.fullmatch(scope["path"]) is not None and await self._may_upload(scope)
         limit = self._largest_upload if upload else self._largest
         said = headers.get(b"content-length", b"0")
         if not said.isdigit() or int(said) > limit:

@@ -16,8 +16,8 @@ from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, leafed, looking, page
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
+from confide.campaign.service.web.page import Form, checked, forget_token, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
@@ -39,9 +39,9 @@ _DIGITS = 9  # of a version: more than anybody writes
 def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
     """End the session."""
     _operator(request, Role.VIEWER, form)
-    parts.sessions.end(request.cookies.get(OPERATOR_COOKIE, ""))
+    parts.sessions.end(cookie_of(request, OPERATOR_COOKIE))
     answer = go("/")
-    answer.delete_cookie(OPERATOR_COOKIE, path="/")
+    forget_token(request, answer, OPERATOR_COOKIE)
     return answer
 
 
