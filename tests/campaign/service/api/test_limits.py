@@ -205,3 +205,17 @@ def test_what_is_no_text_is_refused(path: str, body: bytes, tmp_path: Path) -> N
         found = anybody.logged_in("ada")("POST", path, content=body, status=422, headers={
             "Content-Type": "application/json"})
         assert found["status"] == 422
+
+
+def test_failures_at_one_place_slow_no_other(tmp_path: Path, waits: list[float]) -> None:
+    """Neither those who log in elsewhere, under other names, nor those who join there."""
+    with serving(tmp_path, attempts=3, attempts_at_ease=4) as (app, _):
+        stranger, there = at(app, "192.0.2.2"), at(app, "192.0.2.9")
+        for turn in range(6):
+            stranger("POST", "/login", json={**WRONG, "name": f"nobody{turn}"}, status=401)
+            stranger("POST", "/join", json={"code": "AAAA-BBBB"}, status=401)
+        assert waits == [0.1, 0.1, 0.2, 0.2]
+        there("POST", "/login", json={**WRONG, "name": "somebody"}, status=401)
+        there("POST", "/join", json={"code": "AAAA-BBBB"}, status=401)
+        there.logged_in("olga")
+        assert len(waits) == 4

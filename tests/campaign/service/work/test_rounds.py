@@ -174,3 +174,30 @@ def test_nobody_declines_while_a_round_is_made_final(tmp_path: Path, monkeypatch
         assert told == ["there is no contract to decline"]
         monkeypatch.setattr(parts.store, "check_charge", real)
         assert parts.rounds.finish(opened).final
+
+
+def test_no_round_is_drawn_up_where_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the installation has noted of it: where the campaign stands, the store says, before a report is read."""
+    with Parts.at(tmp_path) as parts:
+        opened, people = reported(parts)
+        parts.rounds.draw_up(opened)
+        read: list[int] = []
+        real = MeanKind.draw_up
+
+        def looked(self: MeanKind, *args: Any, **more: Any) -> Any:
+            read.append(1)
+            return real(self, *args, **more)
+
+        monkeypatch.setattr(MeanKind, "draw_up", looked)
+        parts.rounds.finish(opened)
+        monkeypatch.setattr(type(parts.store.home), "final_round", lambda *_: None)
+        with pytest.raises(Refused, match="contracts of this campaign are final"):
+            parts.rounds.draw_up(opened)
+        with pytest.raises(Refused, match="no contract to decline"):
+            parts.participation.decline(people[0])
+        other = parts.opened.get(parts.open(kind("mean").template.replace("week 12", "week 13").replace(
+            "How many", "Again: how many")))
+        parts.store.cancel(other.number)
+        with pytest.raises(Refused, match="the campaign is cancelled"):
+            parts.rounds.draw_up(other)
+        assert read == []

@@ -84,7 +84,10 @@ class Rounds:
             InvalidInput: somebody who takes part after all has withdrawn.
         """
         kind, config = contract_kind(opened), opened.campaign.file.config
-        if self._store.get(opened.number).state is not State.OPEN:
+        state = self._store.get(opened.number).state
+        if state is State.CANCELLED:
+            raise Refused("the campaign is cancelled", "plan another one")
+        if state is not State.OPEN:
             raise Refused("the contracts of this campaign are final", "another round is another campaign")
         first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
         before = current(self._store, opened)
