@@ -11,13 +11,17 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import select
 
 from confide.campaign import Home, Store
 from confide.campaign.service.access import Operators, Participant, Role
 from confide.campaign.service.access.sessions import begin_participant
-from confide.campaign.service.work import Drafts
+from confide.campaign.service.work import Drafts, Opened
+from confide.campaign.store import schema
 from confide.contract import kind
 
 _CONNECTIONS = 64
@@ -34,9 +38,26 @@ def prepared(store: Store, people: int) -> tuple[int, list[str]]:
         return number, [begin_participant(connection, Participant(number, slot)) for slot in range(people)]
 
 
+def answer_of(slot: int) -> str:
+    """What each of them hands in: yes and no in no order."""
+    return "yes" if (slot * slot + slot // 7) % 3 else "no"
+
+
+def wrong(store: Store, number: int, people: int) -> int:
+    """How many reports are lost, doubled, or another's, as the store has them."""
+    opened = Opened(store).get(number)
+    file, plan = opened.campaign.file, opened.campaign.plan
+    sent = [file.kind.submission(file.config, plan, opened.identities[slot], {"report": answer_of(slot)})
+            for slot in range(people)]
+    with store.database.reading() as connection:
+        rows = connection.execute(select(schema.report.c.slot, schema.report.c.report).where(
+            schema.report.c.campaign_id == number)).all()
+    stored = Counter((row.slot, bytes(row.report)) for row in rows)
+    return (Counter(sent) - stored).total() + (stored - Counter(sent)).total()
+
+
 async def hand_in(port: int, tokens: list[str], rate: int) -> list[float]:
     """Seconds from when each report was due to its answer."""
-    body = json.dumps({"values": {"report": "yes"}}).encode()
     took: list[float] = []
     free: asyncio.Queue[Any] = asyncio.Queue()
     for _ in range(_CONNECTIONS):
@@ -46,6 +67,7 @@ async def hand_in(port: int, tokens: list[str], rate: int) -> list[float]:
     async def one(place: int, token: str) -> None:
         due = begin + place / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        body = json.dumps({"values": {"report": answer_of(place)}}).encode()
         reader, writer = await free.get()
         writer.write(b"PUT /api/v1/mine/report HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                      b"Authorization: Bearer " + token.encode() + b"\r\nContent-Length: "
@@ -57,6 +79,10 @@ async def hand_in(port: int, tokens: list[str], rate: int) -> list[float]:
         free.put_nowait((reader, writer))
 
     await asyncio.gather(*(one(place, token) for place, token in enumerate(tokens)))
+    while not free.empty():
+        _, writer = free.get_nowait()
+        writer.close()
+        await writer.wait_closed()
     return took
 
 
@@ -82,9 +108,9 @@ def main() -> None:
         finally:
             child.send_signal(signal.SIGTERM)
             child.wait(60)
-        stored = store.submitted(number)
+        stored, differing = store.submitted(number), wrong(store, number, people)
     print(json.dumps({
-        "sent": people, "acknowledged": len(took), "stored": stored, "seconds": whole,
+        "sent": people, "acknowledged": len(took), "stored": stored, "wrong": differing, "seconds": whole,
         "p50_ms": 1000 * took[len(took) // 2], "p99_ms": 1000 * took[int(0.99 * len(took))],
         "worst_ms": 1000 * took[-1]}))
 

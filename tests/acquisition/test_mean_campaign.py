@@ -238,7 +238,7 @@ def test_nobody_sends_a_record_that_the_ledger_would_refuse(tmp_path: Path) -> N
 def test_a_break_while_contracts_become_final_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = campaign(tmp_path)
     it.draw_up()
-    for step in ("finish_round", "commit", "write_private"):
+    for step in ("finish_round", "commit", "_write"):
         with monkeypatch.context() as patch:
             def broken(*_: object) -> None:
                 raise OSError("no power")

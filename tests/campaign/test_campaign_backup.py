@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import os
 import tarfile
 from collections.abc import Iterator
@@ -189,3 +191,69 @@ def test_in_a_folder_of_many_nothing_of_others_is_opened(tmp_path: Path, monkeyp
     assert victim.read_text() == "mine"
     assert {each.name for each in shared.iterdir()} == {
         *(each.name for each in foreseen), "copy.tar", "nowhere.tar", "late.tar"}
+
+
+def archive_of(path: Path, members: list[tuple[str, bytes]]) -> Path:
+    """An archive that somebody made by hand; its owner's alone."""
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
+        for name, data in members:
+            head = tarfile.TarInfo(name)
+            head.size, head.mode = len(data), 0o600
+            archive.addfile(head, io.BytesIO(data))
+    path.chmod(0o600)
+    return path
+
+
+def manifest_of(files: dict[str, bytes], **said: Any) -> tuple[str, bytes]:
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    return "manifest.json", json.dumps({"format": 1, "day": "2026-01-01", "database": "sqlite", "files": digests,
+                                        **said}).encode()
+
+
+BAD = {"store": b"no database"}
+HOSTILE: dict[str, list[tuple[str, bytes]]] = {
+    "no text": [("manifest.json", b"\xff\xfe{")], "too deep": [("manifest.json", b"[" * 200_000)],
+    "a long number": [("manifest.json", b'{"format":' + b"9" * 6000 + b"}")],
+    "no day": [("manifest.json", b'{"format": 1, "files": {}}')],
+    "twice": [("store", b"x"), ("store", b"y"), ("manifest.json", b"{}")],
+    "a file as a folder": [("store", b"x"), ("store/x", b"y"), ("manifest.json", b"{}")],
+    "a long name": [("x" * 5000, b"x"), ("manifest.json", b"{}")],
+    "no name": [(".", b"x"), manifest_of({".": b"x"})],
+    "upwards": [("./../x", b""), manifest_of({"./../x": b""})],
+    "no store": [("home/ledger.key", b"0" * 64), manifest_of({"home/ledger.key": b"0" * 64})],
+    "no database": [*BAD.items(), manifest_of(BAD)],
+    "an empty database": [("store", b""), manifest_of({"store": b""})],
+    "a key that is none": [("store", b""), ("home/ledger.key", b"zz"),
+                           manifest_of({"store": b"", "home/ledger.key": b"zz"})],
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_malformed_archive_is_refused(what: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput):
+        restore(archive_of(tmp_path / "hostile.tar", HOSTILE[what]), tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.tar"]
+
+
+def test_what_would_grow_when_it_is_read_is_refused(tmp_path: Path) -> None:
+    """A sparse member is a few bytes in the archive, and gigabytes when it is read."""
+    path = tmp_path / "sparse.tar"
+    head = tarfile.TarInfo("manifest.json")
+    head.type, head.size, head.mode = tarfile.GNUTYPE_SPARSE, 512, 0o600
+    data = bytearray(head.tobuf(tarfile.GNU_FORMAT))
+    data[386:482] = b"%011o\0%011o\0" % (0, 512) + bytes(72)  # where its one piece lies
+    data[483:495] = b"%011o\0" % (3 << 30)  # how large it is
+    data[148:156] = b" " * 8
+    data[148:156] = b"%06o\0 " % sum(data)
+    path.write_bytes(bytes(data) + b"{}".ljust(512) + bytes(1024))
+    path.chmod(0o600)
+    with tarfile.open(path) as archive:
+        assert (archive.getmembers()[0].issparse(), archive.getmembers()[0].size) == (True, 3 << 30)
+    with pytest.raises(InvalidInput, match="what no backup holds"):
+        restore(path, tmp_path / "new")
+
+
+def test_a_manifest_is_not_read_beyond_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backup_module, "_LARGEST", 10)
+    with pytest.raises(InvalidInput, match="what no backup holds"):
+        restore(archive_of(tmp_path / "large.tar", [manifest_of({})]), tmp_path / "new")

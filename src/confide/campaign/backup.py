@@ -45,6 +45,9 @@ _FORMAT = 1
 _MANIFEST, _DUMP = "manifest.json", "store"
 _HOME = ("ledger.key", "signing.key", "released", "contracts", "charged", "begun", "restored", "service")
 _MOST = 1 << 40  # bytes of an archive's part
+_LARGEST = 1 << 28  # bytes of a manifest: some 150 for a file, of which a campaign has a few
+_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, LookupError, RecursionError, TypeError)
+"""What reading an archive that was altered can raise; of the disk an OSError, too, whose cause is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +251,10 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
         with tarfile.open(source, mode="r|") as archive:
             for member in archive:
                 parts = PurePosixPath(member.name).parts
-                if not member.isfile() or member.name.startswith("/") or ".." in parts or member.size > _MOST:
+                largest = _LARGEST if member.name == _MANIFEST else _MOST
+                # A sparse one gives out more than the archive has.
+                if (not member.isfile() or member.issparse() or not parts or member.name.startswith("/")
+                        or ".." in parts or member.size > largest):
                     raise InvalidInput("archive", f"{source} holds what no backup holds")
                 file = archive.extractfile(member)
                 if file is None:
@@ -259,11 +265,13 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
                 target = place / member.name
                 make_folder(target.parent, private=True)
                 found[member.name] = _copied(file, target)
-    except (tarfile.TarError, json.JSONDecodeError, EOFError) as error:
+        if not isinstance(said, dict) or said["format"] != _FORMAT or said["files"] != found or _DUMP not in found:
+            raise InvalidInput("archive", f"{source} was altered, or is no backup of this format")
+        return {"day": str(said["day"]), "database": str(said["database"])}
+    except InvalidInput:
+        raise
+    except _BROKEN as error:
         raise InvalidInput("archive", f"{source} is no backup: {cause(error)}") from None
-    if not isinstance(said, dict) or said.get("format") != _FORMAT or said.get("files") != found:
-        raise InvalidInput("archive", f"{source} was altered, or is no backup of this format")
-    return {"day": str(said["day"]), "database": str(said["database"])}
 
 
 def _copied(file: object, target: Path) -> str:

@@ -11,7 +11,7 @@ Source: spec two_part_acquisition section 2 (drop-out after reporting).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,18 @@ from confide.campaign.settlement import commit
 from confide.campaign.signatures import sign, signed_by
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import make_folder, parse_json, read_bytes, reading, write_new, write_private
+from confide.contract.files import (
+    check_unpublished,
+    make_folder,
+    parse_json,
+    read_bytes,
+    reading,
+    replace_private,
+    sweep_drafts,
+)
 from confide.contract.kinds import ContractKind, Progress
 from confide.contract.tokens import as_token, read_token
+from confide.contract.words import cause
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
@@ -97,14 +106,13 @@ def draw_up(
         reports: the folder in which the path of reports starts; default the campaign file's.
 
     Raises:
-        Refused: the final round was drawn up.
+        Refused: the final round was drawn up, or another one meanwhile.
     """
     kind, file, home = _kind(campaign.file), campaign.file, Home.default() if home is None else home
     path = _path(kind, file)
-    if home.final_round(file.digest) is not None:
-        raise Refused("the contracts of this campaign are final", "records may have been sent on them: two records of "
-                      "one person would cost her twice; another round is another campaign")
-    before = round_of(file, home) if path.exists() else None
+    _check_not_final(file, home)
+    stood = _stamp(path)
+    before = None if stood is None else round_of(file, home)
     gone = dict.fromkeys([*(() if before is None else before.without),
                           *(kind.identity(file.config, each) for each in without)])
     for each in again:
@@ -113,34 +121,44 @@ def draw_up(
     drawn = kind.draw_up(file.config, campaign.plan, file.folder if reports is None else reports, tuple(gone), progress)
     number = 1 if before is None else before.number + 1
     found = Round(number=number, final=False, without=tuple(gone), drawn=drawn, path=path)
-    _write(file, found, home, new=before is None)
+    with home.deciding(file.digest):  # while this was drawn up, another one may have been made final, or drawn up
+        _check_not_final(file, home)
+        if _stamp(path) != stood:
+            raise Refused("another round was drawn up meanwhile", "look at that one; draw up another if need be")
+        _write(file, found, home)
     return found
 
 
-def finish(campaign: Campaign, store: Store, home: Home | None = None) -> Round:
+def finish(
+    campaign: Campaign, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None
+) -> Round:
     """Make the round final; what was final stays so. The ledger is charged: records are sent from here on.
 
     Args:
         campaign: of a kind with contracts.
         store: where it will be settled.
         home: whose key signs; default `Home.default()`.
+        check: asked, before anything is noted, whether the round may become final; raises where it may not.
 
     Raises:
         Refused: there is none; another one was final; or this is a copy, whose original may have made one final.
         BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
-    found = round_of(file, home)
-    if found.final:
-        return found
-    known = store.find(file)
-    if known is not None:
-        store.check_original(known)
-    found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
-    text = _signed(file, found, home)
-    home.finish_round(file.digest, digest(text))  # before the rest: what is noted there is never drawn up again
-    commit(campaign, store, _kind(file).committed(campaign.plan, found.drawn))  # before anybody can act on it
-    write_private(found.path, text)
+    with home.deciding(file.digest):
+        found = round_of(file, home)
+        if found.final:
+            return found
+        known = store.find(file)
+        if known is not None:
+            store.check_original(known)
+        if home.final_round(file.digest) is None:  # else whoever noted it has died since: nothing is to be decided
+            check(found)
+        found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
+        # Before the rest: what is noted there is never drawn up again.
+        home.finish_round(file.digest, digest(_signed(file, found, home)))
+        commit(campaign, store, _kind(file).committed(campaign.plan, found.drawn))  # before anybody can act on it
+        _write(file, found, home)
     return found
 
 
@@ -244,15 +262,28 @@ def _path(kind: ContractKind, file: CampaignFile) -> Path:
     return file.folder / kind.contracts_file(file.config)
 
 
+def _check_not_final(file: CampaignFile, home: Home) -> None:
+    if home.final_round(file.digest) is not None:
+        raise Refused("the contracts of this campaign are final", "records may have been sent on them: two records of "
+                      "one person would cost her twice; another round is another campaign")
+
+
+def _stamp(path: Path) -> str | None:
+    """What tells one round from every other; None where none was drawn up."""
+    return digest(read_bytes("contracts", path, _LARGEST)) if path.exists() else None
+
+
 def _signed(file: CampaignFile, found: Round, home: Home) -> bytes:
     return canonical(sign({"format": _FORMAT, "content": file.digest, "round": found.number, "final": found.final,
                            "without": list(found.without), "drawn": dict(found.drawn)}, home.signing_key))
 
 
-def _write(file: CampaignFile, found: Round, home: Home, *, new: bool) -> None:
-    text = _signed(file, found, home)
-    if new:
+def _write(file: CampaignFile, found: Round, home: Home) -> None:
+    """Put a round in the place of the one before, whole or not at all: it is read by others meanwhile."""
+    check_unpublished("contracts", found.path)
+    try:
         make_folder(found.path.parent)
-        write_new("contracts", found.path, text, private=True)
-    else:
-        write_private(found.path, text)
+        sweep_drafts(found.path)
+        replace_private(found.path, _signed(file, found, home).decode("utf-8"))
+    except OSError as error:
+        raise InvalidInput("contracts", f"{found.path} cannot be written: {cause(error)}") from None

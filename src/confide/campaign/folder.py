@@ -22,7 +22,7 @@ from confide.contract.kinds import is_rows
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
 __all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "as_parquet", "check_empty", "check_place",
-           "earlier_study", "fill", "replace", "tidy", "write_rejected"]
+           "earlier_study", "fill", "hidden_beside", "replace", "tidy", "write_rejected"]
 
 OPERATOR = "operator"
 REJECTED = "rejected.csv"
@@ -129,7 +129,7 @@ def replace(
         private: whether only its owner may look into it.
     """
     make_folder(folder.parent)
-    with _hidden(folder) as hidden:
+    with hidden_beside(folder) as hidden:
         draft = hidden / folder.name
         draft.mkdir(mode=0o700 if private else 0o777)
         write(draft)
@@ -146,8 +146,12 @@ def replace(
 
 
 @contextmanager
-def _hidden(folder: Path) -> Iterator[Path]:
-    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then."""
+def hidden_beside(folder: Path) -> Iterator[Path]:
+    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then.
+
+    Args:
+        folder: in the hidden directory, only something of its name may be made: by that `tidy` knows it.
+    """
     tidy(folder)
     with ExitStack() as stack:
         with _locked(folder.parent):  # nobody takes one that is just being made for one that was left

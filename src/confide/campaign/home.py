@@ -17,13 +17,19 @@ confide's, with the digest of their code.
 is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
 older copy, is refused too.
 
+`locks/` has an empty file for each campaign with contracts, which is locked while its round is replaced, declined or
+made final. Nothing is in it, and no copy has it.
+
 `restored/` has a file for each campaign that came with a copy of another installation and was not over there: it is
 neither settled nor paid before somebody has said that the original did not.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +40,8 @@ from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, read_bytes, replace_private, sync, write_once
+from confide.contract.files import check_private, make_folder, read_bytes, replace_private, sync, write_once
+from confide.contract.words import cause
 from confide.privacy.noise.entropy import random_bytes
 
 __all__ = ["Home", "released_elsewhere"]
@@ -216,6 +223,32 @@ class Home:
         write_once("contracts", self._note("contracts", content), contracts + "\n")
         if self.final_round(content) != contracts:
             raise Refused("another round of contracts is final", "records may have been sent on it")
+
+    @contextmanager
+    def deciding(self, content: str) -> Iterator[None]:
+        """Wait until nobody else decides on a campaign's round of contracts; the lock ends with its process.
+
+        Args:
+            content: digest of what the campaign's file says.
+
+        Raises:
+            InvalidInput: nothing can be locked there.
+        """
+        path = self.folder / "locks" / content
+        try:
+            make_folder(path.parent, private=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise InvalidInput("home", f"{path} cannot be written: {cause(error)}") from None
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            except OSError as error:
+                raise InvalidInput("home", f"{path} cannot be locked: {cause(error)}",
+                                   "keep the installation on a file system with locks") from None
+            yield
+        finally:
+            os.close(descriptor)
 
     def restored(self, content: str) -> bool:
         """Whether a campaign came with a copy, and its original may have settled or paid it since.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
+import re
 import shlex
 import tempfile
 from collections import Counter
@@ -19,7 +21,8 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
 
 __all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
-           "private_folder", "read_bytes", "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
+           "private_folder", "read_bytes", "read_json", "reading", "replace_private", "sweep_drafts", "sync",
+           "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
@@ -189,6 +192,17 @@ def replace_private(path: Path, text: str) -> None:
         os.unlink(draft)
         raise
     sync(path.parent)
+
+
+def sweep_drafts(path: Path) -> None:
+    """Remove what writers of a file have left that died; to be called where nobody else writes it meanwhile.
+
+    Args:
+        path: of a file that `replace_private` writes.
+    """
+    for each in path.parent.glob(f".{glob.escape(path.name)}-*"):
+        if re.fullmatch(re.escape(f".{path.name}-") + "[a-z0-9_]{8}", each.name) and each.is_file():
+            each.unlink(missing_ok=True)
 
 
 def write_once(field: str, path: Path, data: str) -> None:

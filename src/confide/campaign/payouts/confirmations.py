@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Literal
 from xml.etree.ElementTree import ParseError, XMLParser
 
@@ -19,7 +20,7 @@ from confide.campaign.payouts._rows import decoded, rows
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes, reading
 
-__all__ = ["NAMESPACE", "Status", "read_confirmations"]
+__all__ = ["NAMESPACE", "Status", "parse_confirmations", "read_confirmations"]
 
 NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
 
@@ -68,8 +69,27 @@ def read_confirmations(
             document type declaration, another message.
     """
     file = as_path("confirmations", path)
-    data = read_bytes("confirmations", file, _LARGEST)
-    with reading("confirmations", file):
+    return parse_confirmations(read_bytes("confirmations", file, _LARGEST), messages, failed, file)
+
+
+def parse_confirmations(
+    data: bytes, messages: Mapping[str, Collection[str]] | None = None, failed: Collection[str] = frozenset(),
+    name: Path = Path("the answer"),
+) -> dict[str, Status]:
+    """The same from the bytes of such a file.
+
+    Args:
+        data: CSV or XML in UTF-8.
+        messages: as in `read_confirmations`.
+        failed: as in `read_confirmations`.
+        name: what errors call it.
+
+    Raises:
+        InvalidInput: as `read_confirmations`; or more bytes than a file may have.
+    """
+    with reading("confirmations", name):
+        if len(data) > _LARGEST:
+            raise InvalidInput("size", f"{len(data)} bytes", f"must be at most {_LARGEST}")
         text = decoded(data)
         return _from_report(text, messages or {}, set(failed)) if text.lstrip().startswith("<") else _from_table(text)
 

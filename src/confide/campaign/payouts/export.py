@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from confide.campaign.payouts.confirmations import read_confirmations
+from confide.campaign.payouts.confirmations import Status, parse_confirmations, read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
-from confide.campaign.payouts.payees import Payee, read_payees
+from confide.campaign.payouts.payees import Payee, parse_payees, read_payees
 from confide.campaign.payouts.payment import Batch, Payer, Payment, message
 from confide.campaign.payouts.queue import terms_of
 from confide.campaign.payouts.table import as_table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from confide.campaign.store import Store
     from confide.campaign.store.payouts import BatchRow
 
-__all__ = ["TEXT", "export_batch", "import_confirmations"]
+__all__ = ["TEXT", "batch_file", "export_batch", "import_confirmations", "take_confirmations"]
 
 TEXT = "Payment for taking part"
 
@@ -58,22 +59,51 @@ def export_batch(
     if path.exists():
         raise InvalidInput("export", f"{path} exists", "choose another file")
     check_unpublished("export", path)
+    number, data = _exported(campaign, store, form, number, payer, text,
+                             None if payees is None else partial(read_payees, payees))
+    again = f"write it again as batch {number}"
+    write_new("export", path, data, private=True, taken=again, barred=again)
+    return number
+
+
+def batch_file(
+    campaign: Campaign, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
+    payer: str | None = None, text: str = TEXT,
+) -> tuple[int, bytes]:
+    """The same without any file: the batch's number, and what its file would hold.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+        form: "csv" or "pain.001".
+        number: as in `export_batch`.
+        payees: what the file of names and accounts holds.
+        payer: as in `export_batch`.
+        text: as in `export_batch`.
+
+    Raises:
+        InvalidInput, Refused: as `export_batch`.
+    """
+    return _exported(campaign, store, form, number, payer, text,
+                     None if payees is None else partial(parse_payees, payees))
+
+
+def _exported(
+    campaign: Campaign, store: Store, form: str, number: int | None, payer: str | None, text: str,
+    payees: Callable[[], Mapping[str, Payee]] | None,
+) -> tuple[int, bytes]:
     known = store.settled(campaign.file)
     if number is not None:
         _check_form(store.batch(known.number, number), form)
     if form == "pain.001" and (payees is None or payer is None):
         raise InvalidInput("payees" if payees is None else "payer", "missing",
                            "an order to a bank names both sides: --payees FILE and --payer NAME,IBAN")
-    names = None if payees is None else read_payees(payees)
+    names = None if payees is None else payees()
     if number is None:
         waiting = store.approved(known.number)
         _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
         number = store.export(known.number, form)
-    found = store.batch(known.number, number)
-    again = f"write it again as batch {number}"
-    write_new("export", path, _file(campaign, found, form, names, payer, text), private=True,
-              taken=again, barred=again)
-    return number
+    return number, _file(campaign, store.batch(known.number, number), form, names, payer, text)
 
 
 def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
@@ -87,12 +117,30 @@ def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLi
     Returns:
         "paid", "failed": how many payouts changed; "known": how many were so before.
     """
+    return _confirmed(campaign, store, partial(read_confirmations, path))
+
+
+def take_confirmations(campaign: Campaign, store: Store, data: bytes) -> dict[str, int]:
+    """The same from the bytes of such a file.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+        data: CSV of reference and status, or pain.002.
+
+    Returns:
+        As `import_confirmations`.
+    """
+    return _confirmed(campaign, store, partial(parse_confirmations, data))
+
+
+def _confirmed(campaign: Campaign, store: Store, read: Callable[..., dict[str, Status]]) -> dict[str, int]:
     terms_of(campaign)
     known = store.settled(campaign.file)
     exported = store.attempts(known.number)
     messages = {message(campaign.file.title, number, sent): sent for number, sent in exported.items()}
     failed = {name for sent in exported.values() for name, state in sent.items() if state == "failed"}
-    return store.confirm(known.number, read_confirmations(path, messages, failed))
+    return store.confirm(known.number, read(messages, failed))
 
 
 def _check_form(row: BatchRow, form: str) -> None:

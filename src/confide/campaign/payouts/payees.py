@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from confide.campaign.payouts._letters import check_line, check_text
 from confide.campaign.payouts._rows import decoded, rows
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes, reading
 
-__all__ = ["LONGEST_NAME", "Payee", "check_account", "read_payees"]
+__all__ = ["LONGEST_NAME", "Payee", "check_account", "parse_payees", "read_payees"]
 
 LONGEST_NAME = 70
 """Characters of a name: what SEPA allows of the 140 of ISO 20022."""
@@ -92,8 +93,20 @@ def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
         InvalidInput: names the column, or the line and what is wrong on it; never an IBAN.
     """
     file = as_path("payees", path)
-    data = read_bytes("payees", file, _LARGEST)
-    with reading("payees", file):
+    return parse_payees(read_bytes("payees", file, _LARGEST), file)
+
+
+def parse_payees(data: bytes, name: Path = Path("the list")) -> dict[str, Payee]:
+    """The same from the bytes of such a file.
+
+    Args:
+        data: CSV in UTF-8.
+        name: what errors call it.
+
+    Raises:
+        InvalidInput: as `read_payees`.
+    """
+    with reading("payees", name):
         return _parse(decoded(data))
 
 

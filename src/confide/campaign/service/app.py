@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -27,7 +28,7 @@ from confide.campaign.service.web.mounting import add_pages, as_page
 __all__ = ["create_app"]
 
 _STRANGERS = 1 << 16  # bytes of a request without a session: a log-in and a code are far shorter
-_UPLOADS = ("/known", "/confirmations", "/batches", "/answer")
+_UPLOADS = re.compile(r".*/(known|confirmations|batches(/[0-9]+)?|answer)")
 
 
 class Alive(BaseModel):

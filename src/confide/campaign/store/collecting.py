@@ -155,6 +155,20 @@ class Collecting(Transactions):
                 raise _drawn_before()
             reports.put_row(connection, campaign, slot, row, phase)
 
+    def forget_row(self, campaign: int, slot: int, row: str, *, phase: int) -> None:
+        """Erase one row, if it is still this one.
+
+        Args:
+            campaign: its number.
+            slot: whose it is.
+            row: as it was read.
+            phase: which file.
+        """
+        with self._locked(campaign) as (connection, _):
+            of = t.handed_row.c
+            connection.execute(delete(t.handed_row).where(
+                of.campaign_id == campaign, of.phase == phase, of.slot == slot, of.row == row))
+
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
         """(slot, row) of everybody who handed one in, in order of slots: private."""
         with self._database.reading() as connection:

@@ -50,7 +50,7 @@ def test_an_operator_comes_in_by_the_word_of_a_provider(app: FastAPI, provider: 
     assert all(len(asked[name]) == 43 for name in ("state", "nonce", "code_challenge"))
     cookie = begun.headers["set-cookie"]
     assert re.fullmatch(
-        rf"{LOGIN_COOKIE}=[\w-]{{43}}; HttpOnly; Max-Age=600; Path=/login/provider; SameSite=lax", cookie)
+        rf"{LOGIN_COOKIE}=[\w-]{{43}}; HttpOnly; Max-Age=600; Path=/; SameSite=lax", cookie)
     secret = client.cookies[LOGIN_COOKIE]
     assert secret not in begun.headers["location"]
 

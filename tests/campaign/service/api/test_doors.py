@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from starlette.testclient import TestClient
 
 from campaign.service.clients import Caller, everything, routes, serving
 from confide.campaign.service.access import csrf_of
@@ -167,6 +168,30 @@ def test_headers_of_every_answer(served: tuple[FastAPI, Caller]) -> None:
 def test_over_tls_browsers_are_told_to_stay_there(tmp_path: Path) -> None:
     with serving(tmp_path, base_url="https://study.example") as (_, anybody):
         assert "max-age" in anybody.client.get("/health/live").headers["strict-transport-security"]
+
+
+def test_a_host_beside_it_plants_no_session(tmp_path: Path) -> None:
+    """Over TLS cookies have names that browsers take from this very host alone; under other names nothing is read."""
+    with serving(tmp_path, base_url="https://study.example") as (app, anybody):
+        olga = anybody.logged_in("olga")
+        draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
+        olga("POST", f"/drafts/{draft}/open")
+        codes = [each["code"] for each in olga("POST", "/campaigns/1/invitations", json={"slots": [0, 1]})["codes"]]
+        eve = anybody.joined(codes[0])
+        for cookie, token, path in ((PARTICIPANT_COOKIE, eve.token, "/mine"), (OPERATOR_COOKIE, olga.token, "/me")):
+            for name, status in ((cookie, 401), (f"__Host-{cookie}", 200)):
+                assert anybody.client.get(f"/api/v1{path}", headers={"Cookie": f"{name}={token}"}).status_code == status
+        browser = TestClient(app, base_url="https://study.example", follow_redirects=False)
+        joined = browser.post("/join", data={"code": codes[1]}, headers={"Cookie": f"{PARTICIPANT_COOKIE}={eve.token}"})
+        name, word = f"__Host-{PARTICIPANT_COOKIE}", csrf_of(browser.cookies[f"__Host-{PARTICIPANT_COOKIE}"])
+        left = browser.post("/leave", data={"word": word})
+        for answer in (joined, left):
+            assert answer.status_code == 303
+            parts = answer.headers["set-cookie"].split("; ")
+            assert parts[0].startswith(f"{name}=")
+            assert {"Secure", "HttpOnly", "Path=/"} <= set(parts)
+            assert not any(part.lower().startswith("domain") for part in parts)
+        assert name not in browser.cookies
 
 
 def test_problems_have_one_form(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 
 from campaign.service.clients import Caller, serving
 from campaign.service.parts import PASSWORD
+from confide.campaign.service.access import csrf_of
 from confide.campaign.service.shell import trying
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE
 from confide.contract import StoreFailed, kind
@@ -121,6 +123,31 @@ def test_what_strangers_upload_is_not_read(tmp_path: Path) -> None:
         answer = anybody.client.post("/api/v1/campaigns/1/known", content=large, headers={
             "Authorization": f"Bearer {olga.token}", "Content-Type": "text/csv"})
         assert answer.status_code == 404  # it was let through, to where there is no campaign
+        for batch in ("", "/7"):  # also where a batch is written again
+            answer = anybody.client.post(f"/api/v1/campaigns/1/payouts/batches{batch}", json={
+                "format": "xml", "payees": "x" * (3 << 20)}, headers={"Authorization": f"Bearer {olga.token}"})
+            assert answer.status_code == 404
+        assert asked(app, "/api/v1/campaigns/1/payouts/batches/7", {"Authorization": f"Bearer {vera.token}"},
+                     3 << 20) == (413, 0)
+
+
+def test_what_is_uploaded_by_a_page_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, accounts and what the bank says lie in no folder for temporary files, however large they are."""
+    rolled: list[object] = []
+
+    def rollover(self: object) -> None:
+        rolled.append(self)
+
+    monkeypatch.setattr(SpooledTemporaryFile, "rollover", rollover)
+    with serving(tmp_path, settling=False) as (app, anybody):
+        olga = anybody.logged_in("olga")
+        draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
+        olga("POST", f"/drafts/{draft}/open")
+        answer = TestClient(app).post(
+            "/desk/campaigns/1/answer", headers={"Cookie": f"{OPERATOR_COOKIE}={olga.token}"},
+            data={"word": csrf_of(olga.token)}, files={"file": b"reference,status\n" + b"x,paid\n" * 500_000})
+        assert (answer.status_code, "not settled yet" in answer.text) == (409, True)
+    assert rolled == []
 
 
 def test_whoever_has_a_session_may_send_more(tmp_path: Path) -> None:
@@ -199,3 +226,17 @@ def test_what_is_no_text_is_refused(path: str, body: bytes, tmp_path: Path) -> N
         found = anybody.logged_in("ada")("POST", path, content=body, status=422, headers={
             "Content-Type": "application/json"})
         assert found["status"] == 422
+
+
+def test_failures_at_one_place_slow_no_other(tmp_path: Path, waits: list[float]) -> None:
+    """Neither those who log in elsewhere, under other names, nor those who join there."""
+    with serving(tmp_path, attempts=3, attempts_at_ease=4) as (app, _):
+        stranger, there = at(app, "192.0.2.2"), at(app, "192.0.2.9")
+        for turn in range(6):
+            stranger("POST", "/login", json={**WRONG, "name": f"nobody{turn}"}, status=401)
+            stranger("POST", "/join", json={"code": "AAAA-BBBB"}, status=401)
+        assert waits == [0.1, 0.1, 0.2, 0.2]
+        there("POST", "/login", json={**WRONG, "name": "somebody"}, status=401)
+        there("POST", "/join", json={"code": "AAAA-BBBB"}, status=401)
+        there.logged_in("olga")
+        assert len(waits) == 4

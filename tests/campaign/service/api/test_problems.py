@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 from campaign.service.clients import Caller, serving
 from confide.campaign.service.shell.problems import install, status_of
 from confide.campaign.service.work.faults import NotNow
+from confide.contract import kind
 
 SECRET = "a-secret-value"
 
@@ -47,9 +49,18 @@ def test_a_process_that_ends_says_when_to_come_again() -> None:
     ("POST", "/drafts", {"json": [SECRET]}, "body", "body: cannot be used", "must be a JSON object"),
     ("POST", "/drafts", {"json": {}}, "text", "text: is missing", None),
     ("POST", "/drafts", {"json": {"text": 5}}, "text", "text: cannot be used", "must be a valid string"),
-    ("POST", "/drafts", {"json": {"text": "x", "other": SECRET}}, "other", "other: is not a known field",
+    ("POST", "/drafts", {"json": {"text": "x", "other": SECRET}}, "body", "body: has a field that is not known",
      "/api/v1/openapi.json lists the fields"),
     ("POST", "/drafts", {"json": {"text": "\0" + SECRET}}, "body", "body: has a zero, or half a letter", None),
+    ("POST", "/drafts", {"json": {"text": "x", SECRET: "x"}}, "body", "body: has a field that is not known",
+     "/api/v1/openapi.json lists the fields"),
+    ("POST", "/drafts", {"json": {"text": "x", "values": "x"}}, "body", "body: has a field that is not known",
+     "/api/v1/openapi.json lists the fields"),
+    ("POST", "/drafts", {"content": b'{"text": "\xff' + SECRET.encode() + b'"}', "headers": {
+        "Content-Type": "application/json"}}, "body", "body: is no JSON",
+     "send one JSON object, with Content-Type: application/json"),
+    ("POST", "/drafts", {"content": b"[" * 200_000, "headers": {"Content-Type": "application/json"}}, "body",
+     "body: is no JSON", "send one JSON object, with Content-Type: application/json"),
     ("POST", "/operators", {"json": {"name": "eve", "password": "x" * 20, "role": SECRET}}, "role",
      "role: cannot be used", "must be 'viewer', 'operator' or 'admin'"),
     ("POST", "/campaigns/1/settle", {"json": {"confirm": False}}, "confirm", "confirm: cannot be used", "must be true"),
@@ -65,3 +76,35 @@ def test_a_field_is_named_with_what_it_takes(
     found = ada(method, path, status=422, **sent)
     assert (found["field"], found["detail"], found.get("limit")) == (field, detail, limit)
     assert SECRET not in json.dumps(found)
+
+
+def test_a_name_that_she_made_up_is_not_repeated(tmp_path: Path) -> None:
+    """Whatever stands where a column's name should: also where its value is what is wrong."""
+    with serving(tmp_path, settling=False) as (_, anybody):
+        olga = anybody.logged_in("olga")
+        draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
+        olga("POST", f"/drafts/{draft}/open")
+        (code,) = olga("POST", "/campaigns/1/invitations", json={"slots": [0]})["codes"]
+        her = anybody.joined(code["code"])
+        for values in ({SECRET: 5}, {"report": "yes", SECRET: None}, {SECRET: "yes"}, {SECRET + "\0": "yes"}):
+            assert SECRET not in json.dumps(her("PUT", "/mine/report", json={"values": values}, status=422))
+
+
+def test_malformed_bodies_are_answered_as_the_schema_says(tmp_path: Path) -> None:
+    """At every door that takes JSON: no body that breaks the reader gives another answer than is documented."""
+    tried = 0
+    with serving(tmp_path, settling=False) as (app, anybody):
+        ada = anybody.logged_in("ada")
+        for path, doors in app.openapi()["paths"].items():
+            for method, door in doors.items():
+                if "application/json" not in door.get("requestBody", {}).get("content", {}):
+                    continue
+                for body in (b"\xff\xfe{", b"[" * 100_000, b'{"a":' * 100_000, b"{", b"", b"9" * 6000,
+                             b'"\xed\xa0\x80"'):
+                    answer = anybody.client.request(method, path.format(number=1, batch=1, task="settle"), content=body,
+                                                    headers={"Authorization": f"Bearer {ada.token}",
+                                                             "Content-Type": "application/json"})
+                    assert str(answer.status_code) in door["responses"], (method, path, body[:9], answer.text)
+                    assert answer.status_code < 500
+                    tried += 1
+    assert tried > 100

@@ -143,7 +143,7 @@ def test_cookies_are_out_of_reach(tmp_path: Path) -> None:
         with serving(tmp_path / str(secure), base_url=base) as (app, _):
             answer = TestClient(app).post("/login", data={"name": "ada", "password": PASSWORD}, follow_redirects=False)
             cookie = answer.headers["set-cookie"]
-            assert cookie.startswith(f"{OPERATOR_COOKIE}=")
+            assert cookie.startswith(f"{'__Host-' * secure}{OPERATOR_COOKIE}=")
             assert "HttpOnly" in cookie
             assert "SameSite=strict" in cookie
             assert ("Secure" in cookie) is secure

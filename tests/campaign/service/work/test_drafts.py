@@ -8,9 +8,12 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from campaign.service.parts import Parts
-from confide.campaign.service.work import Drafts
+from confide.campaign.service.work import Drafts, Opened
+from confide.campaign.service.work.faults import Changed, Unknown
+from confide.campaign.store.service_schema import draft as draft_table
 from confide.contract import InvalidInput, Refused, kind
 from confide.market.campaign.bits import BitsKind
 
@@ -112,3 +115,64 @@ def test_of_two_drafts_of_one_content_one_is_opened(parts: Parts, monkeypatch: p
     assert sorted(map(str, found)) == ["1", "1", *["a campaign of the same content is there already"] * 2]
     assert found[0] == found[2]  # whoever opens the same draft again has the same campaign
     assert len(parts.store.campaigns()) == 1
+
+
+@pytest.mark.parametrize("act", ["save", "delete"])
+def test_a_draft_that_is_saved_or_deleted_while_it_is_opened(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """What was checked is what people are offered: the opening is refused, and no other text takes its place."""
+    weaker = BITS.replace("count = 200", "count = 20")
+    draft = parts.drafts.new(BITS, parts.operator.number)
+    real = parts.store.check_charge
+
+    def meanwhile(*args: Any, **more: Any) -> None:
+        monkeypatch.setattr(parts.store, "check_charge", real)
+        real(*args, **more)
+        if act == "save":
+            assert parts.drafts.change(draft.number, weaker, draft.version).version == 2
+        else:
+            parts.drafts.delete(draft.number)
+
+    monkeypatch.setattr(parts.store, "check_charge", meanwhile)
+    with pytest.raises(Changed, match="the draft was changed meanwhile"):
+        parts.drafts.open(draft.number)
+    assert parts.opened.all() == ()  # nobody is offered anything
+    if act == "delete":
+        with pytest.raises(Unknown):
+            parts.drafts.open(draft.number)
+        return
+    number = parts.drafts.open(draft.number).number
+    found, known = Opened(parts.store).get(number), parts.store.get(number)
+    assert found.campaign.file.digest == known.content
+    assert found.campaign.file.config.people.count == known.slots == 20
+    again = parts.drafts.new(BITS, parts.operator.number)  # what was checked first is still free for a draft of its own
+    assert parts.drafts.open(again.number).slots == 200
+
+
+def test_a_draft_that_is_opened_while_it_is_saved_or_deleted(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = parts.drafts.new(BITS, parts.operator.number)
+    real = Drafts._unopened
+
+    def meanwhile(self: Drafts, number: int) -> Any:
+        found = real(self, number)
+        monkeypatch.setattr(Drafts, "_unopened", real)
+        parts.drafts.open(number)
+        return found
+
+    monkeypatch.setattr(Drafts, "_unopened", meanwhile)
+    with pytest.raises(Changed):
+        parts.drafts.change(draft.number, BITS.replace("count = 200", "count = 20"), 1)
+    other = parts.drafts.new(BITS.replace("count = 200", "count = 30"), parts.operator.number)
+    monkeypatch.setattr(Drafts, "_unopened", meanwhile)
+    with pytest.raises(Refused, match="has become a campaign"):
+        parts.drafts.delete(other.number)
+    assert [(each.campaign, each.version) for each in map(parts.drafts.get, (draft.number, other.number))] == [
+        (1, 1), (2, 1)]
+
+
+def test_an_opened_campaign_is_read_as_the_store_has_it(parts: Parts) -> None:
+    number = parts.open(BITS)
+    with parts.store.database.writing() as connection:
+        connection.execute(update(draft_table).values(text=BITS.replace("count = 200", "count = 20")))
+    assert Opened(parts.store).get(number).campaign.file.config.people.count == 200

@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from campaign.service.parts import Clock, Parts, sent
 from confide.campaign import State
+from confide.campaign.service.shell.parts import worker_name
 from confide.campaign.service.work import Jobs, Task, Worker
 from confide.campaign.service.work import worker as worker_module
 from confide.campaign.service.work.rounds import FIRST
@@ -231,3 +232,22 @@ def test_a_worker_survives_what_it_cannot_store(parts: Parts, monkeypatch: pytes
     job = parts.jobs.of(campaign, Task.AUDIT)
     assert job is not None
     assert (job.state, job.problem) == ("failed", "an internal error (ValueError)")
+
+
+def test_no_two_workers_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where their hosts are called alike and their processes have one number, as in two containers."""
+    monkeypatch.setattr("socket.gethostname", lambda: "confide")
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    first, second = worker_name(), worker_name()
+    clock = Clock()
+    with Parts.at(tmp_path) as parts:
+        jobs = Jobs(parts.store, clock=clock)
+        number = parts.open(kind("bits").template)
+        jobs.ask(number, Task.SETTLE)
+        job = jobs.claim(first)
+        assert job is not None
+        clock.now += 31
+        assert jobs.claim(second) is not None
+        assert not jobs.renew(job, first)
+        assert not jobs.fail(job, first, "late")
+        assert jobs.renew(job, second)

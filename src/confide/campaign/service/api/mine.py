@@ -40,6 +40,7 @@ class MineModel(BaseModel):
     asks: str = Field(description="what she may hand in now: record, report, contract (she may decline it), or nothing")
     handed_in: bool
     withdrawn: bool
+    declined: bool = Field(description="whether she has declined a contract: she is in no final one")
     local: bool = Field(description="whether her device draws what she hands in")
 
 
@@ -102,7 +103,7 @@ def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
     standing = parts.participation.standing(who)
     return MineModel(campaign=who.campaign, id=parts.participation.identity(who), state=standing.state.value,
                      asks=standing.asks, handed_in=standing.handed_in, withdrawn=standing.withdrawn,
-                     local=standing.local)
+                     declined=standing.declined, local=standing.local)
 
 
 @router.get("/mine/offer", responses=answers(*_WHO))
@@ -145,7 +146,7 @@ def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
 
 @router.post("/mine/decline", status_code=204, response_class=Response, responses=answers(*_WHO, 409))
 def decline(parts: PartsOf, who: TakingPart) -> Response:
-    """Decline the contract."""
+    """Decline the contract: the round is not made final while she is in it."""
     parts.participation.decline(who)
     return Response(status_code=204)
 

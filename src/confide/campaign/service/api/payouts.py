@@ -10,13 +10,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException, Response
 from pydantic import BaseModel, Field
 
+from confide.campaign.campaign import Campaign
 from confide.campaign.pages import payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Number, Strict
 from confide.campaign.service.api.uploads import Uploaded
 from confide.campaign.service.shell.guards import PartsOf, needs
+from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
-from confide.campaign.service.work.payout_files import payout_file, take_answer
+from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 
 __all__ = ["router"]
 
@@ -66,14 +68,14 @@ class Answers(BaseModel):
 @router.get("", responses=answers(*_WHO))
 def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
     """How payouts stand."""
-    found = parts.opened.get(number).campaign.payouts(store=parts.store)
+    found = _settled(parts, number).payouts(store=parts.store)
     return QueueModel(code=found.queue.code, sections=[each.to_dict() for each in payout_sections(found, listed=True)])
 
 
 @router.post("/approve", responses=answers(*_WHO))
 def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Changed:
     """Approve what is queued; nothing is paid without it."""
-    return Changed(people=parts.opened.get(number).campaign.approve_payouts(given.code, store=parts.store))
+    return Changed(people=_settled(parts, number).approve_payouts(given.code, store=parts.store))
 
 
 @router.post("/batches", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
@@ -95,21 +97,24 @@ def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answe
     """Take what the bank says: CSV of reference,status, or ISO 20022 pain.002. When all is paid, records, shares and
     amounts are erased.
     """
-    form = next((form for form, media in _TYPES.items() if media == sent.media), None)
-    if form is None:
+    if sent.media not in _TYPES.values():
         raise HTTPException(415, "must be text/csv or application/xml")
-    found = take_answer(parts.opened.get(number).campaign, parts.store, sent.data, form)
+    found = take_answer(_settled(parts, number), parts.store, sent.data)
     return Answers(paid=found["paid"], failed=found["failed"], known=found["known"])
 
 
 @router.post("/reopen", responses=answers(*_WHO))
 def reopen(parts: PartsOf, _: Running, number: Number) -> Changed:
     """Queue again what the bank could not pay."""
-    return Changed(people=parts.opened.get(number).campaign.reopen_payouts(store=parts.store))
+    return Changed(people=_settled(parts, number).reopen_payouts(store=parts.store))
+
+
+def _settled(parts: Parts, number: int) -> Campaign:
+    return settled_campaign(parts.opened.get(number), parts.store)
 
 
 def _file(parts: PartsOf, number: int, how: Export, batch: int | None) -> Response:
-    made, data = payout_file(parts.opened.get(number).campaign, parts.store, form=how.format, batch=batch,
+    made, data = payout_file(_settled(parts, number), parts.store, form=how.format, batch=batch,
                              payees=how.payees, payer=how.payer, text=how.text)
     return Response(data, media_type=_TYPES[how.format], headers={
         "X-Batch": str(made), "Content-Disposition": f'attachment; filename="payouts-{made}.{how.format}"'})

@@ -65,7 +65,7 @@ class CodesModel(BaseModel):
 
 
 class RoundOf(Strict):
-    """Who is left out of the next round of contracts, besides those who have declined."""
+    """Who is left out of the next round of contracts, besides those who have declined or withdrawn."""
 
     without: list[str] = Field(default=[], max_length=1_000_000)
     again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")

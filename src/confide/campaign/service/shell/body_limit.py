@@ -4,6 +4,7 @@ operators.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,12 +22,12 @@ class BodyLimit:
         strangers: bytes of a request of somebody who has no session, as to log in, or to join.
         largest: bytes of any request.
         largest_upload: bytes of a file, on the paths that take one, from whoever may send one.
-        uploads: the ends of those paths.
+        uploads: those paths.
         has_session: whether a request has a session; asked before anything of a larger one is read.
         may_upload: whether a request's session is one of whoever may; asked before anything is read.
     """
 
-    def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: tuple[str, ...],
+    def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: re.Pattern[str],
                  has_session: Callable[[Scope], Awaitable[bool]], may_upload: Callable[[Scope], Awaitable[bool]],
                  ) -> None:
         self._app, self._largest, self._largest_upload, self._uploads = app, largest, largest_upload, uploads
@@ -70,7 +71,7 @@ class BodyLimit:
     async def _limit(self, scope: Scope, headers: dict[bytes, bytes], said: bytes) -> int:
         """Bytes that a request may have, by who sends it; nobody is looked up for a small one that says its length."""
         known = b"authorization" in headers or b"cookie" in headers
-        if known and scope["path"].endswith(self._uploads) and await self._may_upload(scope):
+        if known and self._uploads.fullmatch(scope["path"]) is not None and await self._may_upload(scope):
             return self._largest_upload
         small = b"transfer-encoding" not in headers and said.isdigit() and int(said) <= self._strangers
         return self._largest if known and not small and await self._has_session(scope) else self._strangers

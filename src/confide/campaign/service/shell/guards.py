@@ -17,7 +17,7 @@ from confide.campaign.service.access import Operator, Participant, Role, csrf_of
 from confide.campaign.service.shell.parts import Parts
 
 __all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
-           "has_session", "may_upload", "needs", "parts_of", "taking_part", "token_of"]
+           "cookie_name", "cookie_of", "has_session", "may_upload", "needs", "parts_of", "taking_part", "token_of"]
 
 OPERATOR_COOKIE, PARTICIPANT_COOKIE = "confide_operator", "confide_participant"
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -36,6 +36,21 @@ async def _parts_of(request: Request) -> Parts:  # not to be sent to another thr
 PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
+def cookie_name(request: Request, cookie: str) -> str:
+    """What a cookie is called. Over TLS browsers take `__Host-` from this very host alone, not from one beside it.
+
+    Args:
+        request: of whoever asks.
+        cookie: its name without TLS, where any host of the same site may set it, too.
+    """
+    return f"__Host-{cookie}" if parts_of(request).settings.secure else cookie
+
+
+def cookie_of(request: Request, cookie: str) -> str:
+    """What a cookie holds; empty where there is none."""
+    return request.cookies.get(cookie_name(request, cookie), "")
+
+
 def bearer(request: Request) -> str:
     """The token in the header; empty where there is none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -51,7 +66,7 @@ def token_of(request: Request, cookie: str) -> str:
     token = bearer(request)
     if token:
         return token
-    token = request.cookies.get(cookie, "")
+    token = cookie_of(request, cookie)
     if token and request.method not in _SAFE:
         check_form(token, request.headers.get("x-csrf-token", ""))
     return token
@@ -89,17 +104,17 @@ async def has_session(scope: Scope) -> bool:
     """Whether whoever asks is an operator who has logged in, or a participant who has joined."""
     request = Request(scope)
     sessions, token = parts_of(request).sessions, bearer(request)
-    operator = token or request.cookies.get(OPERATOR_COOKIE, "")
+    operator = token or cookie_of(request, OPERATOR_COOKIE)
     if operator and await run_in_threadpool(sessions.who, operator) is not None:
         return True
-    hers = token or request.cookies.get(PARTICIPANT_COOKIE, "")
+    hers = token or cookie_of(request, PARTICIPANT_COOKIE)
     return bool(hers) and await run_in_threadpool(sessions.participant, hers) is not None
 
 
 async def may_upload(scope: Scope) -> bool:
     """Whether whoever asks is an operator who may upload files; the door itself asks for the form's word, too."""
     request = Request(scope)
-    token = bearer(request) or request.cookies.get(OPERATOR_COOKIE, "")
+    token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
     found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None
     return found is not None and found.role.covers(Role.OPERATOR)
 

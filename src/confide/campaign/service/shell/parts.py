@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from confide.campaign.home import Home
-from confide.campaign.service.access import Attempts, Invitations, Logins, Operators, Sessions
+from confide.campaign.service.access import Attempts, Invitations, Logins, Operators, Sessions, new_code
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
 from confide.campaign.service.work.replays import Replays
@@ -21,7 +21,7 @@ from confide.contract.errors import ConfideError, StoreFailed
 if TYPE_CHECKING:
     from confide.campaign.service.access.provider import Provider
 
-__all__ = ["PROVIDER_BACK", "Parts"]
+__all__ = ["PROVIDER_BACK", "Parts", "worker_name"]
 
 PROVIDER_BACK = "/login/provider/answer"
 """The path to which a provider sends people back."""
@@ -60,12 +60,13 @@ class Parts:
         self._worker: Thread | None = None
 
     def start(self) -> None:
-        """Begin to do jobs, and to forget what has ended."""
+        """Begin to do jobs, and to forget what has ended, or what processes that died have left."""
+        self.rounds.sweep()
         with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
             import_module("pandas")
         runs = [self._sweep, self._look_ahead]
         if self.settings.settling:
-            name = f"{socket.gethostname()}-{os.getpid()}"
+            name = worker_name()
             runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
         self._threads = [Thread(target=run, daemon=True) for run in runs]
         self._worker = self._threads[-1] if self.settings.settling else None
@@ -101,6 +102,11 @@ class Parts:
             except StoreFailed:  # the next time, then
                 pass
             self._stop.wait(_SWEEP)
+
+
+def worker_name() -> str:
+    """A name that no other worker has: hosts may be called alike, and processes in containers have the same number."""
+    return f"{socket.gethostname()}-{os.getpid()}-{new_code()[:9]}"
 
 
 def _provider(settings: Settings) -> Provider | None:

@@ -1,11 +1,11 @@
-"""What goes wrong, as RFC 9457's problem+json. It never repeats what somebody sent."""
+"""What goes wrong, as RFC 9457's problem+json. It never repeats what somebody sent, but names that the schema has."""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -114,11 +114,14 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
-        place, what, limit = _unreadable(error.errors()[0])
+        place, what, limit = _unreadable(error.errors()[0], _names(app))
         return shown(request, problem_response(422, f"{place}: {what}", field=place, limit=limit))
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
+        if error.status_code == HTTPStatus.BAD_REQUEST and request.url.path.startswith("/api/"):
+            # What FastAPI says of a body that breaks its reader otherwise than by its grammar: no UTF-8, or too deep.
+            return problem_response(422, f"body: {_NO_JSON[1]}", field=_NO_JSON[0], limit=_NO_JSON[2])
         headers = dict(error.headers or {})
         return shown(request, problem_response(error.status_code, str(error.detail), headers=headers))
 
@@ -135,18 +138,32 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
     return unexpected
 
 
-def _unreadable(first: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Where a request is wrong, what is wrong, what would be right; of what was sent, the name of a field at most."""
-    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+_NO_JSON = ("body", "is no JSON", "send one JSON object, with Content-Type: application/json")
+
+
+def _names(app: FastAPI) -> frozenset[str]:
+    """The names of all fields and parameters in the schema, which is public."""
+    said = app.openapi()  # made once
+    fields = {name for each in said["components"]["schemas"].values() for name in each.get("properties", ())}
+    return frozenset(fields.union(each["name"] for path in said["paths"].values() for door in path.values()
+                                  for each in door.get("parameters", ())))
+
+
+def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, str, str]:
+    """Where a request is wrong, what is wrong, what would be right; no name is repeated that the schema has not."""
+    parts = [part for part in first["loc"][1:] if isinstance(part, int) or part in names]
+    place = ".".join(map(str, parts)) or "body"
     match first["type"]:
         case "json_invalid":
-            return "body", "is no JSON", "send one JSON object, with Content-Type: application/json"
+            return _NO_JSON
         case "missing" if place == "body":
             return place, "is missing", "send one JSON object, with Content-Type: application/json"
         case "missing":
             return place, "is missing", ""
         case "extra_forbidden":
-            return place, "is not a known field", "/api/v1/openapi.json lists the fields"
+            known = parts[:-1] if first["loc"][-1] in names else parts  # known elsewhere
+            return (".".join(map(str, known)) or "body", "has a field that is not known",
+                    "/api/v1/openapi.json lists the fields")
         case "value_error":  # of ours
             return place, str(first["msg"]).removeprefix("Value error, "), ""
         case "model_attributes_type" | "model_type" | "dict_type":

@@ -16,11 +16,11 @@ from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Before, Number
 from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, from_elsewhere, go, leafed, looking, page
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
+from confide.campaign.service.web.page import Form, checked, forget_token, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
-from confide.campaign.service.work.payout_files import payout_file, take_answer
+from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
 from confide.campaign.trade_off import kept_trade_off
@@ -39,9 +39,9 @@ _DIGITS = 9  # of a version: more than anybody writes
 def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
     """End the session."""
     _operator(request, Role.VIEWER, form)
-    parts.sessions.end(request.cookies.get(OPERATOR_COOKIE, ""))
+    parts.sessions.end(cookie_of(request, OPERATOR_COOKIE))
     answer = go("/")
-    answer.delete_cookie(OPERATOR_COOKIE, path="/")
+    forget_token(request, answer, OPERATOR_COOKIE)
     return answer
 
 
@@ -178,13 +178,13 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "final":
                 parts.rounds.finish(it)
             case "approve":
-                it.campaign.approve_payouts(str(form.get("code", "")), store=parts.store)
+                settled_campaign(it, parts.store).approve_payouts(str(form.get("code", "")), store=parts.store)
             case "export":
-                return _export(parts, it.campaign, number)
+                return _export(parts, settled_campaign(it, parts.store), number)
             case "answer":
-                take_answer(it.campaign, parts.store, _uploaded(form))
+                take_answer(settled_campaign(it, parts.store), parts.store, _uploaded(form))
             case "reopen":
-                it.campaign.reopen_payouts(store=parts.store)
+                settled_campaign(it, parts.store).reopen_payouts(store=parts.store)
             case _:
                 raise HTTPException(404, "nothing of that name can be done")
     except ConfideError as error:

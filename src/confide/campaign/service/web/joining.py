@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from confide.campaign.pack import signed_digest
 from confide.campaign.service.access import Participant
 from confide.campaign.service.api.campaigns import settled_files
-from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
+from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, cookie_of
 from confide.campaign.service.shell.trying import tried
-from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
+from confide.campaign.service.web.page import STATIC, Form, checked, forget_token, go, keep_token, page, taking
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 
@@ -46,7 +46,7 @@ async def join(request: Request, parts: PartsOf, form: Form) -> Response:
     def begin() -> str | None:
         found = parts.invitations.join(str(form.get("code", ""))[:_LONGEST_CODE])
         if found is not None and there is not None:
-            parts.sessions.end(request.cookies.get(PARTICIPANT_COOKIE, ""))
+            parts.sessions.end(cookie_of(request, PARTICIPANT_COOKIE))
         return None if found is None else found[0]
 
     token = await tried(parts, request, "join", "", begin)
@@ -115,9 +115,9 @@ def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
 def leave(request: Request, parts: PartsOf, form: Form) -> Response:
     """End her session on this device."""
     _her(request, form)
-    parts.sessions.end(request.cookies.get(PARTICIPANT_COOKIE, ""))
+    parts.sessions.end(cookie_of(request, PARTICIPANT_COOKIE))
     answer = go("/")
-    answer.delete_cookie(PARTICIPANT_COOKIE, path="/")
+    forget_token(request, answer, PARTICIPANT_COOKIE)
     return answer
 
 

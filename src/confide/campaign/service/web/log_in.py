@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from confide.campaign.service.access import Operator
 from confide.campaign.service.access.logins import SECONDS
 from confide.campaign.service.access.operators import LONGEST_NAME
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
 from confide.campaign.service.shell.parts import PROVIDER_BACK, Parts
 from confide.campaign.service.shell.trying import tried
-from confide.campaign.service.web.page import Form, go, keep_token, looking, page, same_site
+from confide.campaign.service.web.page import Form, forget_token, go, keep_token, looking, page, same_site
 
 if TYPE_CHECKING:
     from confide.campaign.service.access.provider import Provider
@@ -67,8 +67,7 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
         answer = go(provider.address(begun))
     except ProviderFailed as error:
         return _failed(request, parts, error.reason)
-    answer.set_cookie(LOGIN_COOKIE, begun.secret, max_age=SECONDS, httponly=True, secure=parts.settings.secure,
-                      samesite="lax", path=_PATH)  # strict ones are not shown to whoever comes back from another site
+    keep_token(request, answer, LOGIN_COOKIE, begun.secret, SECONDS, lax=True)  # she comes back from another site
     return answer
 
 
@@ -86,14 +85,14 @@ async def take_answer(request: Request, parts: PartsOf) -> Response:
 
     await tried(parts, request, "come back from a provider", "", let_in)
     (answer,) = answers
-    answer.delete_cookie(LOGIN_COOKIE, path=_PATH, httponly=True, secure=parts.settings.secure, samesite="lax")
+    forget_token(request, answer, LOGIN_COOKIE)
     return answer
 
 
 def _taken(request: Request, parts: Parts, provider: Provider) -> Response:
     from confide.campaign.service.access.id_tokens import ProviderFailed
 
-    begun = parts.logins.take(request.cookies.get(LOGIN_COOKIE, ""), _sent(request, "state") or "")
+    begun = parts.logins.take(cookie_of(request, LOGIN_COOKIE), _sent(request, "state") or "")
     if begun is None:
         return _asked(request, parts, "begin", 400)
     if "error" in request.query_params:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from python_multipart.multipart import parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from confide.campaign.service.access import Operator, Participant, csrf_of
 from confide.campaign.service.language import chosen, translations
-from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE, check_form, parts_of
+from confide.campaign.service.shell.guards import (
+    OPERATOR_COOKIE,
+    PARTICIPANT_COOKIE,
+    check_form,
+    cookie_name,
+    cookie_of,
+    parts_of,
+)
 from confide.campaign.service.web.rendering import sections_html
 from confide.contract.words import as_sentence, number
 from confide.people.device_odds import of_hundred
 
-__all__ = ["STATIC", "Form", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page", "same_site", "taking"]
+__all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
+           "same_site", "taking"]
 
 LANGUAGE_COOKIE = "confide_language"
 HERE = Path(__file__).parent
@@ -55,7 +65,7 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
         context: what it shows.
     """
     operator, participant = looking(request), taking(request)
-    word = csrf_of(_token(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
+    word = csrf_of(cookie_of(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
     language = chosen(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE_COOKIE, ""))
     text = _templates(language).get_template(template).render(
         operator=operator, participant=participant, word=word, path=request.url.path, lang=language, **context)
@@ -76,7 +86,7 @@ def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | 
 def looking(request: Request) -> Operator | None:
     """The operator who looks; None where nobody has logged in. The store is asked once for a request."""
     if not hasattr(request.state, "looking"):
-        token = _token(request, OPERATOR_COOKIE)
+        token = cookie_of(request, OPERATOR_COOKIE)
         request.state.looking = parts_of(request).sessions.who(token) if token else None
     found: Operator | None = request.state.looking
     return found
@@ -85,7 +95,7 @@ def looking(request: Request) -> Operator | None:
 def taking(request: Request) -> Participant | None:
     """The participant who looks; None where nobody has joined."""
     if not hasattr(request.state, "taking"):
-        token = _token(request, PARTICIPANT_COOKIE)
+        token = cookie_of(request, PARTICIPANT_COOKIE)
         request.state.taking = parts_of(request).sessions.participant(token) if token else None
     found: Participant | None = request.state.taking
     return found
@@ -117,6 +127,29 @@ def _ours(request: Request, origin: str) -> bool:
                       f"https://{request.headers.get('host', '')}")
 
 
+class _InMemory(MultiPartParser):
+    """Keeps files in memory, however large: what a request may bring is limited before, and no folder sees them."""
+
+    spool_max_size = 0
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    media, _ = parse_options_header(request.headers.get("content-type", ""))
+    if media != b"multipart/form-data":
+        async with request.form(max_fields=500) as form:
+            yield form
+        return
+    try:
+        form = await _InMemory(request.headers, request.stream(), max_files=2, max_fields=500).parse()
+    except MultiPartException as error:
+        raise HTTPException(400, error.message) from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
 async def _sent(request: Request) -> AsyncIterator[FormData]:
     """A form; of whoever may send one. What strangers send to the desk, or as participants, is not read."""
     same_site(request)
@@ -128,7 +161,7 @@ async def _sent(request: Request) -> AsyncIterator[FormData]:
     _, parameters = parse_options_header(request.headers.get("content-type", ""))
     if parameters.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
         raise HTTPException(415, "a form is UTF-8")
-    async with request.form(max_files=2, max_fields=500) as form:  # its files are closed with it
+    async with _form(request) as form:
         if any("\0" in name or (isinstance(text, str) and "\0" in text) for name, text in form.multi_items()):
             raise HTTPException(422, "a form has no zeros")
         yield form
@@ -143,7 +176,7 @@ def checked(request: Request, form: FormData, cookie: str) -> None:
     Raises:
         HTTPException: 403, it was not.
     """
-    check_form(_token(request, cookie), str(form.get("word", "")))
+    check_form(cookie_of(request, cookie), str(form.get("word", "")))
 
 
 def go(to: str) -> RedirectResponse:
@@ -151,11 +184,24 @@ def go(to: str) -> RedirectResponse:
     return RedirectResponse(to, 303)
 
 
-def keep_token(request: Request, answer: RedirectResponse, cookie: str, token: str, seconds: int) -> None:
-    """Have the browser keep a session's token, out of reach of scripts and of other sites."""
-    secure = parts_of(request).settings.secure
-    answer.set_cookie(cookie, token, max_age=seconds, httponly=True, secure=secure, samesite="strict", path="/")
+def keep_token(
+    request: Request, answer: Response, cookie: str, token: str, seconds: int, *, lax: bool = False
+) -> None:
+    """Have the browser keep a token, out of reach of scripts and of other sites.
+
+    Args:
+        request: of whoever asks.
+        answer: takes it along.
+        cookie: in which.
+        token: what is kept.
+        seconds: for how long.
+        lax: whether it is shown to whoever comes back by another site's link.
+    """
+    answer.set_cookie(cookie_name(request, cookie), token, max_age=seconds, httponly=True, path="/",
+                      secure=parts_of(request).settings.secure, samesite="lax" if lax else "strict")
 
 
-def _token(request: Request, cookie: str) -> str:
-    return request.cookies.get(cookie, "")
+def forget_token(request: Request, answer: Response, cookie: str) -> None:
+    """Have the browser forget a token: it heeds only who could have set it."""
+    answer.delete_cookie(cookie_name(request, cookie), path="/", httponly=True,
+                         secure=parts_of(request).settings.secure, samesite="strict")

@@ -181,7 +181,10 @@ class Drafts:
         """
         self._unopened(number)
         with self._database.writing() as connection:
-            connection.execute(delete(t.draft).where(t.draft.c.id == number, t.draft.c.campaign_id.is_(None)))
+            done = connection.execute(delete(t.draft).where(
+                t.draft.c.id == number, t.draft.c.campaign_id.is_(None))).rowcount
+        if not done:
+            self._unopened(number)  # it was opened, or deleted, since
 
     def campaign(self, draft: Draft) -> Campaign:
         """The campaign that a draft would become, with its plan: planned once for each content, whoever looks at it.
@@ -219,7 +222,11 @@ class Drafts:
     def open(self, number: int) -> Stored:
         """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
 
+        The text that was checked is the one that is opened: whoever saves or deletes the draft meanwhile is first, or
+        is refused.
+
         Raises:
+            Changed: somebody has written or deleted the draft meanwhile.
             InvalidInput: no campaign file, or one that names files which this service may not use.
             Refused: hopeless, above the level at which devices draw, or one of the same content is there already.
             BudgetExceeded: the ledger does not admit it.
@@ -251,7 +258,12 @@ class Drafts:
             connection.execute(select(s.campaign.c.id).where(s.campaign.c.id == known.number).with_for_update())
             if self._is_anothers(connection, known.number, number):
                 raise _same_content()
-            connection.execute(update(t.draft).where(t.draft.c.id == number).values(campaign_id=known.number))
+            done = connection.execute(update(t.draft).where(
+                t.draft.c.id == number, t.draft.c.version == draft.version, t.draft.c.campaign_id.is_(None))
+                .values(campaign_id=known.number)).rowcount
+            if not done and connection.execute(select(t.draft.c.campaign_id).where(
+                    t.draft.c.id == number)).scalar() != known.number:  # else somebody else has just opened it
+                raise Changed("draft")
         return known
 
     def _unopened(self, number: int) -> Draft:

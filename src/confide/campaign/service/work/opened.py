@@ -129,8 +129,9 @@ class Opened:
 
     def _read(self, number: int) -> OpenedCampaign:
         with self._database.reading() as connection:
-            row = connection.execute(select(t.draft.c.text, t.draft.c.name).where(
-                t.draft.c.campaign_id == number)).first()
+            # The text as it was charged for and offered: whatever became of the draft, it is not asked any more.
+            row = connection.execute(select(s.campaign.c.text, t.draft.c.name).join(
+                t.draft, t.draft.c.campaign_id == s.campaign.c.id).where(s.campaign.c.id == number)).first()
         if row is None:
             raise Unknown("campaign", number)
         folder = campaign_folder(self._store, number)

@@ -22,7 +22,7 @@ from confide.campaign.pages import handed_section, share_section
 from confide.campaign.service.access.identity import Participant
 from confide.campaign.service.work.intake import Intake
 from confide.campaign.service.work.opened import Opened, OpenedCampaign
-from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, current
+from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, Rounds, current, nothing_to_decline
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
@@ -51,6 +51,7 @@ class Standing:
             she is shown), or "" where nothing.
         handed_in: whether she has handed in what is asked for now, or was asked for last.
         withdrawn: whether she has withdrawn before the settlement.
+        declined: whether she has declined a contract: she is in no final one.
         local: whether her device draws what she hands in.
     """
 
@@ -58,6 +59,7 @@ class Standing:
     asks: str
     handed_in: bool
     withdrawn: bool
+    declined: bool
     local: bool
 
 
@@ -89,7 +91,8 @@ class Participation:
         asks, phase = self._asks(opened, facts.known.state)
         handed = facts.reported if opened.contracts is None else phase in facts.phases
         return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
-                        handed_in=handed, local=opened.local is not None and asks != "report")
+                        declined=DECLINED in facts.phases, handed_in=handed,
+                        local=opened.local is not None and asks != "report")
 
     def offer(self, who: Participant) -> Sequence[Section]:
         """The plan as she reads it; and her contract, where one was drawn up."""
@@ -202,7 +205,10 @@ class Participation:
         Raises:
             Refused: a custodian holds the data.
         """
-        return self._opened.get(who.campaign).campaign.withdraw(self.identity(who), store=self._store)
+        opened = self._opened.get(who.campaign)
+        before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
+        Rounds.tidy(opened)  # rows that a process which died has left may be hers
+        return before
 
     def contract(self, who: Participant) -> Contract | None:
         """What the round as it stands offers her; None where there is none."""
@@ -219,8 +225,8 @@ class Participation:
             Refused: there is none, or it is final.
         """
         if self.standing(who).asks != "contract":
-            raise Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
-        self._store.hand_row(who.campaign, who.slot, "{}", phase=DECLINED, states=(State.OPEN,))
+            raise nothing_to_decline()
+        Rounds(self._store).decline(self._opened.get(who.campaign), who.slot)
 
     def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
         """What she gets and why, decoded from her record and the public result.

@@ -1,18 +1,35 @@
-"""Files of payouts that come and go in answers and requests: they lie in a private folder for as long as they are read.
+"""Payouts of an opened campaign: their files come and go in answers and requests, and lie nowhere meanwhile.
 
-Amounts are private, since they follow from records.
+Amounts are private, since they follow from records; names and accounts are the operator's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.payouts.export import TEXT, batch_file, take_confirmations
+from confide.campaign.service.work.opened import OpenedCampaign
+from confide.campaign.states import State
 from confide.campaign.store import Store
+from confide.contract.errors import Refused
 
-__all__ = ["payout_file", "take_answer"]
+__all__ = ["payout_file", "settled_campaign", "take_answer"]
+
+
+def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
+    """The campaign, if it is settled; where this machine keeps its files is not told.
+
+    Args:
+        opened: the campaign.
+        store: of it.
+
+    Raises:
+        Refused: it is not.
+    """
+    if store.get(opened.number).state is not State.SETTLED:
+        raise Refused("the campaign is not settled yet", "settle it first")
+    return opened.campaign
 
 
 def payout_file(
@@ -34,31 +51,20 @@ def payout_file(
         Refused: nothing is approved, or the bank has answered this batch.
         InvalidInput: a payee or the payer cannot be used.
     """
-    with TemporaryDirectory(dir=store.home.folder) as folder:
-        people = None
-        if payees is not None:
-            people = Path(folder) / "payees.csv"
-            people.write_text(payees, encoding="utf-8")
-        path = Path(folder) / f"payouts.{form}"
-        number = campaign.export_payouts(path, batch=batch, payees=people, payer=payer, text=text, store=store)
-        return number, path.read_bytes()
+    return batch_file(campaign, store, "pain.001" if form == "xml" else "csv", number=batch,
+                      payees=None if payees is None else payees.encode("utf-8", "replace"), payer=payer,
+                      text=TEXT if text is None else text)
 
 
-def take_answer(campaign: Campaign, store: Store, data: bytes, form: str | None = None) -> Mapping[str, int]:
+def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
     """Take what the bank says; how many were paid, failed, and known before.
 
     Args:
         campaign: whose payouts it is about.
         store: where it was settled.
         data: CSV of reference,status, or ISO 20022 pain.002.
-        form: "csv" or "xml"; default as it looks.
 
     Raises:
         InvalidInput: it cannot be read, or names a payout that is not known.
     """
-    if form is None:
-        form = "xml" if data.lstrip()[:1] == b"<" else "csv"
-    with TemporaryDirectory(dir=store.home.folder) as folder:
-        path = Path(folder) / f"answer.{form}"
-        path.write_bytes(data)
-        return campaign.import_confirmations(path, store=store)
+    return take_confirmations(campaign, store, data)

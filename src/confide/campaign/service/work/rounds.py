@@ -14,16 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from confide.campaign.campaign import Campaign
-from confide.campaign.contracts import Round, round_of
+from confide.campaign.contracts import Round, finish, round_of
+from confide.campaign.folder import hidden_beside, tidy
 from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.states import State
 from confide.campaign.store import Store
-from confide.contract.errors import Refused
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import make_folder, replace_private
 from confide.contract.kinds import ContractKind, Progress
 
@@ -50,7 +49,12 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
     return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
 
 
-_PREFIX = ".rows-"
+def nothing_to_decline() -> Refused:
+    """Told to who declines where nothing can be declined."""
+    return Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
+
+
+_ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
 
 
 class Rounds:
@@ -67,37 +71,76 @@ class Rounds:
         self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Round:
-        """Draw up the next round from all reports, without those who have declined.
+        """Draw up the next round from all reports, without those who have declined or withdrawn.
 
         Args:
             opened: the campaign.
             without: ids of more people who are left out.
-            again: ids of people who take part after all.
+            again: ids of people who take part after all, though they had declined.
             progress: told how far it is.
 
         Raises:
-            Refused: the round is final, or nobody has reported.
+            Refused: the round is final, nobody has reported, or another one was drawn up meanwhile.
+            InvalidInput: somebody who takes part after all has withdrawn.
         """
         kind, config = contract_kind(opened), opened.campaign.file.config
-        if self._store.get(opened.number).state is not State.OPEN:
+        state = self._store.get(opened.number).state
+        if state is State.CANCELLED:
+            raise Refused("the campaign is cancelled", "plan another one")
+        if state is not State.OPEN:
             raise Refused("the contracts of this campaign are final", "another round is another campaign")
         first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
         before = current(self._store, opened)
         gone = set() if before is None else set(before.without)
-        declined = [opened.identities[slot] for slot, _ in self._store.handed_rows(opened.number, DECLINED)]
-        out = [each for each in dict.fromkeys([*declined, *without]) if each not in gone and each not in again]
+        declined = self._store.handed_rows(opened.number, DECLINED)
+        withdrawn = {opened.identities[slot] for slot in self._store.withdrawn(opened.number)}
+        if not withdrawn.isdisjoint(again):
+            raise InvalidInput("again", "names somebody who has withdrawn", "she takes no part any more")
+        no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
+        out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
         with self._written(opened, "reports.source", FIRST, list(first)) as folder:
-            return opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
-                                           progress=progress, reports=folder)
+            found = opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
+                                            progress=progress, reports=folder)
+        for slot, row in declined:  # of an earlier round; if she has declined this one already, that stands
+            if opened.identities[slot] in again:
+                self._store.forget_row(opened.number, slot, row, phase=DECLINED)
+        return found
+
+    def decline(self, opened: OpenedCampaign, slot: int) -> None:
+        """Note that somebody declines her contract in the round as it stands.
+
+        Args:
+            opened: the campaign.
+            slot: hers.
+
+        Raises:
+            Refused: there is none, it is final, or she has withdrawn.
+        """
+        home, content = self._store.home, opened.campaign.file.digest
+        with home.deciding(content):  # nobody makes it final meanwhile
+            found = current(self._store, opened)
+            if found is None or home.final_round(content) is not None:
+                raise nothing_to_decline()
+            self._store.hand_row(opened.number, slot, json.dumps({"round": found.number}), phase=DECLINED,
+                                 states=(State.OPEN,))
 
     def finish(self, opened: OpenedCampaign) -> Round:
         """Make the round final, and charge the ledger: from now on devices act on it.
 
         Raises:
-            Refused: none was drawn up.
+            Refused: none was drawn up, or somebody is in it who has declined or withdrawn.
             BudgetExceeded: the ledger does not admit the campaign.
         """
-        return opened.campaign.finish_contracts(home=self._store.home, store=self._store)
+        def check(found: Round) -> None:
+            no = {slot for slot, _ in self._store.handed_rows(opened.number, DECLINED)}
+            no.update(self._store.withdrawn(opened.number))
+            if not {opened.identities[slot] for slot in no} <= set(found.without):
+                raise Refused(f"somebody who has declined or withdrawn is in round {found.number}",
+                              "draw up another round, which leaves her out, and show it to everybody")
+
+        if current(self._store, opened) is None:
+            raise Refused("no contracts were drawn up", "draw up a round first")
+        return finish(opened.campaign, self._store, self._store.home, check)
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
@@ -109,9 +152,15 @@ class Rounds:
 
     @staticmethod
     def tidy(opened: OpenedCampaign) -> None:
-        """Remove what processes that died have left of rows; for a settled campaign, which nobody reads again."""
-        for each in opened.folder.glob(f"{_PREFIX}*"):
-            rmtree(each, ignore_errors=True)
+        """Remove what processes that died have left of a campaign's rows; what somebody reads now stays."""
+        tidy(opened.folder / _ROWS)
+
+    def sweep(self) -> None:
+        """The same for all campaigns of the installation."""
+        folders = self._store.home.campaign_folder(0).parent
+        for each in folders.iterdir() if folders.is_dir() else ():
+            if each.is_dir():
+                tidy(each / _ROWS)
 
     @contextmanager
     def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[Path]:
@@ -127,11 +176,12 @@ class Rounds:
         writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows.values())
-        with TemporaryDirectory(dir=opened.folder, prefix=_PREFIX) as folder:
-            target = Path(folder) / dict(file.kind.files(file.config))[key]
+        with hidden_beside(opened.folder / _ROWS) as hidden:
+            folder = hidden / _ROWS
+            target = folder / dict(file.kind.files(file.config))[key]
             make_folder(target.parent, private=True)
             replace_private(target, text.getvalue())
-            yield Path(folder)
+            yield folder
 
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
