@@ -28,8 +28,9 @@ from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
 from confide.cli.app import app as cli
+from confide.contract import kind
 
-__all__ = ["Desk", "Walker", "accepted", "free_port", "leaving", "running", "unpacked", "verified"]
+__all__ = ["Desk", "Walker", "accepted", "free_port", "kept", "leaving", "opened_by", "running", "unpacked", "verified"]
 
 WIDE, HIGH = 1000, 700
 _PATIENCE = 120_000  # milliseconds: a settlement that compiles its kernels first keeps the pages of its process waiting
@@ -44,10 +45,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, data: Path | None = None) -> Iterator[tuple[str, Parts]]:
-    """The service on a port of this machine: where, and its parts."""
+def running(folder: Path, data: Path | None = None, host: str = "localhost") -> Iterator[tuple[str, Parts]]:
+    """The service on a port of this machine: where, and its parts.
+
+    Args:
+        folder: for its installation.
+        data: folder of the tables that campaign files may name.
+        host: the name by which browsers reach it.
+    """
     port = free_port()
-    base = f"http://localhost:{port}"
+    base = f"http://{host}:{port}"
     app = create_app(Settings(home=folder / "home", base_url=base, attempts=1000, data=data))
     parts: Parts = app.state.parts
     parts.operators.add("ada", PASSWORD, Role.ADMIN)
@@ -61,6 +68,12 @@ def running(folder: Path, data: Path | None = None) -> Iterator[tuple[str, Parts
     finally:
         server.should_exit = True
         thread.join()
+
+
+def opened_by(parts: Parts, name: str) -> int:
+    """A campaign of a kind's template, whose collection is open: its number."""
+    operator = parts.operators.all()[0]
+    return parts.drafts.open(parts.drafts.new(kind(name).template, operator.number).number).number
 
 
 def accepted(page: Page) -> None:
@@ -79,6 +92,29 @@ def leaving(page: Page) -> str:
     """What her device shows that will leave it, once it has drawn: it asks the service first."""
     page.locator("#send").wait_for()
     return page.locator("#leaves").inner_text()
+
+
+def kept(page: Page) -> dict[str, Any]:
+    """What the page's device keeps: what it drew, by campaign and id."""
+    found: dict[str, Any] = page.evaluate("""() => new Promise((done, failed) => {
+        const asked = indexedDB.open("confide", 1);
+        asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
+        asked.onerror = failed;
+        asked.onsuccess = () => {
+            const found = {};
+            const walk = asked.result.transaction("kept").objectStore("kept").openCursor();
+            walk.onsuccess = () => {
+                if (walk.result) {
+                    found[walk.result.key] = walk.result.value;
+                    walk.result.continue();
+                } else {
+                    asked.result.close();
+                    done(found);
+                }
+            };
+        };
+    })""")
+    return found
 
 
 class Walker:
