@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
 from campaign.service.parts import PASSWORD
@@ -45,20 +46,24 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, data: Path | None = None, host: str = "localhost") -> Iterator[tuple[str, Parts]]:
+def running(
+    folder: Path, data: Path | None = None, host: str = "localhost",
+    ears: Callable[[ASGIApp], ASGIApp] = lambda app: app
+) -> Iterator[tuple[str, Parts]]:
     """The service on a port of this machine: where, and its parts.
 
     Args:
         folder: for its installation.
         data: folder of the tables that campaign files may name.
         host: the name by which browsers reach it.
+        ears: what hears all requests before the service does.
     """
     port = free_port()
     base = f"http://{host}:{port}"
     app = create_app(Settings(home=folder / "home", base_url=base, attempts=1000, data=data))
     parts: Parts = app.state.parts
     parts.operators.add("ada", PASSWORD, Role.ADMIN)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(ears(app), host="127.0.0.1", port=port, log_config=None, lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
