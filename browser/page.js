@@ -67,8 +67,8 @@ async function within(mode, step) {
       transaction.onabort = () => failed(transaction.error);
       step(transaction.objectStore("kept"), then);
     });
-  } catch {
-    throw reason ?? new Refusal("storage"); // what was drawn is forgotten here, and nobody has seen it
+  } catch { // what was drawn is forgotten here, and nobody has seen it
+    throw reason === undefined || reason instanceof DOMException ? new Refusal("storage") : reason;
   } finally {
     database?.close();
   }
@@ -254,6 +254,7 @@ async function guarded(step) {
 async function draw() {
   const given = typed();
   const preview = previewOf(instructions, given, stated);
+  await checkStorage();
   await checkAwaited(); // whether she takes part or not: until she hands it in, nobody can tell
   if (preview.takesPart) await drawOnce(given);
   const row = await kept(); // perhaps another tab's

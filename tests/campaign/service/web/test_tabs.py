@@ -91,7 +91,7 @@ def one_draw(browser: Browser, base: str, parts: Parts, number: int, slot: int) 
     context.close()
 
 
-@pytest.mark.parametrize("trials", [2, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_tabs_of_one_person_draw_once(trials: int, chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
@@ -99,7 +99,7 @@ def test_tabs_of_one_person_draw_once(trials: int, chromium: Browser, tmp_path: 
             one_draw(chromium, base, parts, number, slot)
 
 
-@pytest.mark.parametrize("trials", [1, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [1, pytest.param(12, marks=pytest.mark.slow)])
 def test_so_they_do_without_tls(trials: int, without_tls: Browser, tmp_path: Path) -> None:
     """Where browsers give pages no locks."""
     with running(tmp_path, host="study.example") as (base, parts):
