@@ -4,7 +4,10 @@
 // The form in which she types has no way to the server (method "dialog"), and is shown only once this script holds it.
 // A report is drawn once: drawing again would cost her level again. So this device keeps what it drew, under the
 // campaign and her id and for her alone, until she has it forget her; it draws nothing that it cannot keep, nothing by
-// instructions that have changed since, and nothing where the service has a report of hers already.
+// instructions that have changed since, and nothing where the service has a report of hers already. To look whether it
+// has drawn, to draw and to keep is one transaction of IndexedDB, which browsers run one after another whatever the
+// number of tabs. Locks (navigator.locks) are not there where a page came without TLS; and localStorage, which each
+// process of a browser may hold a copy of, is not the same in all tabs at once, with a lock or without.
 //
 // In device.js it stands below the text of noise.js, whose names it uses, and imports nothing: one file has one digest.
 
@@ -16,6 +19,8 @@ const instructions = JSON.parse(typing.dataset.instructions);
 const stated = Number(document.getElementById("stated").textContent); // the number that she reads, in full
 const place = `confide ${typing.dataset.campaign} ${typing.dataset.who} report`;
 
+let showing = null; // the row that she sees
+
 /** A reason of `problem`, by its name; nothing is drawn and nothing is sent. */
 class Refusal extends Error {}
 
@@ -26,33 +31,76 @@ function inOrder(value) {
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${inOrder(value[name])}`).join()}}`;
 }
 
-/** The row that this device drew for her; null where it has not. */
-function kept() {
-  const text = localStorage.getItem(place);
-  if (text === null) return null;
-  const found = JSON.parse(text);
+/** Where this device keeps what it drew; share.js and leave.js know it too. */
+function keeping() {
+  return new Promise((done, failed) => {
+    const asked = indexedDB.open("confide", 1);
+    asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
+    asked.onsuccess = () => done(asked.result);
+    asked.onerror = asked.onblocked = () => failed(asked.error);
+  });
+}
+
+/**
+ * What a step does with what is kept: all of it or nothing, on the disk, and nothing of another tab in between. The
+ * step is given the store, and a function by which it goes on with what it has asked for; it gives what `within` gives.
+ */
+async function within(mode, step) {
+  let database;
+  let reason; // of a step that did not go on
+  try {
+    database = await keeping();
+    return await new Promise((done, failed) => {
+      const transaction = database.transaction("kept", mode, { durability: "strict" });
+      let found;
+      const then = (request, next) => {
+        request.onsuccess = () => {
+          try {
+            found = next(request.result);
+          } catch (error) {
+            reason = error;
+            transaction.abort();
+          }
+        };
+      };
+      transaction.oncomplete = () => done(found);
+      transaction.onabort = () => failed(transaction.error);
+      step(transaction.objectStore("kept"), then);
+    });
+  } catch { // what was drawn is forgotten here, and nobody has seen it
+    throw reason === undefined || reason instanceof DOMException ? new Refusal("storage") : reason;
+  } finally {
+    database?.close();
+  }
+}
+
+/** The row of what is kept for her; null where nothing is. */
+function rowOf(found) {
+  if (found === undefined) return null;
   if (found.instructions !== inOrder(instructions)) throw new Refusal("changed");
   return found.row;
 }
 
-function keep(row) {
-  const text = JSON.stringify({ instructions: inOrder(instructions), row });
-  try {
-    localStorage.setItem(place, text);
-    if (localStorage.getItem(place) === text) return;
-  } catch { /* said below */ }
-  throw new Refusal("storage"); // what was drawn is forgotten here, and nobody has seen it
+/** The row that this device drew for her, in whichever tab; null where it has not. */
+function kept() {
+  return within("readonly", (store, then) => then(store.get(place), rowOf));
+}
+
+/** Draw for her and keep it, where this device has not: in one transaction. */
+function drawOnce(given) {
+  return within("readwrite", (store, then) => then(store.get(place), (found) => {
+    if (rowOf(found) !== null) return;
+    const { row } = followInstructions(instructions, given, systemBytes, stated);
+    store.put({ instructions: inOrder(instructions), row }, place);
+  }));
 }
 
 /** Whether this browser lets pages keep anything. */
 function checkStorage() {
-  try {
-    localStorage.setItem(`${place} tried`, "1");
-    const found = localStorage.getItem(`${place} tried`);
-    localStorage.removeItem(`${place} tried`);
-    if (found === "1") return;
-  } catch { /* said below */ }
-  throw new Refusal("storage");
+  return within("readwrite", (store) => {
+    store.put("1", `${place} tried`);
+    store.delete(`${place} tried`);
+  });
 }
 
 /** Whether the service waits for a report of hers: asked before anything is drawn, and again before it is sent. */
@@ -68,6 +116,23 @@ async function checkAwaited() {
   if (mine.id !== typing.dataset.who || String(mine.campaign) !== typing.dataset.number) throw new Refusal("unasked");
   if (mine.handed_in) throw new Refusal("stored");
   if (mine.asks !== "record") throw new Refusal("unasked");
+}
+
+/**
+ * Whether the instructions are about the form that she sees, in the unit of the level that the offer states. Otherwise
+ * what she is asked could be taken for something else: an answer that no report can have, or one that is read as what
+ * privacy is worth to her, shows by whether a report leaves.
+ */
+function checkForm() {
+  const fields = (name) => [...typing.elements].filter((each) => each.name === `field.${name}`);
+  const choices = fields(instructions.input).flatMap((each) => each.type === "radio" ? [each.value]
+    : each.options === undefined ? [] : [...each.options].map((option) => option.value).filter((text) => text !== ""));
+  const local = instructions.law === "response";
+  const worth = fields(instructions.levels?.worth ?? "");
+  const offered = inOrder([...choices].sort()) === inOrder(local ? [...instructions.answers].sort() : []);
+  const told = document.getElementById("stated").dataset.notion === (local ? "epsilon" : "rho");
+  const written = [...worth, ...(local ? [] : fields(instructions.input))].every((each) => each.type === "text");
+  if (!offered || !told || !written) throw new RangeError("instructions: they are not about this form");
 }
 
 /** A number as the server's pages write it: four digits that count. */
@@ -99,11 +164,13 @@ function say(id, values) {
 }
 
 /** What these instructions cost at most, as this device reads them: before anything is typed. */
-function tell({ columns, stays, level, truth, deviation }) {
+function tell({ columns, stays, level, truth, deviation, threshold }) {
   const limit = short(LARGEST_LEVEL);
   say("terms-level", { level: short(level), limit });
   say("terms-truth", truth === undefined ? undefined : { truth: ofHundred(truth) });
   say("terms-noise", deviation === undefined ? undefined : { deviation: short(deviation) + typing.dataset.unit });
+  say("terms-part", threshold === undefined ? undefined : {
+    worth: instructions.levels.worth, threshold: short(threshold) + typing.dataset.unit });
   say("terms-stays", { stays: stays.join(", "), columns: columns.join(", ") });
   terms.hidden = false;
 }
@@ -126,6 +193,17 @@ function foresee() {
   say("terms-odds", odds === undefined ? undefined : { odds });
 }
 
+/** Into the form that is sent. */
+function fill(row) {
+  document.getElementById("row").replaceChildren(...Object.entries(row).map(([column, text]) => {
+    const field = document.createElement("input");
+    field.type = "hidden";
+    field.name = `field.${column}`;
+    field.value = text;
+    return field;
+  }));
+}
+
 function show(row, preview) {
   const shown = Object.values(row)[0];
   document.getElementById("leaves").textContent = shown === "" ? typing.dataset.nothing : shown;
@@ -134,13 +212,8 @@ function show(row, preview) {
   if (!reads.hidden) reads.querySelector("output").textContent = read(shown);
   const own = instructions.levels !== undefined && preview?.odds !== undefined;
   say("own", own ? { truth: ofHundred(Math.max(...preview.odds.map((each) => each.probability))) } : undefined);
-  document.getElementById("row").replaceChildren(...Object.entries(row).map(([column, text]) => {
-    const field = document.createElement("input");
-    field.type = "hidden";
-    field.name = `field.${column}`;
-    field.value = text;
-    return field;
-  }));
+  fill(row);
+  showing = row;
   typing.hidden = true;
   sending.hidden = false;
   sending.querySelector("button").focus();
@@ -181,27 +254,31 @@ async function guarded(step) {
 async function draw() {
   const given = typed();
   const preview = previewOf(instructions, given, stated);
-  if (preview.takesPart) {
-    checkStorage();
-    await checkAwaited();
-  }
-  let row = kept(); // another tab may have drawn meanwhile
-  if (row === null) {
-    row = followInstructions(instructions, given, systemBytes, stated).row;
-    if (preview.takesPart) keep(row);
-  }
-  show(row, preview);
+  await checkStorage();
+  await checkAwaited(); // whether she takes part or not: until she hands it in, nobody can tell
+  if (preview.takesPart) await drawOnce(given);
+  const row = await kept(); // perhaps another tab's
+  if (row !== null) return show(row, preview);
+  if (preview.takesPart) throw new Refusal("storage");
+  show(followInstructions(instructions, given, systemBytes, stated).row, preview); // which is empty: nothing is drawn
 }
 
 async function send() {
   await checkAwaited();
+  if (Object.values(showing)[0] !== "") {
+    const row = await kept();
+    if (row === null) throw new Refusal("gone");
+    if (inOrder(row) !== inOrder(showing)) return show(row); // she sees first what leaves
+    fill(row);
+  }
   sending.submit();
 }
 
 async function begin() {
+  checkForm();
   tell(termsOf(instructions, stated));
-  checkStorage();
-  const before = kept();
+  await checkStorage();
+  const before = await kept();
   if (before !== null) return show(before);
   typing.hidden = false;
   foresee();

@@ -323,6 +323,10 @@ class LocalKind(Kind, Protocol):
       hexadecimal digits of two's complement under `column`. 0 steps ask for nothing. low and high are doubles, spelled
       as short as they can be.
 
+    A response's `answers` are the choices of the field `input`, and its `worth` is another field, into which a number
+    is written; so is a lattice's `input`. `notion` is "rho" for a lattice, and "epsilon" for a response. A page's
+    device follows nothing else, since an answer must show by nothing but the draw (`people.device_instructions`).
+
     The program in the browser follows no instructions of a level above `confide.people.device_odds.LARGEST_LEVEL` (of a
     lattice, rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from confide.people.device_instructions import check_instructions
+
 __all__ = ["LARGEST_LEVEL", "AnswerOdds", "NoiseSize", "device_odds", "of_hundred"]
 
 LARGEST_LEVEL = 10.0
@@ -82,17 +84,22 @@ def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | Non
     Args:
         instructions: `LocalKind.device`.
 
+    Raises:
+        InvalidInput: instructions that no device follows.
+
     Source: the laws of `LocalKind.device`; the best guess from randomised response is what was reported, and from
         symmetric unimodal noise on one of two numbers the nearer one (Neyman and Pearson 1933).
 
     Example:
-        >>> found = device_odds({"law": "response", "answers": ["no", "yes"],
+        >>> found = device_odds({"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],
         ...                      "epsilon": {"numerator": "1", "denominator": "1"}})
         >>> round(found.most, 4), found.guessed == found.most
         (0.7311, True)
-        >>> device_odds({"law": "lattice", "low": "0", "high": "40", "steps": "1000", "sigma": "500"}).deviation
+        >>> device_odds({"law": "lattice", "column": "hours", "input": "hours", "low": "0", "high": "40",
+        ...              "steps": "1000", "sigma": "500"}).deviation
         20.0
     """
+    check_instructions(instructions)
     if instructions["law"] == "response":
         return _response(instructions)
     steps, sigma = int(instructions["steps"]), int(instructions["sigma"])

@@ -7,22 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 from scipy.special import expit
 
 from campaign.service.language.pseudo import in_brackets, outside
 from campaign.service.parts import PASSWORD
-from campaign.service.web.walking import accepted, leaving, running
-from confide.campaign.service.shell.parts import Parts
+from campaign.service.web.walking import accepted, altered, at_offer, kept, leaving, opened_by, running
 from confide.campaign.service.web.page import STATIC
-from confide.contract import kind
 from confide.people.device_odds import of_hundred
-
-
-def opened(parts: Parts, name: str) -> int:
-    """A campaign of a kind's template."""
-    operator = parts.operators.all()[0]
-    return parts.drafts.open(parts.drafts.new(kind(name).template, operator.number).number).number
 
 
 def wire(page: Page) -> list[str]:
@@ -35,7 +27,7 @@ def wire(page: Page) -> list[str]:
 
 def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
         page = chromium.new_page()
         sent = wire(page)
@@ -78,7 +70,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
 def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
     """What was drawn for one is nothing to the other; a draw is kept for its owner until she has it forgotten."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         codes = dict(parts.invitations.invite(number, [0, 1]))
         context = chromium.new_context()
         page = context.new_page()
@@ -99,10 +91,10 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
         assert page.locator("#device").is_hidden()
         page.goto("about:blank")
         drawn(codes[1], instead=True)
-        assert page.evaluate("localStorage.length") == 2
+        assert len(kept(page)) == 2
         page.get_by_role("button", name="Forget me on this device").click()
         page.wait_for_url(f"{base}/")
-        assert page.evaluate("localStorage.length") == 1
+        assert len(kept(page)) == 1
         context.close()
 
 
@@ -112,7 +104,7 @@ def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
     from scipy.stats import binomtest
 
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         page = chromium.new_page()
         page.goto(f"{base}/join#{code}")
@@ -134,7 +126,7 @@ def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts), in_brackets():
-        number = opened(parts, "bits-unknown-costs")
+        number = opened_by(parts, "bits-unknown-costs")
         ((_, code), (_, other)) = parts.invitations.invite(number, [0, 1])
         page = chromium.new_page()
         page.goto(f"{base}/join#{code}")
@@ -162,30 +154,10 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         page.context.close()
 
 
-def at_offer(chromium: Browser, base: str, code: str) -> Page:
-    """A page of a browser of her own, which her code has led to her offer."""
-    page = chromium.new_context().new_page()
-    page.goto(f"{base}/join#{code}")
-    page.wait_for_url(f"{base}/mine")
-    return page
-
-
-def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
-    """From now on the service sends something else."""
-    def alter(route: Route) -> None:
-        found = route.fetch()
-        assert old in found.text()
-        route.fulfill(response=found, body=found.text().replace(old, new))
-
-    page.unroute_all()
-    page.route(at, alter)
-    page.reload()
-
-
 def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path: Path) -> None:
     """A level above the offer's, or above the largest; instructions that have changed since it drew: it says so."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         page = at_offer(chromium, base, code)
         numerator = "&#34;numerator&#34;: &#34;{}&#34;".format
@@ -203,7 +175,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         # the number that the offer states is raised as well: beyond the largest it does not help
         page.unroute_all()
         page.route("**/mine", lambda route: route.fulfill(response=(found := route.fetch()), body=found.text().replace(
-            numerator("1"), numerator("11")).replace('<span id="stated">1<', '<span id="stated">11<')))
+            numerator("1"), numerator("11")).replace('data-notion="epsilon">1<', 'data-notion="epsilon">11<')))
         page.reload()
         expect(page.locator("#problem")).to_contain_text("a level above the one that the offer states, or above 10")
         page.unroute_all()
@@ -223,7 +195,36 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         law, field = "&#34;law&#34;: &#34;response&#34;, ", "&#34;input&#34;: &#34;answer&#34;, "
         altered(page, f"{{{law}", f"{{{field}{law}")
         expect(page.locator("#leaves")).to_have_text(drawn)
-        assert page.evaluate("localStorage.length") == 1
+        assert len(kept(page)) == 1
+        page.context.close()
+
+
+NUMBER = '"law": "lattice", "low": "0", "high": "1", "steps": "1", "sigma": "1"'
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("bits-unknown-costs", '["no", "yes"]', '["never", "yes"]'),  # "no" would leave nothing
+    pytest.param("bits-unknown-costs", '["no", "yes"]', '["no", "yes", "2"]', marks=pytest.mark.slow),
+    pytest.param("bits-unknown-costs", '"answer"', '"worth"', marks=pytest.mark.slow),
+    pytest.param("bits-unknown-costs", '"worth": "worth"', '"worth": "answer"', marks=pytest.mark.slow),
+    pytest.param("bits", '"law": "response"', NUMBER, marks=pytest.mark.slow),
+    pytest.param("bits", 'data-notion="epsilon"', 'data-notion="rho"', marks=pytest.mark.slow)])
+def test_a_device_follows_what_is_about_its_form(
+    name: str, old: str, new: str, chromium: Browser, tmp_path: Path
+) -> None:
+    """Below the level that the offer states; but whether a report leaves would show an answer, or the unit differs."""
+    with running(tmp_path) as (base, parts):
+        ((_, code),) = parts.invitations.invite(opened_by(parts, name), [0])
+        page = at_offer(chromium, base, code)
+        expect(page.locator("#device")).to_be_visible()
+        if name == "bits-unknown-costs":
+            assert re.fullmatch(r"Whether anything leaves shows, without noise, whether what you type under worth is "
+                                r"above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
+        in_attribute = not old.startswith("data-")
+        altered(page, *(each.replace('"', "&#34;") if in_attribute else each for each in (old, new)))
+        expect(page.locator("#problem")).to_contain_text("cannot follow the instructions")
+        assert page.locator("#device").is_hidden()
+        assert page.locator("#send").is_hidden()
         page.context.close()
 
 
@@ -231,7 +232,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
 def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: Path) -> None:
     """The second asks first, and sends nothing; a page that sends nevertheless is told that it was refused."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         first = at_offer(chromium, base, code)
         state = first.context.storage_state()
@@ -253,7 +254,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
         late.get_by_role("button", name="Draw what leaves this device").click()
         expect(late.locator("#problem")).to_contain_text("something was handed in for you already")
         assert late.locator("#leaves").text_content() == ""
-        assert late.evaluate("localStorage.length") == 0
+        assert kept(late) == {}
         assert not any("/mine/report" in each for each in sent)
         # without these scripts: the service refuses the other draw, and says so beside what is stored
         other = "no" if parts.store.report_of(number, 0)[0] else "yes"  # type: ignore[index] # it is stored
@@ -271,12 +272,12 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
 
 @pytest.mark.slow
 def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Path) -> None:
-    blocked = """Object.defineProperty(window, "localStorage", {
+    blocked = """Object.defineProperty(window, "indexedDB", {
         get() { throw new DOMException("no", "SecurityError"); } });"""
     full = """() => {
-        Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError"); }; }"""
+        IDBObjectStore.prototype.put = () => { throw new DOMException("full", "QuotaExceededError"); }; }"""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
@@ -296,14 +297,14 @@ def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Pat
 def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path: Path) -> None:
     """And another time may be otherwise."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
         page.route("**/api/v1/mine", lambda route: route.abort())
         page.get_by_role("button", name="Draw what leaves this device").click()
         expect(page.locator("#problem")).to_contain_text("has not said that it waits for your answer")
-        assert page.evaluate("localStorage.length") == 0
+        assert len(kept(page)) == 0
         page.unroute_all()
         page.get_by_role("button", name="Draw what leaves this device").click()
         page.locator("#leaves").wait_for()
@@ -315,7 +316,7 @@ def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path
 def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: Path) -> None:
     """The page pins all that runs on it, however often it is loaded, and shows the digests."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
         page = at_offer(chromium, base, code)
         page.locator("#device").wait_for()
@@ -347,7 +348,7 @@ def test_a_broken_link_leaves_the_address(chromium: Browser, tmp_path: Path) -> 
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "matching")
+        number = opened_by(parts, "matching")
         ((_, code),) = parts.invitations.invite(number, [0])
         context = chromium.new_context(color_scheme="dark" if dark else "light")
         page = context.new_page()
@@ -374,7 +375,7 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
 def test_a_link_asks_whoever_takes_part_already(chromium: Browser, tmp_path: Path) -> None:
     """The code of a link is in the form, and goes nowhere before she has said that it should."""
     with running(tmp_path) as (base, parts):
-        number = opened(parts, "bits")
+        number = opened_by(parts, "bits")
         (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
         context = chromium.new_context()
         page = context.new_page()

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser
 from typer.testing import CliRunner
 
 from campaign.service.web.walking import Desk, Walker, leaving, running, verified
+from campaign.service.web.wire import Ears, Wire, beyond
 from confide.campaign.service.work.rounds import FIRST
 from confide.campaign.store.reports import put_row
 from confide.cli.app import app as cli
@@ -141,7 +142,8 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
 
     Three do so at pages. The others, without whom nothing would be bought, have reported before.
     """
-    with running(tmp_path) as (base, parts), Desk(chromium, base) as desk:
+    ears = Ears()
+    with running(tmp_path, ears=ears.before) as (base, parts), Desk(chromium, base) as desk:
         desk.logs_in()
         desk.begins("mean")
         desk.follow("Privacy, error and money at other levels")
@@ -163,9 +165,13 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
         people[0].see("/mine")
         desk.tick("I mean it: the ledger is charged, and no other round follows")
         desk.press("Make the contracts final")
+        wire = Wire(people[1].context, ears)
         for person in people:
             page = person.see("/mine")
             assert page.locator("#odds").inner_text().count(" hours") >= 5
+            if person is people[1]:
+                assert beyond(page, wire, base, lambda page: page.locator("#device input").fill("7.5"))[1] == []
+                continue
             page.locator("#device input").fill("7.5")
             person.press("Draw what leaves this device")
             assert re.fullmatch(r"[0-9a-f]{16}", leaving(page))

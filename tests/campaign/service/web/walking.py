@@ -12,14 +12,15 @@ import socket
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
+from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
 from campaign.service.parts import PASSWORD
@@ -28,8 +29,12 @@ from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
 from confide.cli.app import app as cli
+from confide.contract import kind
 
-__all__ = ["Desk", "Walker", "accepted", "free_port", "leaving", "running", "unpacked", "verified"]
+__all__ = [
+    "Desk", "Walker", "accepted", "altered", "at_offer", "free_port", "kept", "leaving", "opened_by", "running",
+    "unpacked", "verified",
+]
 
 WIDE, HIGH = 1000, 700
 _PATIENCE = 120_000  # milliseconds: a settlement that compiles its kernels first keeps the pages of its process waiting
@@ -44,14 +49,24 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, data: Path | None = None) -> Iterator[tuple[str, Parts]]:
-    """The service on a port of this machine: where, and its parts."""
+def running(
+    folder: Path, data: Path | None = None, host: str = "localhost",
+    ears: Callable[[ASGIApp], ASGIApp] = lambda app: app
+) -> Iterator[tuple[str, Parts]]:
+    """The service on a port of this machine: where, and its parts.
+
+    Args:
+        folder: for its installation.
+        data: folder of the tables that campaign files may name.
+        host: the name by which browsers reach it.
+        ears: what hears all requests before the service does.
+    """
     port = free_port()
-    base = f"http://localhost:{port}"
+    base = f"http://{host}:{port}"
     app = create_app(Settings(home=folder / "home", base_url=base, attempts=1000, data=data))
     parts: Parts = app.state.parts
     parts.operators.add("ada", PASSWORD, Role.ADMIN)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(ears(app), host="127.0.0.1", port=port, log_config=None, lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -61,6 +76,12 @@ def running(folder: Path, data: Path | None = None) -> Iterator[tuple[str, Parts
     finally:
         server.should_exit = True
         thread.join()
+
+
+def opened_by(parts: Parts, name: str) -> int:
+    """A campaign of a kind's template, whose collection is open: its number."""
+    operator = parts.operators.all()[0]
+    return parts.drafts.open(parts.drafts.new(kind(name).template, operator.number).number).number
 
 
 def accepted(page: Page) -> None:
@@ -79,6 +100,49 @@ def leaving(page: Page) -> str:
     """What her device shows that will leave it, once it has drawn: it asks the service first."""
     page.locator("#send").wait_for()
     return page.locator("#leaves").inner_text()
+
+
+def kept(page: Page) -> dict[str, Any]:
+    """What the page's device keeps: what it drew, by campaign and id."""
+    found: dict[str, Any] = page.evaluate("""() => new Promise((done, failed) => {
+        const asked = indexedDB.open("confide", 1);
+        asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
+        asked.onerror = failed;
+        asked.onsuccess = () => {
+            const found = {};
+            const walk = asked.result.transaction("kept").objectStore("kept").openCursor();
+            walk.onsuccess = () => {
+                if (walk.result) {
+                    found[walk.result.key] = walk.result.value;
+                    walk.result.continue();
+                } else {
+                    asked.result.close();
+                    done(found);
+                }
+            };
+        };
+    })""")
+    return found
+
+
+def at_offer(chromium: Browser, base: str, code: str) -> Page:
+    """A page of a browser of her own, which her code has led to her offer."""
+    page = chromium.new_context().new_page()
+    page.goto(f"{base}/join#{code}")
+    page.wait_for_url(f"{base}/mine")
+    return page
+
+
+def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
+    """From now on the service sends something else."""
+    def alter(route: Route) -> None:
+        found = route.fetch()
+        assert old in found.text()
+        route.fulfill(response=found, body=found.text().replace(old, new))
+
+    page.unroute_all()
+    page.route(at, alter)
+    page.reload()
 
 
 class Walker:

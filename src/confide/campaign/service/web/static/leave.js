@@ -1,7 +1,26 @@
-// Whoever has this device forget her takes along what it kept for her.
+// Whoever has this device forget her takes along what it kept for her. She leaves in any case.
 const leaving = document.getElementById("leave");
-leaving.addEventListener("submit", () => {
-  for (const name of Object.keys(localStorage)) {
-    if (name.startsWith(leaving.dataset.kept)) localStorage.removeItem(name);
-  }
+
+/** Delete what device.js keeps for her, and nobody else's. */
+function forget() {
+  return new Promise((done, failed) => {
+    const asked = indexedDB.open("confide", 1);
+    asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
+    asked.onerror = failed;
+    asked.onsuccess = () => {
+      const transaction = asked.result.transaction("kept", "readwrite");
+      const hers = leaving.dataset.kept;
+      transaction.objectStore("kept").delete(IDBKeyRange.bound(hers, `${hers}\uffff`));
+      transaction.oncomplete = done;
+      transaction.onabort = failed;
+    };
+  });
+}
+
+leaving.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    await forget();
+  } catch { /* a browser that keeps nothing has nothing of hers */ }
+  leaving.submit();
 });

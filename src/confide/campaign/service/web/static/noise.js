@@ -183,6 +183,12 @@ function told(name, text) {
     }
     return BigInt(text);
 }
+/** A text as forms give it: nothing that would be read as another one. */
+function named(name, text) {
+    if (typeof text !== "string" || text === "" || text !== text.trim()) {
+        throw new RangeError(`instructions: ${name} is no text that can be typed`);
+    }
+}
 /** The one level of a response, as it stands there. */
 function toldLevel(epsilon) {
     const found = {
@@ -192,16 +198,24 @@ function toldLevel(epsilon) {
     return found;
 }
 /** The largest level that a response can have, whatever is typed. */
-function largestLevel({ answers, epsilon, levels }) {
-    const different = new Set(answers).size === answers.length && !answers.includes("");
-    if (answers.length < 2 || !different)
+function largestLevel({ answers, input, epsilon, levels }) {
+    if (!Array.isArray(answers))
+        throw new RangeError("instructions: no list of answers");
+    answers.forEach((answer) => named("an answer", answer)); // one that cannot be typed would show by leaving nothing
+    if (answers.length < 2 || new Set(answers).size < answers.length) {
         throw new RangeError("instructions: the answers are too few, or not different");
+    }
     if ((epsilon === undefined) === (levels === undefined))
         throw new RangeError("instructions: no level, or two");
     if (epsilon !== undefined)
         return toldLevel(epsilon);
-    const { epsilon: least, threshold, ceiling } = levels;
+    const { worth, epsilon: least, threshold, ceiling } = levels;
+    named("worth", worth);
+    // whether she takes part, which everybody sees, would follow from her answer
+    if (worth === input)
+        throw new RangeError("instructions: her answer is no measure of what privacy is worth to her");
     rationalOf(threshold);
+    rationalOf(least);
     if (!(least >= 0 && least <= ceiling))
         throw new RangeError("instructions: the least level is above the ceiling");
     return rationalOf(ceiling);
@@ -228,6 +242,8 @@ function admitted(instructions, stated) {
     if (instructions.law !== "response" && instructions.law !== "lattice") {
         throw new RangeError("instructions: a law that this device does not know");
     }
+    named("input", instructions.input);
+    named("column", instructions.column);
     const most = instructions.law === "response" ? largestLevel(instructions) : rhoOf(instructions);
     for (const limit of [rationalOf(LARGEST_LEVEL), rationalOf(stated)]) {
         if (most.numerator * limit.denominator > limit.numerator * most.denominator)
@@ -336,8 +352,10 @@ function planned(instructions, typed, stated) {
 export function termsOf(instructions, stated = LARGEST_LEVEL) {
     const level = asNumber(admitted(instructions, stated));
     const both = { columns: [instructions.column], stays: staysOf(instructions), level };
-    if (instructions.law === "response")
-        return { ...both, truth: truthAt(level, instructions.answers.length) };
+    if (instructions.law === "response") {
+        const found = { ...both, truth: truthAt(level, instructions.answers.length) };
+        return instructions.levels === undefined ? found : { ...found, threshold: instructions.levels.threshold };
+    }
     return told("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
 }
 /**

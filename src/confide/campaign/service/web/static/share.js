@@ -1,8 +1,8 @@
 // What left this device is still kept on it, for her alone: it is filled in, so that she need not remember it.
 const again = document.getElementById("again");
-for (const name of Object.keys(localStorage)) {
-  if (!name.startsWith(again.dataset.kept)) continue;
-  for (const [column, text] of Object.entries(JSON.parse(localStorage.getItem(name)).row)) {
+
+function fill({ row }) {
+  for (const [column, text] of Object.entries(row)) {
     for (const field of again.querySelectorAll("input")) {
       if (field.name !== `field.${column}`) continue;
       if (field.type === "radio") field.checked = field.value === text;
@@ -11,3 +11,11 @@ for (const name of Object.keys(localStorage)) {
     document.getElementById("from-device").hidden = false;
   }
 }
+
+const asked = indexedDB.open("confide", 1); // as device.js keeps it
+asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
+asked.onsuccess = () => {
+  const hers = again.dataset.kept;
+  const found = asked.result.transaction("kept").objectStore("kept").getAll(IDBKeyRange.bound(hers, `${hers}\uffff`));
+  found.onsuccess = () => found.result.forEach(fill);
+};
