@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from confide.campaign.own_code import code_digest, is_ours
 from confide.campaign.pausing import kept_in, own_folder, void
 from confide.campaign.states import State
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.privacy.noise import JournalNoise, Noise
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[No
 
     Raises:
         Refused: the run was begun with other code, or with the records of somebody who has withdrawn since.
-        InvalidInput: as of `kept_in`.
+        InvalidInput, StoreFailed: as of `kept_in`.
     """
     file, plan = campaign.file, campaign.plan
     if is_ours(plan.mechanism):
@@ -125,7 +125,7 @@ def published(campaign: Campaign, store: Store, number: int, release: Callable[[
         return release()
     try:
         found = release()
-    except InvalidInput:
+    except (InvalidInput, StoreFailed):
         if store.get(number).state is not State.SETTLED:
             raise
         return False  # somebody else has published, and destroyed the noise that was looked for

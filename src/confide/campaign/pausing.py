@@ -80,8 +80,8 @@ def kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise]
         home: the installation, which notes that there is a journal.
 
     Raises:
-        InvalidInput: the journal is gone, is damaged, is shorter than it was, may be read by others, or another process
-            holds it.
+        InvalidInput: the journal is gone, is damaged, is shorter than it was, or may be read by others.
+        StoreFailed: another process holds it, and runs with it.
     """
     make_folder(folder.parent, private=True)
     make_folder(folder, private=True)

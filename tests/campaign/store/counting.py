@@ -206,6 +206,9 @@ class CountingKind:
         return None
 
 
+for stand_in in (Counting, CountingKind):  # for a mechanism of confide's: the noise of others is kept in a journal
+    stand_in.__module__ = "confide.counting"
+
 KIND = CountingKind()
 
 

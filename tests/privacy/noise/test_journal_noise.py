@@ -178,7 +178,7 @@ def test_a_request_that_changed_is_refused(path, change):
 
 
 def test_one_process_at_a_time(path):
-    with JournalNoise(path, Noise.simulated(3)), pytest.raises(InvalidInput, match="another process holds"):
+    with JournalNoise(path, Noise.simulated(3)), pytest.raises(StoreFailed, match="held by another process"):
         JournalNoise(path, Noise.simulated(3))
     JournalNoise(path, Noise.simulated(3)).close()
 

@@ -63,10 +63,11 @@ class JournalNoise(PassingNoise):
         sealed: an earlier `seal` of this journal, kept elsewhere: one that does not go on from there is refused.
 
     Raises:
-        InvalidInput: a source that is no noise; a file that others can read, that another process holds, that was begun
-            with another kind of source or is no journal; one that is there, or is not, against `existing`; or one that
-            was cut back, or is an older copy, against `sealed`.
-        StoreFailed: what is on disk is damaged, or nothing can be written. The draw is not handed out.
+        InvalidInput: a source that is no noise; a file that others can read, that was begun with another kind of
+            source or is no journal; one that is there, or is not, against `existing`; or one that was cut back, or is
+            an older copy, against `sealed`.
+        StoreFailed: another process holds it; what is on disk is damaged, or nothing can be written. The draw is not
+            handed out.
 
     Source: spec targeted_search 9 (service), trap 3; design 10.4.
 
@@ -213,10 +214,11 @@ class JournalNoise(PassingNoise):
                 problem, limit = f"there is no journal {self._path}", "noise must not be drawn anew: find it"
             elif isinstance(error, FileExistsError):
                 problem, limit = f"{self._path} is there already", "go on with it, or choose another path"
-            elif isinstance(error, BlockingIOError):
-                problem = f"another process holds {self._path}"
             if file >= 0:
                 os.close(file)
+            if isinstance(error, BlockingIOError):
+                raise self._failed("is held by another process, which runs with it: try again when that has ended") \
+                    from None
             raise InvalidInput("path", problem, limit) from None
         except InvalidInput:
             os.close(file)
