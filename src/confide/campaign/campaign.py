@@ -99,10 +99,10 @@ class Campaign:
             home: the installation whose key it is, as `Store.home`; default `Home.default()`.
         """
         from confide.campaign.home import Home
-        from confide.campaign.pages import key_section
+        from confide.campaign.pages import key_section, warning_sections
 
         fingerprint = (Home.default() if home is None else home).fingerprint
-        return [*self.plan.offer(), key_section(fingerprint, shares=not self.held)]
+        return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
         """Read the records that the file names, one per participant; where there are contracts, the final ones.

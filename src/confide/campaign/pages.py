@@ -12,11 +12,14 @@ from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
-from confide.contract.kinds import PayoutTerms
+from confide.contract.kinds import PayoutTerms, Plan
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import as_sentence
+from confide.privacy.hiding import hides_next_to_nothing
 
 __all__ = ["campaigns_section", "contract_note", "handed_section", "key_section", "ledger_sections", "payout_sections",
-           "round_note", "share_section", "subject_section", "verification_section", "withdrawn_section"]
+           "round_note", "share_section", "subject_section", "verification_section", "warning_sections",
+           "withdrawn_section"]
 
 
 def key_section(fingerprint: str, *, shares: bool = True) -> Section:
@@ -32,6 +35,16 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
         f"help{own}.",
     )),))
+
+
+def warning_sections(plan: Plan) -> list[Section]:
+    """What a participant should know before all else: that her privacy is promised, and next to nothing of it.
+
+    Args:
+        plan: of a campaign.
+    """
+    found = hides_next_to_nothing(plan.guarantees.privacy)
+    return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []
 
 
 def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None) -> Section:
