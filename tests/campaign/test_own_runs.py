@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from confide.campaign import Campaign, State, Store
+from confide.campaign import Campaign, Home, State, Store
 from confide.campaign.own_code import code_digest
 from confide.campaign.own_runs import same_code
 from confide.contract import InvalidInput, Refused, RunFailed, kind
@@ -217,6 +217,29 @@ def test_what_is_charged_and_not_run_is_not_tried_again(path: Path, monkeypatch:
     monkeypatch.setattr(module().NoisyHistogram, "run", run)
     assert Campaign.load(path).settle().fresh
     assert seen == ["secure"]
+
+
+def test_what_another_installation_has_charged_is_not_tried_again(
+    path: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a service whose settings name a home: the default one has charged nothing."""
+    elsewhere = Home(tmp_path / "elsewhere")
+    with Store(home=elsewhere) as store:
+        assert Campaign.load(path).settle(store=store).fresh
+    seen = list[str]()
+    true = module().NoisyHistogram.run
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        seen.append(noise.kind)
+        return true(it, data, noise)
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    file = Campaign.load(path).file
+    assert Campaign(file, elsewhere).plan.mechanism
+    assert seen == []
+    assert Campaign(file).plan.mechanism
+    assert "simulated" in seen
+    assert not (home / "charged").exists()
 
 
 def test_a_run_that_waits_goes_on_with_its_code_alone(path: Path, site: Path, tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def test_what_is_asked_wrongly(run: Run) -> None:
     assert run("claims", "--verdict", "wrong").code == 2
     assert run("claims", "--document", "Bernstein").code == 2
     for asked, hint in (("market", "it is a family: `confide claims --family market`"),
+                        ("threshold/", "it is a family: `confide claims --family threshold`"),
                         ("lemma-6", "'regression/lemma-6'"),
                         ("no such claim", "`confide claims --search TEXT` looks for a text")):
         assert hint in run("claims", asked).err

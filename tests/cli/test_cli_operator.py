@@ -42,6 +42,16 @@ def test_only_a_run_makes_a_store(verb: str, run: Run, path: Path, tmp_path: Pat
 # ---- campaigns and ledger
 
 
+def test_a_run_that_could_not_read_its_records_says_what_it_waits_for(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, ('source = "answers.csv"', 'source = "other.csv"'))
+    (tmp_path / "other.csv").write_text("id,years\n1,30\n")
+    assert run("run", path).code == 2
+    (table,) = run("campaigns", "--json").json["sections"][0]["blocks"]
+    assert table["rows"][0][4] == "open"
+    assert table["note"].startswith("open: waits for its records, and nothing is charged.")
+    assert run("ledger").out.strip().endswith("Nothing has been charged yet.")
+
+
 def test_the_list_of_campaigns(run: Run, settled: tuple[Path, Path]) -> None:
     found = run("campaigns")
     assert re.search(r"1 +pay +What do age .* regression +settled +2,000 +0", found.out)

@@ -48,6 +48,11 @@ def test_regression_is_installed() -> None:
 def test_a_wrong_name_is_told_the_nearest() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'regression'"):
         kind("regresion")
+    with pytest.raises(InvalidInput, match="did you mean 'queries'"):
+        kind("query")
+    with pytest.raises(InvalidInput, match=r"known kinds: .*`confide kinds` tells of each") as far:
+        kind("histogram")
+    assert "did you mean" not in str(far.value)
     with pytest.raises(InvalidInput, match=r"known kinds: .*regression") as caught:
         kind("zzz")
     assert caught.value.field == "kind"

@@ -184,3 +184,28 @@ def test_a_bad_response_makes_the_record_null():
 def test_a_design_survives_a_manifest():
     types = {"Numeric": Numeric, "Category": Category, "Design": Design}
     assert decode(encode(DESIGN, {}), types, {}) == DESIGN
+
+
+def test_tables_of_every_kind_are_encoded_alike(tmp_path):
+    pd = pytest.importorskip("pandas")
+    columns = {"age": [60, 61, 40], "region": ["South", "North", None], "education": [20, 12, 12], "other": [1, 2, 3]}
+    whole = DESIGN.encode(batch(**columns))
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    two = pa.Table.from_batches([batch(**columns).slice(0, 1), batch(**columns).slice(1)])
+    for table in (frame, frame.astype({"region": "category"}), two, columns, tmp_path / "rows.csv"):
+        found = DESIGN.encode(table)
+        for ours, theirs in zip(found, whole, strict=True):
+            assert np.array_equal(ours, theirs)
+        assert found.X.T.flags.c_contiguous
+    assert DESIGN.encode(pa.table(columns).slice(0, 0)).X.shape == (0, 5)
+    assert DESIGN.encode(frame.iloc[:0]).valid.tolist() == []
+    assert Design(features=()).encode(frame).X.tolist() == [[Design(features=()).weight]] * 3
+
+
+def test_what_is_no_table_is_told():
+    for wrong in (np.zeros((3, 2)), 5, [1, 2]):
+        with pytest.raises(InvalidInput, match="is no table"):
+            DESIGN.encode(wrong)
+    with pytest.raises(InvalidInput, match="education: the table has no such column"):
+        DESIGN.encode(pa.table({"age": [30], "region": ["North"]}))

@@ -42,6 +42,8 @@ class Campaign:
 
     Args:
         file: the validated campaign file.
+        home: the installation that may have charged it already, so that its mechanism is not tried out any more, and
+            what every `home` below is by default; None for `Home.default()`.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -55,6 +57,7 @@ class Campaign:
     """
 
     file: CampaignFile
+    home: Home | None = None
 
     def __repr__(self) -> str:
         return f"<campaign {self.file.title!r}, {self.file.kind.name}, of {self.file.path}>"
@@ -85,7 +88,7 @@ class Campaign:
         """
         from confide.campaign.planning import planned
 
-        return planned(self.file)
+        return planned(self.file, self.home)
 
     @property
     def held(self) -> bool:
@@ -99,10 +102,10 @@ class Campaign:
             home: the installation whose key it is, as `Store.home`; default `Home.default()`.
         """
         from confide.campaign.home import Home
-        from confide.campaign.pages import key_section
+        from confide.campaign.pages import key_section, warning_sections
 
-        fingerprint = (Home.default() if home is None else home).fingerprint
-        return [*self.plan.offer(), key_section(fingerprint, shares=not self.held)]
+        fingerprint = (home or self.home or Home.default()).fingerprint
+        return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
         """Read the records that the file names, one per participant; where there are contracts, the final ones.
@@ -117,7 +120,7 @@ class Campaign:
         if isinstance(self.file.kind, ContractKind):
             from confide.campaign.contracts import round_of
 
-            round_of(self.file, home, final=True)
+            round_of(self.file, home or self.home, final=True)
         return self.file.kind.collect(self.file.config, self.plan, self.file.folder, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
@@ -170,12 +173,13 @@ class Campaign:
         from confide.campaign.handing_in import submit
 
         return submit(self, self._local(), str(identity), record, contract=contract, key=key, total=total,
-                      largest=largest, home=home)
+                      largest=largest, home=home or self.home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
         """Whether her book has what she reported to this campaign: then nothing is drawn again."""
         kind = self._local()
-        return self.book(home).stored(kind.identity(self.file.config, str(identity)), self.file.digest) is not None
+        book, hers = self.book(home or self.home), kind.identity(self.file.config, str(identity))
+        return book.stored(hers, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
         """What a participant's device tells her alone about her record; empty where there is nothing to say."""
@@ -200,7 +204,8 @@ class Campaign:
         """
         from confide.campaign.contracts import draw_up
 
-        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress, home, reports)
+        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress,
+                       home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
         """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.
@@ -217,7 +222,7 @@ class Campaign:
         from confide.campaign.store import Store
 
         with Store() if store is None else nullcontext(store) as there:
-            return finish(self, there, home)
+            return finish(self, there, home or self.home)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
         """The operator's look at a round: private, since reports are."""
@@ -235,7 +240,7 @@ class Campaign:
         """
         from confide.campaign.contracts import contract_of
 
-        return contract_of(self, str(identity), home)
+        return contract_of(self, str(identity), home or self.home)
 
     def contract_sections(self, contract: Contract) -> Sequence[Section]:
         """A contract as she reads it."""
@@ -248,7 +253,7 @@ class Campaign:
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
         """What her own book says that reports on the campaign's bit have cost her."""
         kind, config = self._local(), self.file.config
-        return self.book(home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
+        return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
                                      kind.question(config))
 
     @staticmethod
@@ -284,7 +289,7 @@ class Campaign:
         """
         from confide.campaign.handing_in import rehearse
 
-        return rehearse(self, self._local(), as_path("out", path), total, home, progress)
+        return rehearse(self, self._local(), as_path("out", path), total, home or self.home, progress)
 
     def _local(self) -> LocalKind:
         if not isinstance(self.file.kind, LocalKind):

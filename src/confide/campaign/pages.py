@@ -9,14 +9,18 @@ import pyarrow as pa
 
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.payouts.queue import Payouts
+from confide.campaign.states import State
 from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
-from confide.contract.kinds import PayoutTerms
+from confide.contract.kinds import PayoutTerms, Plan
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import as_sentence
+from confide.privacy.hiding import hides_next_to_nothing
 
 __all__ = ["campaigns_section", "contract_note", "handed_section", "key_section", "ledger_sections", "payout_sections",
-           "round_note", "share_section", "subject_section", "verification_section", "withdrawn_section"]
+           "round_note", "share_section", "subject_section", "verification_section", "warning_sections",
+           "withdrawn_section"]
 
 
 def key_section(fingerprint: str, *, shares: bool = True) -> Section:
@@ -32,6 +36,16 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
         f"help{own}.",
     )),))
+
+
+def warning_sections(plan: Plan) -> list[Section]:
+    """What a participant should know before all else: that her privacy is promised, and next to nothing of it.
+
+    Args:
+        plan: of a campaign.
+    """
+    found = hides_next_to_nothing(plan.guarantees.privacy)
+    return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []
 
 
 def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None) -> Section:
@@ -87,6 +101,15 @@ _CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers
                 "noise. All add up in one account of the data set: whoever sees less learns no more.")
 
 
+_WAITS = {
+    State.OPEN: "open: waits for its records, and nothing is charged. A run that could not read them, as without a "
+                "column of that name, leaves it so; a file that was changed since is a campaign of its own.",
+    State.CLOSED: "closed: has its records, and waits for the charge.",
+    State.CHARGED: "charged: waits for the end of its run, which costs nothing more.",
+}
+"""What a campaign waits for that is not over."""
+
+
 def campaigns_section(campaigns: Sequence[Stored]) -> Section:
     """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
     title = "Campaigns (private: for the operator alone)"
@@ -94,7 +117,8 @@ def campaigns_section(campaigns: Sequence[Stored]) -> Section:
         return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
     rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals) for it in campaigns)
     return Section(title=title, private=True, blocks=(
-        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows),))
+        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows,
+              note=" ".join(said for state, said in _WAITS.items() if state in {it.state for it in campaigns})),))
 
 
 def ledger_sections(standings: Sequence[Standing]) -> list[Section]:

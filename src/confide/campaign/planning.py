@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 
 from confide.campaign.file import CampaignFile
+from confide.campaign.home import Home
 from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
@@ -23,11 +24,12 @@ _MAY_BE_NONE = ("radius", "radius_trivial")
 """Numbers of a promise that are no number where there is nothing to say."""
 
 
-def planned(file: CampaignFile) -> Plan:
+def planned(file: CampaignFile, home: Home | None = None) -> Plan:
     """What `Campaign.plan` is.
 
     Args:
         file: the campaign.
+        home: the installation that may have charged it already; default `Home.default()`.
 
     Raises:
         Refused: as `Campaign.plan`.
@@ -48,7 +50,7 @@ def planned(file: CampaignFile) -> Plan:
         if terms is not None:
             terms.check_total(len(kind.identities(file.config)))
     with _named(kind, "columns"):
-        try_out(file, found)
+        try_out(file, found, home)
     return found
 
 

@@ -185,7 +185,8 @@ def settle(
 
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
-        InvalidInput: the folder holds something else.
+        InvalidInput: the folder holds something else, such as the pack of the campaign as it was before its file was
+            changed.
         Refused: this installation has settled the campaign in another store; nothing was charged here.
     """
     from confide.campaign.store import Store
@@ -209,6 +210,7 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
         except InvalidInput:
             known = store.find(campaign.file)
             if known is None or known.state is not State.SETTLED:  # else another settler was faster: it is its pack
+                _check_whose(campaign, store, place)
                 raise
         else:
             known, fresh = _advance(campaign, store, progress)
@@ -218,6 +220,20 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     forget(campaign.file, store.home)
     return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
                    tables=campaign.file.kind.tables(campaign.plan, outcome))
+
+
+def _check_whose(campaign: Campaign, store: Store, place: Path) -> None:
+    """A folder is not empty: whether it holds the pack of a campaign that this one may have been meant to be.
+
+    Raises:
+        InvalidInput: it does. Another folder would make another charge: that is said before one is suggested.
+    """
+    from confide.campaign.another import another_campaign
+
+    found = another_campaign(campaign.file, campaign.plan, store, place)
+    if found:
+        raise InvalidInput("out", f"{place} is not empty: {found}",
+                           "if that is meant, choose another folder with --out")
 
 
 def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:

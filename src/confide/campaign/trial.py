@@ -41,17 +41,18 @@ _SEED = 0
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
-def try_out(file: CampaignFile, plan: Plan) -> None:
+def try_out(file: CampaignFile, plan: Plan, home: Home | None = None) -> None:
     """Take the mechanism of a campaign through its kind's trials; nothing, where it has none, or is charged already.
 
     Args:
         file: the campaign.
         plan: of it.
+        home: the installation that may have charged it; default `Home.default()`.
 
     Raises:
         InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
     """
-    if isinstance(file.kind, TriedKind) and not tried_before(file, plan, Home.default()):
+    if isinstance(file.kind, TriedKind) and not tried_before(file, plan, Home.default() if home is None else home):
         for trial in file.kind.trials(file.config, plan):
             _tried(replace(file, config=trial.config), file.kind, trial)
 

@@ -18,6 +18,7 @@ from confide.cli.channel import channel
 from confide.cli.claims import claims
 from confide.cli.copies import backup, restore, restored
 from confide.cli.options import (
+    Another,
     AsJson,
     CampaignPath,
     OutFolder,
@@ -127,12 +128,15 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
     from confide.contract.words import printable
+    from confide.privacy.hiding import hides_next_to_nothing
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
     left, refusal = budget(it, store)
     for key, place in missing_files(it.file).items():
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
+    for said in hides_next_to_nothing(it.plan.guarantees.privacy):
+        print(f"confide: warning: {said}", file=sys.stderr)
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), budget=left,
@@ -178,15 +182,18 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
+    from confide.campaign.another import another_campaign
     from confide.campaign.check import SHOWN, check_sections, reasons
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import progress_bar
+    from confide.contract.words import as_sentence
 
     it = load(campaign)
     with store_if_any(store) as (_, there):
         verdict, ledger = ledger_says(it.file, it.plan, there)
+        anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
     with progress_bar("checking") as bar:
@@ -196,13 +203,16 @@ def check(
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
-                                 written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict))
+                                 written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict,
+                                another=anew or None))
         return
     show_title(it.file.title)
     show(check_sections(found))
     if gone:
         print(f"\n{gone:,} withdrew: in a run their records count as empty, whatever the file says.")
     print(f"\n{ledger}")
+    if anew:
+        print(f"\n{as_sentence(anew)}")
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
 
@@ -216,11 +226,13 @@ def run(
     handout: Annotated[Path | None, typer.Option(
         "--handout", metavar="FILE", help="Write who is handed what to a new CSV file, for the operator alone; of "
                                           "kinds that hand out goods.")] = None,
+    another: Another = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign import Store
+    from confide.campaign.another import check_meant
     from confide.campaign.folder import REPORT
     from confide.campaign.handing_out import check_handout, hand_out
     from confide.campaign.report import page
@@ -232,10 +244,7 @@ def run(
     from confide.contract.progress import progress_bar
 
     it = load(campaign)
-    if noise is NoiseKind.secure and seed is not None:
-        raise InvalidInput("seed", "a secure run takes no seed", "use --noise simulated for a reproducible study")
-    if noise is NoiseKind.simulated and seed is None:
-        raise InvalidInput("seed", "missing", "a simulated run needs --seed")
+    _check_seed(noise, seed)
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if handout is not None:
         if noise is NoiseKind.simulated:
@@ -244,6 +253,8 @@ def run(
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
         with Store(store) as there, progress_bar("settling") as bar:
+            if not another:
+                check_meant(it.file, it.plan, there, folder, it.default_folder)
             settled = it.settle(folder, store=there, progress=bar)
         if handout is not None:
             hand_out(it, handout, settled.outcome)
@@ -273,6 +284,15 @@ def run(
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
         print(f"wrote {handout} (private: who is handed what, for the operator alone)")
+
+
+def _check_seed(noise: NoiseKind, seed: int | None) -> None:
+    from confide.contract import InvalidInput
+
+    if noise is NoiseKind.secure and seed is not None:
+        raise InvalidInput("seed", "a secure run takes no seed", "use --noise simulated for a reproducible study")
+    if noise is NoiseKind.simulated and seed is None:
+        raise InvalidInput("seed", "missing", "a simulated run needs --seed")
 
 
 @app.command()

@@ -8,6 +8,7 @@ from confide.campaign.states import State
 from confide.cli.options import store_if_any
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import as_sentence
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
@@ -46,6 +47,7 @@ def budget(campaign: Campaign, url: str | None) -> tuple[BudgetModel, Refused | 
 def _budget(
     campaign: Campaign, name: str, store: Store | None
 ) -> tuple[BudgetModel, Refused | InvalidInput | None]:
+    from confide.campaign.another import another_campaign
     from confide.campaign.settlement import data_set_charge, ledger_says
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
@@ -62,7 +64,7 @@ def _budget(
         data_set=asked.account.name, asks=str(Filter(asked.budget, asked.rule, cost).spent),
         left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
         source="file" if standing is None else "ledger", store=None if standing is None else name, charged=charged,
-        says=says)
+        says=says, another=another_campaign(campaign.file, campaign.plan, store, campaign.default_folder) or None)
     return found, None if store is None else _refusal(campaign, store, asked, cost, standing)
 
 
@@ -95,5 +97,6 @@ def budget_section(found: BudgetModel) -> Section:
             ("according to", _FROM[found.source])]
     if found.store is not None:
         rows.append(("the ledger of", found.store))
-    said = () if found.says is None else (Text((found.says,)),)
-    return Section(title="Budget", blocks=(Table(columns=("what", "budget"), rows=tuple(rows)), *said))
+    said = [each for each in (found.says, found.another and as_sentence(found.another)) if each]
+    return Section(title="Budget", blocks=(Table(columns=("what", "budget"), rows=tuple(rows)),
+                                           *((Text(tuple(said)),) if said else ())))

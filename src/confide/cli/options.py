@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from confide.campaign import Campaign, Store
 
-__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store", "store_if_any",
-           "write_public"]
+__all__ = ["Another", "AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store",
+           "store_if_any", "write_public"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -26,6 +26,9 @@ StoreUrl = Annotated[str | None, typer.Option(
     "--store", metavar="URL", envvar="CONFIDE_STORE", show_envvar=True,
     help="Database of campaigns and ledger: sqlite:///FILE or postgresql+psycopg://... [the installation's own].",
 )]
+
+Another = Annotated[bool, typer.Option("--another-campaign", help="Charge the data anew for a file that was changed "
+                                                                  "since it was settled.")]
 
 
 def load(path: Path) -> Campaign:

@@ -69,6 +69,8 @@ class BudgetModel(_Model):
     charged: bool = Field(description="whether this campaign is charged already: then `left` is what is left after it")
     says: str | None = Field(description="what the ledger says of a run, where the campaign is charged, or a custodian "
                                          "holds the data")
+    another: str | None = Field(description="the campaign as it was before its file was changed, and what a run would "
+                                            "charge anew; null where there is none")
 
 
 class PlanOutput(_Campaign):
@@ -109,6 +111,8 @@ class CheckOutput(_Campaign):
     written: str | None = Field(description="file that lists all of them, where --write asked for it")
     withdrawn: int = Field(description="who withdrew before the run: their records count as empty in it")
     ledger: Literal["admits", "refuses", "charged"] = Field(description="what the ledger says to a run now")
+    another: str | None = Field(description="the campaign as it was before its file was changed, and what a run would "
+                                            "charge anew; null where there is none")
 
 
 class RunOutput(_Campaign):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load
+from confide.cli.options import Another, AsJson, CampaignPath, StoreUrl, emit, head, load
 
 __all__ = ["contracts", "rehearse", "submit"]
 
@@ -83,11 +83,13 @@ def contracts(
     identity: Annotated[str | None, typer.Option("--id", help="Show one person's contract, for her alone.")] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
                                                "line.")] = None,
+    another: Another = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw up everybody's contracts from the reports, show one, or make them final. For the operator."""
     from confide.campaign import Store
+    from confide.campaign.another import check_meant
     from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -118,6 +120,8 @@ def contracts(
         raise InvalidInput("final", "goes with the round that people have seen", "draw up, show, then make it final")
     if final:
         with Store(store) as there:
+            if not another:
+                check_meant(it.file, it.plan, there, it.default_folder)
             drawn = it.finish_contracts(store=there)
     else:
         with progress_bar("drawing up") as bar:

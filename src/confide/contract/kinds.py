@@ -429,6 +429,10 @@ def by_slots(progress: Progress, slots: int) -> Progress:
     return tell
 
 
+_ALIKE = 0.65
+"""How near a name must be to be suggested: "query" is to "queries", and "histogram" is not to "program"."""
+
+
 @cache
 def _entries() -> dict[str, Any]:
     return {entry.name: entry for entry in sorted(entry_points(group="confide.kinds"), key=lambda e: e.name)}
@@ -449,7 +453,9 @@ def kind(name: str) -> Kind:
     entries = _entries()
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
-                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}"))
+                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` tells of "
+                                        "each, and of those of one's own, once their package is installed",
+                                        cutoff=_ALIKE))
     entry = entries[name]
     try:
         loaded = entry.load()

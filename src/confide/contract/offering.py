@@ -17,6 +17,8 @@ from confide.contract.words import as_sentence
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
            "withdrawing"]
 
+_LARGEST_POWER = 700.0  # of e that a number holds
+
 
 class Question(StrEnum):
     """What a participant has to know before she agrees; the value is the title of the section that answers it."""
@@ -99,10 +101,15 @@ def likelier(level: float) -> str:
     Example:
         >>> likelier(1.0), likelier(8.0), likelier(20.0)
         ('e^1 = 2.72', 'e^8 = 2,981', 'e^20 = 4.85e+08')
+        >>> likelier(1000.5), likelier(math.inf)
+        ('e^1000.5 = 10^435', 'unlimited')
     """
-    odds = math.exp(level) if level < 700.0 else math.inf
-    shown = f"{odds:,.0f}" if 1000.0 <= odds < 1e6 else "unlimited" if math.isinf(odds) else f"{odds:.3g}"
-    return f"e^{level:.4g} = {shown}"
+    if math.isinf(level):
+        return "unlimited"
+    if level >= _LARGEST_POWER:
+        return f"e^{level:.8g} = 10^{math.ceil(level / math.log(10.0))}"
+    odds = math.exp(level)
+    return f"e^{level:.4g} = {f'{odds:,.0f}' if 1000.0 <= odds < 1e6 else f'{odds:.3g}'}"
 
 
 def lies(promises: Guarantees, otherwise: str = NO_TRUTH) -> str:

@@ -266,8 +266,8 @@ def _check_id(name: str, rows: Sequence[Claim]) -> None:
         return
     families = {each for row in rows for each in (row.family, row.part)}
     tails = [each for each in ids if each.endswith(f"/{name}")]
-    if name in families:
-        hint = f"it is a family: `confide claims --family {name}`"
+    if name.rstrip("/") in families:  # parts of families are listed as `threshold/`
+        hint = f"it is a family: `confide claims --family {name.rstrip('/')}`"
     elif tails:
         hint = f"did you mean {' or '.join(map(repr, tails))}?"
     else:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
 from confide.tables.roles import FINE, Category, Numeric
+from confide.tables.sources import open_table
 
 __all__ = ["INTERCEPT", "Design", "Encoded", "Natural"]
 
@@ -124,15 +125,34 @@ class Design:
             1 if isinstance(feature, Numeric) else len(feature.levels) - 1 for feature in self.features
         )
 
-    def encode(self, batch: pa.RecordBatch) -> Encoded:
+    def encode(self, table: Any) -> Encoded:
         """Encode m rows.
 
         Args:
-            batch: holds the columns of the features; others are left alone.
+            table: holds the columns of the features; others are left alone. A record batch, or whatever
+                `confide.tables.open_table` reads, such as a data frame or a mapping.
 
         Raises:
-            InvalidInput: a column is missing, or its type cannot hold what its role needs. Never depends on the values.
+            InvalidInput: no table, rows without an order, a column is missing, or its type cannot hold what its role
+                needs. Never depends on the values.
+
+        Example:
+            >>> Design(features=(Numeric(column="age", lower=20, upper=60),)).encode({"age": [60, 61]}).valid
+            array([ True, False])
         """
+        if isinstance(table, pa.RecordBatch):
+            return self._encode(table)
+        source = open_table(table)
+        if not source.ordered:
+            raise InvalidInput("table", "the rows of a query have no order",
+                               "end it with .order_by(a column that is different in every row)")
+        found = [self._encode(batch) for batch in source.batches(self.columns or source.column_names[:1])]
+        if not found:
+            return Encoded(np.empty((self.dimension, 0)).T, np.empty(0, bool), np.empty(0, np.int16))
+        return Encoded(np.concatenate([each.X.T for each in found], axis=1).T,
+                       np.concatenate([each.valid for each in found]), np.concatenate([each.codes for each in found]))
+
+    def _encode(self, batch: pa.RecordBatch) -> Encoded:
         missing = [column for column in self.columns if column not in batch.schema.names]
         if missing:
             raise InvalidInput(missing[0], "the column is missing", f"columns: {', '.join(batch.schema.names)}")

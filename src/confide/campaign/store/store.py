@@ -347,6 +347,13 @@ class Store(Collecting, PayingOut):
             names = select(s.scope.c.data_set).distinct().order_by(s.scope.c.data_set)
             return tuple(connection.execute(names).scalars())
 
+    def charged(self, data_set: str) -> frozenset[int]:
+        """The numbers of the campaigns that were charged to a data set."""
+        with self._database.reading() as connection:
+            query = (select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
+                     .where(s.scope.c.data_set == data_set))
+            return frozenset(connection.execute(query).scalars())
+
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
         """How every data set stands, or one."""
         with self._database.reading() as connection:

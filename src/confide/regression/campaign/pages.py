@@ -81,7 +81,8 @@ def plan_sections(
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
         )),
-        ("peers' estimates are off by at most (scaled)", number(f.peer_error)),
+        ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)",
+         number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {_money(m, f.privacy_cost)}"),

@@ -43,9 +43,10 @@ class Browser:
     def send(self, path: str, status: int = 200, *, files: Any = None, **fields: str) -> str:
         """Send the form of this page that goes to a path."""
         assert f'action="{path}"' in self.text, path
-        word = re.search(r'name="word" value="([0-9a-f]+)"', self.text)
-        data = {**fields, **({"word": word[1]} if word else {})}
-        answer = self.client.post(path, data=data, files=files, headers={"Sec-Fetch-Site": "same-origin"})
+        form = self.text.partition(f'action="{path}"')[2].partition("</form>")[0]
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+        answer = self.client.post(path, data={**hidden, **fields}, files=files,
+                                  headers={"Sec-Fetch-Site": "same-origin"})
         assert answer.status_code == status, (answer.status_code, answer.text)
         self.text = answer.text
         return self.text
@@ -83,6 +84,23 @@ def finished(browser: Browser, number: int, task: str) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(browser.text)
+
+
+def test_the_desk_opens_the_text_that_was_looked_at(tmp_path: Path) -> None:
+    with serving(tmp_path) as (app, _):
+        olga, otto = Browser(app), Browser(app)
+        olga.log_in("olga")
+        otto.log_in("olga")
+        olga.see("/desk")
+        olga.send("/desk/drafts", kind="bits")
+        (number,) = set(re.findall(r'action="/desk/drafts/(\d+)"', olga.text))
+        otto.see(f"/desk/drafts/{number}")
+        otto.send(f"/desk/drafts/{number}", text=kind("bits").template.replace("title = \"", "title = \"Otherwise: "))
+        assert "the draft was changed meanwhile" in olga.send(f"/desk/drafts/{number}/open", 409)
+        assert app.state.parts.opened.all() == ()
+        assert "Otherwise: " in olga.text  # what stands there now is what she sees, and may open
+        olga.send(f"/desk/drafts/{number}/open")
+        assert len(app.state.parts.opened.all()) == 1
 
 
 def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:

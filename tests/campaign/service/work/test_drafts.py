@@ -117,6 +117,17 @@ def test_of_two_drafts_of_one_content_one_is_opened(parts: Parts, monkeypatch: p
     assert len(parts.store.campaigns()) == 1
 
 
+def test_what_was_read_is_what_is_opened(parts: Parts) -> None:
+    draft = parts.drafts.new(BITS, parts.operator.number)
+    newer = parts.drafts.change(draft.number, BITS.replace("count = 200", "count = 20"), draft.version)
+    with pytest.raises(Changed, match="the draft was changed meanwhile"):
+        parts.drafts.open(draft.number, draft.version)
+    assert parts.opened.all() == ()
+    found = parts.drafts.open(draft.number, newer.version)
+    assert found.slots == 20
+    assert parts.drafts.open(draft.number, draft.version).number == found.number  # it is open: nothing is opened anew
+
+
 @pytest.mark.parametrize("act", ["save", "delete"])
 def test_a_draft_that_is_saved_or_deleted_while_it_is_opened(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, act: str

@@ -104,10 +104,10 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.post("/desk/drafts/{number}/open")
 def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Open the collection."""
+    """Open the collection, of the text that the operator has read."""
     _operator(request, Role.OPERATOR, form)
     try:
-        found = parts.drafts.open(number)
+        found = parts.drafts.open(number, _version(form))
     except ConfideError as error:
         return _draft(request, parts, number, problem=str(error), status=409)
     return go(f"/desk/campaigns/{found.number}")

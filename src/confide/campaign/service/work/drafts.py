@@ -211,7 +211,7 @@ class Drafts:
 
     def _planned(self, draft: Draft) -> Campaign:
         folder = self._data or self._store.home.folder
-        found = Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"))
+        found = Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"), self._store.home)
         count = getattr(getattr(found.file.config, "people", None), "count", 0)
         if count > self._most:  # before it is planned, which takes memory for everybody
             raise InvalidInput("people.count", f"{count:,} are more than this service takes",
@@ -219,14 +219,18 @@ class Drafts:
         found.plan  # noqa: B018 - kept with it
         return found
 
-    def open(self, number: int) -> Stored:
+    def open(self, number: int, version: int | None = None) -> Stored:
         """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
 
         The text that was checked is the one that is opened: whoever saves or deletes the draft meanwhile is first, or
         is refused.
 
+        Args:
+            number: its number.
+            version: the one that was read; None opens whatever stands there now.
+
         Raises:
-            Changed: somebody has written or deleted the draft meanwhile.
+            Changed: somebody has written or deleted the draft meanwhile, or since that version.
             InvalidInput: no campaign file, or one that names files which this service may not use.
             Refused: hopeless, above the level at which devices draw, or one of the same content is there already.
             BudgetExceeded: the ledger does not admit it.
@@ -235,6 +239,8 @@ class Drafts:
         draft = self.get(number)
         if draft.campaign is not None:
             return self._store.get(draft.campaign)
+        if version is not None and version != draft.version:
+            raise Changed("draft")
         campaign = self.campaign(draft)
         file, plan = campaign.file, campaign.plan
         if campaign.held and self._data is None:

@@ -135,7 +135,8 @@ class Opened:
         if row is None:
             raise Unknown("campaign", number)
         folder = campaign_folder(self._store, number)
-        found = OpenedCampaign(number, Campaign(parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")), folder)
+        file = parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")
+        found = OpenedCampaign(number, Campaign(file, self._store.home), folder)
         found.campaign.plan, found.identities  # noqa: B018 - computed with the reading, once
         with self._lock:
             self._kept[number] = found

@@ -186,6 +186,6 @@ class Rounds:
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
     """The same campaign, whose relative paths start elsewhere: its content, and so its plan, are the same."""
-    moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name))
+    moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name), campaign.home)
     vars(moved)["plan"] = campaign.plan  # where the property keeps it
     return moved

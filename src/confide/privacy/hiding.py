@@ -1,0 +1,92 @@
+"""Promises of privacy that hide next to nothing: finite, so that they say something, and of no use to anybody.
+
+What a loss is worth to a participant is how often somebody is right who must guess between two records of hers, even
+money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is warned of. The line is a
+choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which devices draw
+(`confide.people.device_odds.LARGEST_LEVEL`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from scipy.special import ndtr
+
+from confide.contract.offering import best_guess
+from confide.contract.words import percent
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+
+if TYPE_CHECKING:
+    from confide.contract.guarantees import Privacy
+
+__all__ = ["NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
+
+NEXT_TO_NOTHING = 10.0
+"""Epsilon, in nats, above which a promise of privacy is warned of; other losses by the same guess."""
+
+
+def guess_at(loss: Any) -> float:
+    """How often at most somebody is right who must guess between two neighbours, even money beforehand.
+
+    Of a loss in Renyi's divergence by what its Kullback-Leibler divergence allows, (1 + sqrt(1 - e^-KL))/2.
+
+    Args:
+        loss: of `confide.privacy.losses`.
+
+    Source: Kairouz, Oh and Viswanath 2015 (the corner); Dong, Roth and Su 2022 (GDP); Bretagnolle and Huber 1979.
+
+    Example:
+        >>> round(guess_at(PureDP(10.0)), 6), round(guess_at(GDP(1.0)), 4), round(guess_at(ZCDP(0.5)), 4)
+        (0.999955, 0.6915, 0.8136)
+    """
+    match loss:
+        case PureDP(epsilon=epsilon):
+            return best_guess(epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return best_guess(epsilon, delta)
+        case GDP(mu=mu):
+            return float(ndtr(mu / 2.0))
+        case ZCDP(rho=divergence) | RenyiDP(epsilon=divergence):  # Renyi's divergence grows with its order, from KL on
+            return 0.5 + 0.5 * math.sqrt(-math.expm1(-divergence))
+    return 1.0
+
+
+def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
+    """What to warn of: for each audience the part about which most may be learnt, where even the least loss that is
+    promised for it hides next to nothing. Losses that say nothing at all say so themselves.
+
+    Args:
+        promises: of privacy.
+
+    Returns:
+        Sentences without a full stop.
+
+    Example:
+        >>> from confide.contract import Audience, Privacy, Source, Unit
+        >>> def promised(loss):
+        ...     return Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+        ...                    source=Source(document="confide", statement="example"))
+        >>> hides_next_to_nothing([promised(PureDP(10.0))])
+        ()
+        >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
+        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: who must guess between two \
+records of somebody, even money beforehand, may be right in 99.9999998% of all cases
+    """
+    least: dict[tuple[str, str], tuple[float, str]] = {}
+    for each in promises:
+        if not each.vacuous:
+            of = (_TOWARDS[each.audience.value], each.part)
+            least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
+    weakest: dict[str, tuple[float, str, str]] = {}
+    for (who, part), (guess, loss) in least.items():
+        if guess > weakest.get(who, (best_guess(NEXT_TO_NOTHING),))[0]:
+            weakest[who] = (guess, loss, part)
+    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: who must guess between two records of "
+                 f"somebody, even money beforehand, may be right in {percent(guess)} of all cases"
+                 for who, (guess, loss, part) in weakest.items())
+
+
+_TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
+            "fellows": "fellow participants"}

@@ -1,0 +1,61 @@
+"""What is warned of as hiding next to nothing: at the same guess for every notion, the least promise counting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from confide.contract import Audience, Privacy, Source, Unit
+from confide.contract.guarantees import PrivacyLoss
+from confide.contract.kinds import kind, kind_names
+from confide.privacy.hiding import NEXT_TO_NOTHING, guess_at, hides_next_to_nothing
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+
+EDGE = 1.0 / (1.0 + math.exp(-NEXT_TO_NOTHING))
+
+
+def promised(loss: PrivacyLoss, audience: Audience = Audience.PUBLIC, part: str = "the whole outcome") -> Privacy:
+    return Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=audience, part=part,
+                   source=Source(document="confide", statement="test"))
+
+
+@pytest.mark.parametrize(("loss", "warned"), [
+    (PureDP(10.0), False), (PureDP(10.001), True), (PureDP(1000.5), True), (ApproxDP(9.0, 1e-6), False),
+    (ApproxDP(9.0, 0.5), False), (ApproxDP(1.0, 0.9999), True), (GDP(7.82), False), (GDP(7.84), True),
+    (ZCDP(8.0), False), (ZCDP(9.0), True), (RenyiDP(2.0, 8.0), False), (RenyiDP(2.0, 9.0), True),
+    (PureDP(math.inf), False),  # says so itself: it is vacuous
+])
+def test_the_line_is_the_same_guess_for_every_notion(loss: PrivacyLoss, warned: bool) -> None:
+    assert bool(hides_next_to_nothing([promised(loss)])) is warned
+    if not loss.vacuous:
+        assert (guess_at(loss) > EDGE) is warned
+
+
+def test_a_guess_bound_of_a_divergence_covers_gaussian_noise() -> None:
+    for mu in np.linspace(0.0, 8.0, 50):
+        exact = float(ndtr(mu / 2.0))
+        assert guess_at(GDP(mu)) == pytest.approx(exact)
+        assert guess_at(ZCDP(mu**2 / 2.0)) >= exact - 1e-12
+        assert guess_at(RenyiDP(1.5, 1.5 * mu**2 / 2.0)) >= exact - 1e-12
+
+
+def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_enough() -> None:
+    assert not hides_next_to_nothing([promised(PureDP(30.0)), promised(ApproxDP(2.0, 1e-6))])
+    found = hides_next_to_nothing([
+        promised(PureDP(30.0)), promised(PureDP(20.0), part="the release"), promised(PureDP(1.0), part="the payments"),
+        promised(PureDP(25.0), Audience.OTHERS)])
+    assert len(found) == 2
+    assert found[0].startswith("epsilon = 30 towards the public, for the whole outcome, hides next to nothing: ")
+    assert found[1].startswith("epsilon = 25 towards everybody else together, ")
+
+
+@pytest.mark.parametrize("name", kind_names())
+def test_no_template_is_warned_of(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    from confide.campaign import Campaign
+
+    path = tmp_path_factory.mktemp("kinds") / f"{name}.toml"
+    path.write_text(kind(name).template)
+    assert not hides_next_to_nothing(Campaign.load(path).plan.guarantees.privacy)
