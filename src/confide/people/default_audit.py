@@ -31,6 +31,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
+from confide.people.charged_for_all import about_the_charge, as_promise
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
@@ -76,7 +77,7 @@ def audit_mechanism(
     that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
     promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
     must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
-    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    the others; all noisy answers of a run together may lose no more, whatever is promised of which part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
     promise of privacy was measured, the report does not pass.
 
     Args:
@@ -92,6 +93,8 @@ def audit_mechanism(
     promises = mechanism.guarantees()
     private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in RECORDS]
     attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
+    beside = as_promise(mechanism, attacked)
+    attacked += beside
     count = max(_LEAST, min(_TRIES, _SLOTS // max(1, people))) if tries is None else tries
     steps, done = 2 * len(attacked) + 3, 0
 
@@ -107,7 +110,8 @@ def audit_mechanism(
         found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
             note = row.note if row.flagged else row.note or _power(found, count, anew=anew)
-            row = replace(row, note=note).holding(promise)
+            row = replace(row, note=note)
+            row = about_the_charge(row) if promise in beside else row.holding(promise)
         rows.append(row)
         unknown += row.verdict is Verdict.NOT_MEASURED
         step()
@@ -220,9 +224,9 @@ def _attack(
     return _Attack(
         mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
         certain=certain, random=random,
-        first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
+        first=first if first_run(mechanism, lambda it: it) is not None else None, part="" if promise.whole else parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
-        named=promise.part == type(promise).part or promise.part in parts, seed=seed)
+        named=promise.whole or promise.part in parts, seed=seed)
 
 
 def _rule(rule: Any) -> HiddenPart:
@@ -318,8 +322,8 @@ def _why_not(promise: Guarantee) -> str:
 
 def _charged(private: Sequence[Privacy]) -> list[Privacy]:
     """The promises of the whole outcome that a ledger's price can be held against: to the public, or else others."""
-    whole = [each for each in private if each.part == type(each).part
-             and isinstance(each.loss, PureDP | ApproxDP | ZCDP) and not each.loss.vacuous]
+    whole = [each for each in private if each.whole and isinstance(each.loss, PureDP | ApproxDP | ZCDP)
+             and not each.loss.vacuous]
     public = [each for each in whole if each.audience is Audience.PUBLIC]
     return public or [each for each in whole if each.audience is Audience.OTHERS]
 
