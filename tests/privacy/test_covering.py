@@ -146,7 +146,7 @@ def test_parts_alone_are_not_charged_for(charged, audience):
 def test_the_whole_is_charged_for_beside_its_parts():
     whole = promise(PureDP(1.0))
     check_covered([pure(0.5)] * 2, [*PARTS, whole])
-    with pytest.raises(InvalidInput, match="events: cost epsilon 0.5, and epsilon = 1 is promised to the public"):
+    with pytest.raises(InvalidInput, match=r"events: cost epsilon 0\.5, and epsilon = 1 is promised to the public"):
         check_covered([pure(0.5)], [*PARTS, whole])
     # Others see all that the public sees, and not the other way round.
     check_covered([pure(1.0)], [*PARTS, promise(PureDP(1.0), audience=Audience.OTHERS)])

@@ -26,6 +26,7 @@ from confide.audit import (
     charge_rows,
     completed,
     sampler_audit,
+    told_run,
 )
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
@@ -73,11 +74,12 @@ def audit_mechanism(
     Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets,
     along common histories, where the loss is exact: those that stretch it (`confide.people.stretching`), and random
     ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
-    that warns, prints or logs another thing of two neighbours, breaks the promise. That the noise really has the law
-    that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
-    promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
-    must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
-    the others; all noisy answers of a run together may lose no more, whatever is promised of which part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
+    noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with half
+    of the noise that the promise needs, and with none. Shares are decoded again, one by one. What the releases cost by
+    the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
+    promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
+    part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
     promise of privacy was measured, the report does not pass.
 
     Args:
@@ -208,7 +210,7 @@ def _attack(
     central = promise.audience in _CENTRAL
 
     def act(it: Mechanism, data: Any, noise: Noise) -> Any:
-        return it.run(data, noise) if central else drawn_locally(data, noise, it)
+        return told_run(it, data, noise) if central else drawn_locally(data, noise, it)
 
     def first(data: Any, noise: Noise) -> Any:
         alone = first_run(mechanism, lambda it: act(it, data, noise))
@@ -224,7 +226,8 @@ def _attack(
     return _Attack(
         mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
         certain=certain, random=random,
-        first=first if first_run(mechanism, lambda it: it) is not None else None, part="" if promise.whole else parts.get(promise.part, ""),
+        first=first if first_run(mechanism, lambda it: it) is not None else None,
+        part="" if promise.whole else parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
         named=promise.whole or promise.part in parts, seed=seed)
 
@@ -273,7 +276,7 @@ def _damped(run: Run, factor: float) -> Run:
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
     """Of each law that is asked for, whether secure draws have it."""
     heard = RecordingNoise(Noise.simulated(seed))
-    overheard(lambda: mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
+    overheard(lambda: told_run(mechanism, next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
     if local:
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
@@ -348,7 +351,7 @@ def _decoded(
         return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
-    outcome, _ = overheard(lambda: mechanism.run([crowd, alone], Noise.simulated(seed)))
+    outcome, _ = overheard(lambda: told_run(mechanism, [crowd, alone], Noise.simulated(seed)))
     shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
     found, _ = overheard(lambda: differing(shares))
     for each in (outcome, shares, found):

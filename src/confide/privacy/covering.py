@@ -51,8 +51,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         promises: of the same run.
 
     Raises:
-        InvalidInput: there are no events, or none of the promises can be claimed, or none is of the whole, or one is not
-            covered.
+        InvalidInput: there are no events, or none of the promises can be claimed, or none is of the whole, or one is
+            not covered.
 
     Example:
         >>> from confide.contract.guarantees import Source, Unit
@@ -83,7 +83,8 @@ the ledger must be charged for at least what is promised
 
 
 def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP | ZCDP:
-    """What all events lose together by the filter's rules: an epsilon where each has one, else a rho, else both numbers.
+    """What all events lose together by the filter's rules: an epsilon where each has one, else a rho, else an epsilon
+    and a delta.
 
     Args:
         events: of one run.
