@@ -109,7 +109,8 @@ def test_what_leaks_in_one_place_alone_is_found(fault: str) -> None:
 
 def test_a_charge_beside_the_promise_is_found() -> None:
     for charged in (1e-9, 0.99):
-        refused, beside = [row for row in report(charged=charged).rows if row.flagged]
+        together, refused, beside = [row for row in report(charged=charged).rows if row.flagged]
+        assert (together.promised, together.measured) == (charged, pytest.approx(1.0))
         assert (refused.measured, beside.measured) == (1.0, pytest.approx(charged))
         assert "must be charged for at least what is promised" in refused.evidence  # as settlement says
         assert beside.note == "less is charged than is promised"

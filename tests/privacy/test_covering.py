@@ -6,9 +6,12 @@ import math
 
 import pytest
 
+from confide.campaign import Campaign
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Privacy, Source, Unit
-from confide.privacy.covering import check_covered, largest_delta
+from confide.contract.kinds import kind as kind_named
+from confide.contract.kinds import kind_names
+from confide.privacy.covering import check_covered, composed, largest_delta
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.filter import price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
@@ -86,7 +89,7 @@ def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
     for given in ([promise(loss), part], [promise(loss, audience=Audience.OTHERS), public]):
         with pytest.raises(InvalidInput, match="events: are charged without any delta"):
             check_covered([pure(1.0)], given)
-    check_covered([pure(1.0)], [promise(loss, part="the counts"), part])
+    check_covered([pure(1.0)], [promise(loss, part="the counts"), part, public])
     check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0), audience=Audience.OTHERS)])
 
 
@@ -122,6 +125,63 @@ def test_every_promise_is_compared_not_the_smallest():
         check_covered([pure(1.0)], [promise(PureDP(1.0), part="the estimates"), promise(PureDP(50.0))])
     with pytest.raises(InvalidInput, match="promised to the others"):
         check_covered([pure(1.0)], [promise(PureDP(1.0)), promise(PureDP(50.0), audience=Audience.OTHERS)])
+
+
+PARTS = [promise(PureDP(0.5), part=part) for part in ("the first count", "the second count")]
+
+
+@pytest.mark.parametrize("charged", [0.5, 1.0, 100.0])
+@pytest.mark.parametrize("audience", list(Audience))
+def test_parts_alone_are_not_charged_for(charged, audience):
+    """Each costs no more than is charged; together they cost the sum, and what is in none of them anything."""
+    parts = [promise(PureDP(0.5), audience=audience, part=each.part) for each in PARTS]
+    match = f"guarantees: promise the {audience.value} something of the first count, and nothing of the whole outcome"
+    beside = [promise(PureDP(1.0), audience=audience, claimable=False), promise(PureDP(math.inf), audience=audience)]
+    for more in ([], beside):
+        with pytest.raises(InvalidInput, match=match) as refused:
+            check_covered([pure(charged)], [*parts, *more])
+    assert "add a `Privacy` without `part`" in str(refused.value)
+
+
+def test_the_whole_is_charged_for_beside_its_parts():
+    whole = promise(PureDP(1.0))
+    check_covered([pure(0.5)] * 2, [*PARTS, whole])
+    with pytest.raises(InvalidInput, match=r"events: cost epsilon 0\.5, and epsilon = 1 is promised to the public"):
+        check_covered([pure(0.5)], [*PARTS, whole])
+    # Others see all that the public sees, and not the other way round.
+    check_covered([pure(1.0)], [*PARTS, promise(PureDP(1.0), audience=Audience.OTHERS)])
+    with pytest.raises(InvalidInput, match="promise the others something of a count, and nothing of the whole"):
+        check_covered([pure(1.0)], [whole, promise(PureDP(0.5), audience=Audience.OTHERS, part="a count")])
+    # What the collector is promised is not held against this charge, so that it serves nobody else.
+    with pytest.raises(InvalidInput, match="nothing of the whole"):
+        check_covered([pure(1.0)], [*PARTS, promise(PureDP(9.0), audience=Audience.COLLECTOR)])
+
+
+@pytest.mark.parametrize("kind", sorted(kind_names()))
+def test_every_kind_promises_something_of_the_whole(kind, tmp_path):
+    (tmp_path / "it.toml").write_text(kind_named(kind).template)
+    plan = Campaign.load(tmp_path / "it.toml").plan
+    check_covered(plan.mechanism.events(), plan.guarantees.privacy)
+    assert any(each.whole for each in plan.guarantees.privacy)
+
+
+@pytest.mark.parametrize(("events", "loss"), [
+    ([pure(0.5)] * 2, PureDP(1.0)),
+    ([BoundedRangeEvent(epsilon=0.5, neighbours=RECORD)], PureDP(0.5)),
+    ([ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=RECORD), pure(1.0)], ApproxDP(2.0, 1e-6)),
+    ([RHO, RHO], ZCDP(0.04)),
+    ([RHO, pure(1.0)], ZCDP(0.52)),
+])
+def test_what_events_lose_together(events, loss):
+    assert composed(events) == loss
+
+
+def test_events_of_both_notions_need_a_delta():
+    both = [ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=RECORD), RHO]
+    with pytest.raises(InvalidInput, match="delta"):
+        composed(both)
+    found = composed(both, 1e-6)
+    assert found == ApproxDP(1.0 + ZCDP(0.02).epsilon_at(1e-6), 2e-6)
 
 
 def test_whoever_collects_may_see_more_than_the_public_is_charged_for():

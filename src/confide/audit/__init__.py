@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         epsilon_lower_bound,
         statistical_audit,
     )
+    from confide.audit.telling import told_run
     from confide.audit.value_bytes import exact_bytes
 
 
@@ -88,6 +89,7 @@ __all__ = [
     "statistical_audit",
     "strongest",
     "supremum_audit",
+    "told_run",
 ]
 
 __getattr__, __dir__ = doors(
@@ -110,6 +112,7 @@ __getattr__, __dir__ = doors(
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
         "sampler": ("sampler_audit",),
+        "telling": ("told_run",),
         "seen_by_others": ("published", "received"),
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",

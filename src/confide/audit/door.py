@@ -4,6 +4,7 @@ A run asks `Noise` for every random number, and says what the noise is added to.
 and a run on a neighbour D' can be given the same answers. Then
 
 - what D' publishes must equal what D published, bit for bit: otherwise something reached the public past the noise;
+- what both tell of their progress (`told_run`) must be the same, as a terminal and the service show it;
 - both must ask for the same laws, scales and shapes: otherwise the calibration depends on the data;
 - the loss along this history follows from the centers alone, exactly: no sampling, no error bars.
 
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 from confide.audit.comparing import Loss, exceeds, promised_parameter
 from confide.audit.history_loss import HiddenPart, belongs, history_loss
 from confide.audit.report import AuditRow
+from confide.audit.telling import telling
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
@@ -29,6 +31,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["DoorAudit", "Neighbours", "door_audit"]
 
 Published = Callable[[Any], bytes]
+_TOLD = "what the run tells of its progress differs although all noisy answers are the same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +133,19 @@ def door_audit(
             raise InvalidInput("pairs", f"{type(pair).__name__} is no pair", "must hold Neighbours")
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
-            shown = pair.published(run(pair.first, history))
+            shown, told = _once(run, pair.first, history, pair.published)
             drawn |= {draw.stream: draw for draw in history.draws}
             forced = ForcedNoise(history.draws)
-            other = pair.published(run(pair.second, forced))
+            other, also = _once(run, pair.second, forced, pair.published)
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
             if shown != other:
                 leaks["what is published differs although all noisy answers are the same"] = None
-            if parts and pair.published(run(pair.first, ForcedNoise(_disguised(history.draws, parts)))) != shown:
-                leaks["noisy answers that should stay hidden reach the public"] = None
+            if told != also:
+                leaks[_TOLD] = None
+            if parts:
+                disguised = ForcedNoise(_disguised(history.draws, parts))
+                if _once(run, pair.first, disguised, pair.published) != (shown, told):
+                    leaks["noisy answers that should stay hidden reach the public"] = None
             for each in walked:
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
@@ -155,6 +162,12 @@ def door_audit(
         flagged = bool(leaks) or exceeds(worst[each.name], promised)
         out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise)
     return out
+
+
+def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
+    """What one run publishes, and what it tells of its progress where it is made by `told_run`."""
+    with telling() as told:
+        return published(run(data, noise)), told
 
 
 class _Walked(NamedTuple):

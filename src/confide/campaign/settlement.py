@@ -26,7 +26,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from datetime import UTC, date, datetime
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -59,6 +58,7 @@ from confide.contract.kinds import (
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
+from confide.contract.running import ran
 from confide.privacy.covering import charged_for, check_covered, largest_delta
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
@@ -325,7 +325,7 @@ def _released(
     if codec is None:
         data, withdrawals = _held(campaign, store, progress), known.withdrawals
         with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
-            outcome = _ran(plan, data, noise, progress)
+            outcome = ran(plan.mechanism, data, noise, progress)
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
@@ -333,7 +333,7 @@ def _released(
             if isinstance(file.kind, ContractKind):
                 data = file.kind.answered(file.config, plan, file.folder, data, progress)
             with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
-                outcome = _ran(plan, data, noise, progress)
+                outcome = ran(plan.mechanism, data, noise, progress)
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
     return _publish(campaign, store, known.number, outcome, withdrawals,
@@ -451,15 +451,6 @@ def check_shares(shares: Any, slots: int) -> None:
                            "must hold a value for each slot: an empty share is one that was erased")
 
 
-def _ran(plan: Plan, data: Any, noise: Noise, progress: Progress | None) -> Outcome | SimulatedOutcome:
-    """One run, told of as it goes on where the mechanism takes that."""
-    run = plan.mechanism.run
-    if progress is None or "progress" not in signature(run).parameters:
-        return run(data, noise)
-    more: dict[str, Any] = {"progress": progress}
-    return run(data, noise, **more)
-
-
 def _read(collection: Collection) -> Any:
     """What a run takes."""
     data = collection.data
@@ -522,7 +513,7 @@ def simulate(
     if isinstance(file.kind, PausingKind):
         outcome = file.kind.play(file.config, plan, file.folder, _read(collection), noise, None)
     else:
-        outcome = _ran(plan, _read(collection), noise, progress)
+        outcome = ran(plan.mechanism, _read(collection), noise, progress)
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "a study is made with simulated noise")
     tables = file.kind.tables(plan, outcome)

@@ -31,6 +31,7 @@ from confide.contract.kinds import Plan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
+from confide.contract.running import ran
 from confide.people.shares import written
 from confide.privacy.noise import Noise
 
@@ -77,7 +78,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
         if codec is not None:
             batches = [codec.unpack(*codec.pack(batch)) for batch in batches]
     with _told(it, "`run`"):
-        outcome = it.run(_Batches(batches), Noise.simulated(_SEED))
+        outcome = ran(it, _Batches(batches), Noise.simulated(_SEED))
     if not isinstance(outcome, SimulatedOutcome):
         raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
                      "end it with `return self._outcome(noise, billboard=..., shares=...)`")

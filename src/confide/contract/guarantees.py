@@ -150,9 +150,22 @@ class Guarantee:
         return out
 
 
+_ALL_OF_IT = {
+    Audience.PUBLIC: ("the billboard", "the released list", "one record"),
+    Audience.OTHERS: ("the billboard and everybody else's payments",),
+    Audience.COLLECTOR: ("one report", "one record"),
+    Audience.FELLOWS: ("one record",),
+}
+"""Other words for all that an audience sees."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Privacy(Guarantee):
-    """The output moves by at most `loss` when one `unit` changes, in the eyes of `audience`."""
+    """The output moves by at most `loss` when one `unit` changes, in the eyes of `audience`.
+
+    Without `part` it is about the whole outcome. Promises of parts bound nothing else: each may keep its own loss, and
+    all together lose the sum.
+    """
 
     loss: PrivacyLoss
     unit: Unit
@@ -160,6 +173,20 @@ class Privacy(Guarantee):
     part: str = "the whole outcome"
 
     name: ClassVar[str] = "privacy"
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is about all that its audience sees, by no `part` or by other words for that.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> from confide.privacy import PureDP
+            >>> it = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.OTHERS, part="the billboard",
+            ...              source=Source(document="a", statement="b"))
+            >>> it.whole, replace(it, audience=Audience.PUBLIC).whole  # others see payments besides
+            (False, True)
+        """
+        return self.part in (Privacy.part, *_ALL_OF_IT[self.audience])
 
     def _says_nothing(self) -> bool:
         return self.loss.vacuous

@@ -63,7 +63,10 @@ class Mechanism(ABC):
 
     @abstractmethod
     def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
-        """The whole mechanism on everybody's records."""
+        """The whole mechanism on everybody's records.
+
+        One that takes `progress` by that name as well is given a `confide.contract.running.Told`, wherever it runs.
+        """
 
     @abstractmethod
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

@@ -26,11 +26,13 @@ from confide.audit import (
     charge_rows,
     completed,
     sampler_audit,
+    told_run,
 )
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
+from confide.people.charged_for_all import about_the_charge, as_promise
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
@@ -72,11 +74,12 @@ def audit_mechanism(
     Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets,
     along common histories, where the loss is exact: those that stretch it (`confide.people.stretching`), and random
     ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
-    that warns, prints or logs another thing of two neighbours, breaks the promise. That the noise really has the law
-    that was asked for is tested on secure draws. Planted bugs are the same mechanism with half of the noise that the
-    promise needs, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules
-    must cover every promise, as settlement asks for, and is held against the loss that the public is promised, or else
-    the others. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
+    noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with half
+    of the noise that the promise needs, and with none. Shares are decoded again, one by one. What the releases cost by
+    the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
+    promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
+    part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
     promise of privacy was measured, the report does not pass.
 
     Args:
@@ -92,6 +95,8 @@ def audit_mechanism(
     promises = mechanism.guarantees()
     private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in RECORDS]
     attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
+    beside = as_promise(mechanism, attacked)
+    attacked += beside
     count = max(_LEAST, min(_TRIES, _SLOTS // max(1, people))) if tries is None else tries
     steps, done = 2 * len(attacked) + 3, 0
 
@@ -107,7 +112,8 @@ def audit_mechanism(
         found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
             note = row.note if row.flagged else row.note or _power(found, count, anew=anew)
-            row = replace(row, note=note).holding(promise)
+            row = replace(row, note=note)
+            row = about_the_charge(row) if promise in beside else row.holding(promise)
         rows.append(row)
         unknown += row.verdict is Verdict.NOT_MEASURED
         step()
@@ -204,7 +210,7 @@ def _attack(
     central = promise.audience in _CENTRAL
 
     def act(it: Mechanism, data: Any, noise: Noise) -> Any:
-        return it.run(data, noise) if central else drawn_locally(data, noise, it)
+        return told_run(it, data, noise) if central else drawn_locally(data, noise, it)
 
     def first(data: Any, noise: Noise) -> Any:
         alone = first_run(mechanism, lambda it: act(it, data, noise))
@@ -220,9 +226,10 @@ def _attack(
     return _Attack(
         mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
         certain=certain, random=random,
-        first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
+        first=first if first_run(mechanism, lambda it: it) is not None else None,
+        part="" if promise.whole else parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
-        named=promise.part == type(promise).part or promise.part in parts, seed=seed)
+        named=promise.whole or promise.part in parts, seed=seed)
 
 
 def _rule(rule: Any) -> HiddenPart:
@@ -269,7 +276,7 @@ def _damped(run: Run, factor: float) -> Run:
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
     """Of each law that is asked for, whether secure draws have it."""
     heard = RecordingNoise(Noise.simulated(seed))
-    overheard(lambda: mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
+    overheard(lambda: told_run(mechanism, next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
     if local:
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
@@ -318,8 +325,8 @@ def _why_not(promise: Guarantee) -> str:
 
 def _charged(private: Sequence[Privacy]) -> list[Privacy]:
     """The promises of the whole outcome that a ledger's price can be held against: to the public, or else others."""
-    whole = [each for each in private if each.part == type(each).part
-             and isinstance(each.loss, PureDP | ApproxDP | ZCDP) and not each.loss.vacuous]
+    whole = [each for each in private if each.whole and isinstance(each.loss, PureDP | ApproxDP | ZCDP)
+             and not each.loss.vacuous]
     public = [each for each in whole if each.audience is Audience.PUBLIC]
     return public or [each for each in whole if each.audience is Audience.OTHERS]
 
@@ -344,7 +351,7 @@ def _decoded(
         return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
-    outcome, _ = overheard(lambda: mechanism.run([crowd, alone], Noise.simulated(seed)))
+    outcome, _ = overheard(lambda: told_run(mechanism, [crowd, alone], Noise.simulated(seed)))
     shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
     found, _ = overheard(lambda: differing(shares))
     for each in (outcome, shares, found):

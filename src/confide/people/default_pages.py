@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.running import ran
 from confide.people.mechanism_plan import promises_table
 from confide.people.shares import written
 from confide.privacy.noise import ForcedNoise
@@ -85,7 +86,7 @@ def study_sections(collection: Any, outcome: SimulatedOutcome, tables: Mapping[s
         outcome: of the run with simulated noise.
         tables: the public result; its first table is compared.
     """
-    bare = outcome.mechanism.run(collection.data, ForcedNoise(()))
+    bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
     released, true = next(iter(tables.values())), board_table(bare.billboard)
     columns: dict[str, Any] = {}
     for name in released.column_names:

@@ -8,8 +8,12 @@ a promise (epsilon, delta) both numbers of the price at that delta are as large.
 pure promise beside each other one, of the same part or of all and to no fewer eyes: what promises (1, 0.05), or rho
 alone, may fail where nothing is charged for that. An account with the
 rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) bounds no rho it
-leaves to the events. Two limits more: a Rényi promise is compared at its one order, which says less than the rho that
-it is charged as; and a promise about a part of an outcome asks for its own price and no more, whatever the part is.
+leaves to the events. One limit more: a Rényi promise is compared at its one order, which says less than the rho that
+it is charged as.
+
+A promise about a part of an outcome asks for its own price and no more. Two parts that keep 1 each may lose 2 together,
+and what is in no part may lose anything. So whoever the ledger is charged for has to be promised something of the whole
+(`Privacy.whole`), and the charge is held against that, too.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Cost, price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["charged_for", "check_covered", "largest_delta"]
+__all__ = ["charged_for", "check_covered", "composed", "largest_delta"]
 
 _ROUNDING = Fraction(1, 10**9)
 """A price may be below a promise by this part of it: both are sums and conversions of doubles."""
@@ -36,6 +40,7 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
     """Whether the price of all events covers every promise that a run makes to those whom the ledger guards against.
 
     These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
+    To each of them something of the whole has to be promised, or to somebody who sees that, too.
     A promise is compared in its own notion, a notion of which the events have no price is refused, and so are events of
     another neighbouring relation: relations are converted only by proved rules. A charge without a delta needs a pure
     promise that it covers. Charging more than is promised is allowed. Printed promises that are false, and those that
@@ -46,7 +51,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         promises: of the same run.
 
     Raises:
-        InvalidInput: there are no events, or none of the promises can be claimed, or one is not covered.
+        InvalidInput: there are no events, or none of the promises can be claimed, or none is of the whole, or one is
+            not covered.
 
     Example:
         >>> from confide.contract.guarantees import Source, Unit
@@ -72,7 +78,37 @@ the ledger must be charged for at least what is promised
                 raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "
                                    f"{promise.unit.value}", "relations are converted only by proved rules")
         _compare(spent, promise)
+    _check_whole(compared)
     _check_delta(spent, compared)
+
+
+def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP | ZCDP:
+    """What all events lose together by the filter's rules: an epsilon where each has one, else a rho, else an epsilon
+    and a delta.
+
+    Args:
+        events: of one run.
+        delta: at which events are turned into an epsilon that have none of their own, beside others that have no rho.
+
+    Raises:
+        InvalidInput: they have no price, such as without that delta.
+
+    Example:
+        >>> from confide.contract.guarantees import Unit
+        >>> from confide.privacy.events import PureEvent, ZCDPEvent
+        >>> count, mean = PureEvent(epsilon=1.0, neighbours=Unit.BIT), ZCDPEvent(rho=0.5, neighbours=Unit.BIT)
+        >>> composed([count, count]), composed([count, mean])
+        (PureDP(epsilon=2.0), ZCDP(rho=1.0))
+    """
+    spent = tuple(events)
+    if all(map(_has_epsilon, spent)):
+        cost = price("basic", spent)
+    else:
+        try:
+            return ZCDP(float(price("zcdp", spent).rho))
+        except InvalidInput:
+            cost = price("basic", spent, delta)
+    return ApproxDP(float(cost.epsilon), float(cost.delta)) if cost.delta else PureDP(float(cost.epsilon))
 
 
 def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
@@ -122,13 +158,24 @@ def largest_delta(promises: Iterable[Privacy]) -> float:
     return max((float(getattr(promise.loss, "delta", 0.0)) for promise in _guarded(claimed)), default=0.0)
 
 
+def _check_whole(compared: Sequence[Privacy]) -> None:
+    """Whether everybody for whom the ledger is charged is promised something of all that she sees."""
+    for promise in compared:
+        if not any(each.whole and promise.audience in each.audience.sees for each in compared):
+            raise InvalidInput("guarantees", f"promise the {promise.audience.value} something of {promise.part}, and "
+                               "nothing of the whole outcome",
+                               "parts lose up to their sum together, and what is in none of them anything: add a "
+                               f"`Privacy` without `part` to the {promise.audience.value}, with what all releases of a "
+                               "run lose together, and let `events` cost as much")
+
+
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
     """Whether a charge without a delta rests on promises without one; all of them are covered in their own notions."""
     if not all(map(_has_epsilon, events)) or price("basic", events, largest_delta(promises)).delta:
         return
     pure = [promise for promise in promises if _is_pure(promise)]
     for promise in promises:
-        if not any(promise.audience in each.audience.sees and each.part in (promise.part, Privacy.part)
+        if not any(promise.audience in each.audience.sees and (each.whole or each.part == promise.part)
                    for each in pure):
             raise InvalidInput("events", f"are charged without any delta, and {promise.loss} is promised to the "
                                f"{promise.audience.value} of {promise.part}: what that leaves open nothing is charged "

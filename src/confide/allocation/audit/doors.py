@@ -28,7 +28,18 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, beside_charge, controls, door_audit, mixed
+from confide.audit import (
+    AuditRow,
+    Concern,
+    Control,
+    DoorAudit,
+    PlantedBug,
+    beside_charge,
+    controls,
+    door_audit,
+    mixed,
+    told_run,
+)
 from confide.audit.figures import parameter_unit
 from confide.audit.history_loss import promised_parameter
 from confide.privacy.noise import Noise
@@ -58,7 +69,7 @@ def walked(
     """
 
     def run(data: Any, noise: Noise) -> Any:
-        return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
+        return told_run(mechanism, data, noise if fault is None or fault.noise is None else fault.noise(noise))
 
     own = sound or mechanism
     parts = charges(own)

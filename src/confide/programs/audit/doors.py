@@ -24,6 +24,7 @@ from confide.audit import (
     door_audit,
     mixed,
     strongest,
+    told_run,
 )
 from confide.numerics.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
@@ -65,7 +66,7 @@ def walked(
     """
 
     def run(data: Any, noise: Noise) -> Any:
-        return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
+        return told_run(mechanism, data, noise if fault is None or fault.noise is None else fault.noise(noise))
 
     own = sound or mechanism
     # Of flags only what they say is published, which has rows of its own.

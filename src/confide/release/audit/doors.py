@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from confide.audit import AuditRow, Control, DoorAudit, Loss, PlantedBug, beside_charge, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, Loss, PlantedBug, beside_charge, controls, door_audit, told_run
 from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
 from confide.contract.public_warnings import PublicWarning
@@ -29,7 +29,7 @@ def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
     """A run whose warnings nobody needs: on 40 records no fit is a good one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PublicWarning)
-        return it.run(data, noise)
+        return told_run(it, data, noise)
 
 
 def histories(seed: int) -> Callable[[int], Noise]:
