@@ -26,7 +26,10 @@ from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
-__all__ = ["DoorAudit", "Neighbours", "door_audit"]
+__all__ = ["DIFFERS", "DoorAudit", "Neighbours", "door_audit"]
+
+DIFFERS = "what is published differs although all noisy answers are the same"
+"""The leak of two neighbours that are told apart by what their runs published."""
 
 Published = Callable[[Any], bytes]
 
@@ -136,7 +139,7 @@ def door_audit(
             other = pair.published(run(pair.second, forced))
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
             if shown != other:
-                leaks["what is published differs although all noisy answers are the same"] = None
+                leaks[DIFFERS] = None
             if parts and pair.published(run(pair.first, ForcedNoise(_disguised(history.draws, parts)))) != shown:
                 leaks["noisy answers that should stay hidden reach the public"] = None
             for each in walked:

@@ -8,13 +8,14 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
 from confide.contract.kinds import Kind, Plan
+from confide.people.mechanism_plan import MechanismPlan
 from confide.people.own_modules import own_modules
 
 __all__ = ["planned"]
@@ -48,7 +49,9 @@ def planned(file: CampaignFile) -> Plan:
         if terms is not None:
             terms.check_total(len(kind.identities(file.config)))
     with _named(kind, "columns"):
-        try_out(file, found)
+        remarks = try_out(file, found)
+        if remarks and isinstance(found, MechanismPlan):
+            return replace(found, remarks=remarks)
     return found
 
 

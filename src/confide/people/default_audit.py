@@ -36,6 +36,7 @@ from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
 from confide.people.overhearing import Failed, overheard
 from confide.people.own_modules import first_run, kept
+from confide.people.pair_words import pair_words
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import corners, crowds, interior, neighbours
@@ -159,6 +160,7 @@ class _Attack:
         random: the random ones.
         part: first words of the streams that it is about; "" for all.
         hidden: streams that are not published.
+        words: of a pair.
         named: whether the streams of its part are known.
         seed: of the made-up noise.
     """
@@ -172,6 +174,7 @@ class _Attack:
     part: str
     hidden: Mapping[str, HiddenPart]
     named: bool
+    words: Callable[[Neighbours], str]
     seed: int
 
     def walk(self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False) -> Walk:
@@ -182,10 +185,12 @@ class _Attack:
         """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
         before = kept(self.mechanism)
         found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
-        row = found.row(self.promise)
+        row = found.row(self.promise, self.words)
         anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
+        if anew is not None and anew.alone and not anew.leaks:
+            return found, anew.row(self.promise, self.words), True
         if anew is not None and anew.leaks:
-            row = anew.row(self.promise)
+            row = anew.row(self.promise, self.words)
             return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}"), True
         alone = anew is not None and not anew.failure  # there are modules that can be imported once alone
         if not alone and not row.flagged:
@@ -222,7 +227,8 @@ def _attack(
         certain=certain, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
-        named=promise.part == type(promise).part or promise.part in parts, seed=seed)
+        named=promise.part == type(promise).part or promise.part in parts,
+        words=lambda pair: pair_words(pair, roles), seed=seed)
 
 
 def _rule(rule: Any) -> HiddenPart:
