@@ -54,7 +54,8 @@ RUNS: dict[str, tuple[Callable[[float, Any], Any], Verdict]] = {
     "printed": (said, Verdict.NOT_MEASURED),
     "ties alone": (lambda true, noise: [*noise.laplace(1.0, 1, stream="count", center=[true]),
                                         *noise.laplace(1.0, 1, stream="mean")], Verdict.KEPT),
-    "a center of zeros": (lambda true, noise: true + noise.laplace(1.0, 1, stream="mean", center=[0.0]), Verdict.BROKEN),
+    "a center of zeros": (lambda true, noise: true + noise.laplace(1.0, 1, stream="mean", center=[0.0]),
+                          Verdict.BROKEN),
     "beside centred noise": (lambda true, noise: [true, *noise.laplace(1.0, 1, stream="mean", center=[true])],
                              Verdict.BROKEN),
     "too little centred noise besides": (lambda true, noise: [*added(true, noise), *noise.laplace(

@@ -15,7 +15,6 @@ from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
 from confide.contract.kinds import Kind, Plan
-from confide.people.mechanism_plan import MechanismPlan
 from confide.people.own_modules import own_modules
 
 __all__ = ["planned"]
@@ -36,6 +35,7 @@ def planned(file: CampaignFile) -> Plan:
     """
     from confide.campaign.settlement import check_budget
     from confide.campaign.trial import try_out
+    from confide.people.mechanism_plan import MechanismPlan
 
     kind = file.kind
     with _named(kind, "plan"):

@@ -3,7 +3,7 @@
 What somebody wrote herself may break off, or return what nobody can publish. After the charge that would be late. So
 each trial of a kind (`TriedKind`) goes the way of a settlement when the campaign is planned: records are stored and
 read, the mechanism runs, with simulated noise; what it returned becomes public files and is read back; shares are
-decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type, its place and its words.
+decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type, place and words.
 
 What depends on what people really hand in, or on a crowd of another size, cannot be seen here.
 """
@@ -39,8 +39,8 @@ __all__ = ["try_out"]
 _DECODED = 200  # shares that are decoded again, at most
 _SEED = 0
 _ALONE = ("`run` draws noise without `center=` (stream {}). Give what is to be hidden as `center`: noise is rounded to "
-          "multiples of 2^-grid, and what it is added to afterwards keeps all digits below that, without noise; nor can "
-          "the audit see what such noise hides.")
+          "multiples of 2^-grid, and what it is added to afterwards keeps all digits below that, without noise; nor "
+          "can the audit see what such noise hides.")
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 

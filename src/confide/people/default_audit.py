@@ -40,6 +40,7 @@ from confide.people.pair_words import pair_words
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import corners, crowds, interior, neighbours
+from confide.people.thresholds import stepping
 from confide.people.walking import Run, Walk, walk
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -157,6 +158,7 @@ class _Attack:
         run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
         first: the same in modules that have run nothing yet; None where they cannot be imported anew.
         certain: the pairs that stretch it.
+        steps: those between which the run is seen to change.
         random: the random ones.
         part: first words of the streams that it is about; "" for all.
         hidden: streams that are not published.
@@ -170,6 +172,7 @@ class _Attack:
     run: Run
     first: Run | None
     certain: _Pairs
+    steps: _Pairs
     random: _Pairs
     part: str
     hidden: Mapping[str, HiddenPart]
@@ -184,7 +187,7 @@ class _Attack:
     def measured(self) -> tuple[Walk, AuditRow, bool]:
         """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
         before = kept(self.mechanism)
-        found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
+        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True)
         row = found.row(self.promise, self.words)
         anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
         if anew is not None and anew.alone and not anew.leaks:
@@ -215,16 +218,20 @@ def _attack(
         alone = first_run(mechanism, lambda it: act(it, data, noise))
         return act(deepcopy(mechanism), data, noise) if alone is None else alone()
 
+    def run(data: Any, noise: Noise) -> Any:
+        return act(deepcopy(mechanism), data, noise)
+
     if central:
         certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
+        steps: _Pairs = lambda: stepping(run, roles, people, promise.unit, seed)  # noqa: E731
         random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
     else:
         certain = lambda: reports(roles, promise.unit)  # noqa: E731
+        steps = tuple
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
     parts = mechanism.part_streams()
     return _Attack(
-        mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
-        certain=certain, random=random,
+        mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None, part=parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
         named=promise.part == type(promise).part or promise.part in parts,

@@ -26,9 +26,9 @@ _AGAIN = "run again on the same records with the same noisy answers, it publishe
          "between runs, or draws elsewhere"
 _LEFT = "the run leaves threads behind, and what they say later is heard by nobody"
 _ALONE = ("noise was drawn without `center=` (stream {}), and what the run publishes or says differs on equal noise: a "
-          "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. Noise that is "
-          "added afterwards leaves all digits below its grid as they were, and where nothing was added to it, what "
-          "differs is bare")
+          "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. What "
+          "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
+          "what differs is bare")
 _REPEATED = 16  # pairs whose first run is done again
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
 
