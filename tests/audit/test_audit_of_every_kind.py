@@ -39,9 +39,10 @@ def test_its_template_is_audited_in_all_five_concerns(name: str, tmp_path: Path)
     sentences = {each.sentence() for each in promised}
     for row in report.rows:
         assert set(row.holds) <= sentences, row.promise
-        if row.verdict is Verdict.NOT_MEASURED:
+        assert (row.verdict is Verdict.NO_PROMISE) is (row.promised == "nothing")
+        if row.verdict is Verdict.NO_PROMISE or row.verdict is Verdict.NOT_MEASURED:
             assert row.note
-            assert row.holds or row.promised == "nothing"
+            assert bool(row.holds) is (row.verdict is Verdict.NOT_MEASURED)
         else:
             assert row.unit, row.promise
     # Where a concern's promises can be claimed, no row says that nothing is promised about it.

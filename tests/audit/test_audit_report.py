@@ -123,10 +123,13 @@ def test_units_stand_with_both_numbers():
 def test_a_table_says_what_its_verdicts_mean_and_how_many_there_are():
     endless = AuditRow.at_most("error", math.inf, 0.5, "e", concern="accuracy")
     absent = AuditRow.unpromised("participation", "nobody is invited")
+    assert absent.to_dict()["verdict"] == "no promise"
     report = AuditReport((KEPT, endless, absent), (TEETH,))
     table, _, words = report.to_section().blocks
     assert "vacuous: the promise says nothing at these sizes" in table.note
-    assert "not measured: for the reason in its row" in table.note
+    assert "no promise: nothing is promised about it, so that there is nothing to measure" in table.note
+    assert "not measured" not in table.note
+    assert "not measured: for the reason in its row" in AuditReport((OPEN,), (TEETH,)).to_section().blocks[0].note
     assert words.paragraphs == ("Passed: 1 of 2 promises were measured (1 kept), 1 is vacuous, 0 were not measured; "
                                 "nothing is promised about 1 of 5 concerns.",)
     assert "vacuous" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note

@@ -175,7 +175,8 @@ def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     (("regression-threshold", "regression-treshold"), "did you mean 'regression-threshold'"),
     (("regression-threshold", "--all"), "all studies are asked for"),
     (("--gallery", "g"), "no study is asked for"), (("--times", "t"), "no study is asked for"),
-    (("--out", "o"), "no study is asked for"), (("--all", "--quick", "--times", "t"), "only full runs are timed"),
+    (("--out", "o"), "no study is asked for"), (("--quick",), "no study is asked for"),
+    (("--all", "--quick", "--times", "t"), "only full runs are timed"),
     (("--all", "--gallery", "g", "--out", "o"), "a gallery has its own folder"),
 ])
 def test_what_makes_no_sense_is_bad_input(

@@ -134,6 +134,10 @@ def failing(cells: np.ndarray) -> None:
 
 
 def always_failing(cells: np.ndarray) -> None:
+    raise KeyError
+
+
+def failing_on_many(cells: np.ndarray) -> None:
     if whole(cells) > 5:
         raise KeyError
 
@@ -145,6 +149,7 @@ def warning(cells: np.ndarray) -> None:
 
 SAID: dict[str, tuple[Callable[[np.ndarray], Any], str, float]] = {
     "an exception on one of two": (failing, "fails on one of two neighbours (ValueError)", np.inf),
+    "an exception from six people on": (failing_on_many, "fails on one of two neighbours (KeyError)", np.inf),
     "an exception on both": (always_failing, "fails on made-up neighbours (KeyError), on both alike", np.nan),
     "a warning": (warning, "warns of, prints or logs differs", np.inf),
     "standard output": (lambda cells: print(np.nansum(cells)), "warns of, prints or logs differs", np.inf),

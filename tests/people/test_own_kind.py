@@ -145,8 +145,8 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     report = Campaign.load(path).audit(seed=3)
     assert report.passed, report.problems
     assert [(row.concern.value, row.verdict.value) for row in report.rows] == [
-        ("privacy", "kept"), ("privacy", "kept"), ("incentives", "not measured"), ("accuracy", "kept"),
-        ("accuracy", "kept"), ("participation", "not measured"), ("budget", "kept"), ("budget", "kept")]
+        ("privacy", "kept"), ("privacy", "kept"), ("incentives", "no promise"), ("accuracy", "kept"),
+        ("accuracy", "kept"), ("participation", "no promise"), ("budget", "kept"), ("budget", "kept")]
     assert not report.unmeasured  # nothing is promised of those two
     assert report.rows[0].measured == pytest.approx(1.0)
     assert {bug.planted_bug: bug.flagged for bug in report.controls} == {

@@ -77,7 +77,8 @@ def altered(change: Callable[[Any], dict[str, Any]]) -> Break:
 
 
 RUNS: dict[str, tuple[Break, str]] = {
-    "an exception": (raising, r"`run` fails: KeyError at test_trial.py:\d+; .*nothing was charged"),
+    "an exception": (raising, r"`run` fails: KeyError at test_trial.py:\d+: .a name that was forgotten.; .*nothing was "
+                              "charged"),
     "it counts on a list": (picking, "`run` fails: TypeError at "),
     "nobody comes": (alone, "`run` fails: ZeroDivisionError at "),
     "it returns a table": (lambda it, data, noise: pa.table({"a": [1]}), "`run` returns Table under simulated noise"),
@@ -156,12 +157,40 @@ def test_faults_of_the_kind_itself(path: Path, monkeypatch: pytest.MonkeyPatch) 
                 _ = Campaign.load(path).plan
 
 
+def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        raise ValueError("\nlengths differ: 3 and 4\nand more of it")
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    with pytest.raises(InvalidInput, match=r"ValueError at test_trial.py:\d+: lengths differ: 3 and 4; mend"):
+        _ = Campaign.load(path).plan
+
+
+def test_noise_without_a_center_is_told_with_the_plan(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = [section.title for section in Campaign.load(path).plan.sections()]
+    assert "Tried out" not in titles
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        board = module().Counts(answer=it.levels, people=noise.discrete_laplace(it.scale, 4, stream="counts"))
+        cells = {int(slot): row for batch in data for slot, row in zip(batch.index, batch.cells, strict=True)}
+        shares = [it.decode(cells.get(slot), slot, board) for slot in range(it.people)]
+        return it._outcome(noise, billboard=board, shares=pa.Table.from_pylist(shares))
+
+    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    *_, last = Campaign.load(path).plan.sections()
+    assert last.title == "Tried out"
+    (words,) = last.blocks[0].paragraphs
+    assert words.startswith("`run` draws noise without `center=` (stream counts). Give what is to be hidden as `cente")
+
+
 def test_the_fault_is_there_for_who_debugs(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(module().NoisyHistogram, "run", raising)
     for debug in (False, True):
         monkeypatch.setenv("CONFIDE_DEBUG", "1" if debug else "")
         assert guarded(partial(app, ["plan", str(path)])) == 2
-        assert ("a name that was forgotten" in capsys.readouterr().err) is debug
+        said = capsys.readouterr().err
+        assert "a name that was forgotten" in said
+        assert ("Traceback" in said) is debug
 
 
 @pytest.mark.parametrize("error", [ValueError("she answered bus"), InvalidInput("record", "she answered bus"),

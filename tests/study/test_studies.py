@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 
 import pytest
-from quick_runs import quick_run
+from quick_runs import first_words, quick_run
 
 from confide.contract import InvalidInput
 from confide.study import studies, study, study_names, write_section
@@ -35,6 +35,8 @@ def test_least_squares():
         assert agreement == ("stands" if ours <= published else "differs")
         assert ours <= d * published
     assert found["squared error, n = 4,000, d = 10"][2] == "differs"
+    told = study("regression-least-squares").run(True, None).headline
+    assert (told.quantity, told.agreement) == ("squared error, n = 4,000, d = 3", "differs")  # as most of them do
 
 
 def test_sensitivity():
@@ -42,7 +44,9 @@ def test_sensitivity():
     # spec truthful_regression 4.3: 32.04 where 6 is claimed; 4.2: valid up to n/gamma = 8.38
     at_size = found["gamma x sensitivity, n = 10,000, gamma = 10, B = M = 1"]
     assert at_size == (6.0, pytest.approx(32.04, abs=0.005), "differs")
-    assert found["largest n/gamma at which the printed bound holds"][1] == pytest.approx(8.4, abs=0.2)
+    crossed = found["largest n/gamma at which the printed bound holds"][1]
+    assert crossed == pytest.approx(8.4, abs=0.2)
+    assert f"near n/gamma = {crossed:.2g} and" in first_words("regression-sensitivity")
 
 
 def test_noise_length():

@@ -28,7 +28,10 @@ from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
-__all__ = ["DoorAudit", "Neighbours", "door_audit"]
+__all__ = ["DIFFERS", "DoorAudit", "Neighbours", "door_audit"]
+
+DIFFERS = "what is published differs although all noisy answers are the same"
+"""The leak of two neighbours that are told apart by what their runs published."""
 
 Published = Callable[[Any], bytes]
 _TOLD = "what the run tells of its progress differs although all noisy answers are the same"
@@ -139,7 +142,7 @@ def door_audit(
             other, also = _once(run, pair.second, forced, pair.published)
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
             if shown != other:
-                leaks["what is published differs although all noisy answers are the same"] = None
+                leaks[DIFFERS] = None
             if told != also:
                 leaks[_TOLD] = None
             if parts:

@@ -84,7 +84,9 @@ class Verdict(StrEnum):
     VACUOUS = "vacuous"
     """the promise says nothing at these sizes"""
     NOT_MEASURED = "not measured"
-    """nothing was measured: nothing is promised, or no attack is known; the note says which"""
+    """nothing was measured of a promise; the note says why"""
+    NO_PROMISE = "no promise"
+    """nothing is promised about this concern, so that there is nothing to measure; the note says why"""
 
 
 class Finding(Protocol):
@@ -109,8 +111,9 @@ class AuditRow:
         promised: the promised number, with its unit when it is a text.
         measured: the measured number; None where nothing was measured.
         evidence: how it was measured, and what that can and cannot see.
-        verdict: kept, broken, vacuous or not measured.
-        note: what a reader must know besides; a vacuous row, and one that was not measured, do not pass without one.
+        verdict: kept, broken, vacuous, not measured or no promise.
+        note: what a reader must know besides; a vacuous row, one that was not measured, and one without a
+            promise do not pass without one.
         false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
         concern: what it is about: privacy, incentives, accuracy, participation or budget.
         holds: sentences of the guarantees that it is evidence for; see `holding`.
@@ -284,9 +287,9 @@ class AuditRow:
 
         Example:
             >>> AuditRow.unpromised("participation", "nobody is invited: a custodian holds the table").verdict
-            <Verdict.NOT_MEASURED: 'not measured'>
+            <Verdict.NO_PROMISE: 'no promise'>
         """
-        return cls("nothing is promised", "nothing", None, "", Verdict.NOT_MEASURED, reason, concern=concern)
+        return cls("nothing is promised", "nothing", None, "", Verdict.NO_PROMISE, reason, concern=concern)
 
     @classmethod
     def unmeasured(cls, promise: Guarantee, reason: str) -> AuditRow:
@@ -467,6 +470,8 @@ class AuditReport:
                 found.append(f"{row.promise}: promised {row.promised}, measured {row.measured}")
             elif row.verdict is Verdict.NOT_MEASURED and not row.note:
                 found.append(f"{row.promise}: not measured, and no note says why")
+            elif row.verdict is Verdict.NO_PROMISE and not row.note:
+                found.append(f"{row.concern}: {row.promise}, and no note says why")
             elif row.verdict is Verdict.VACUOUS and not row.note:
                 found.append(f"{row.promise}: vacuous, and no note says so")
         found += [f"{c.name}: the audit did not flag {c.planted_bug}" for c in self.controls if not c.flagged]
@@ -483,8 +488,8 @@ class AuditReport:
 
     @property
     def unmeasured(self) -> tuple[AuditRow, ...]:
-        """The rows of promises that were not measured; where nothing is promised there is nothing to measure."""
-        return tuple(row for row in self.rows if row.verdict is Verdict.NOT_MEASURED and row.holds)
+        """The rows of promises that were not measured."""
+        return tuple(row for row in self.rows if row.verdict is Verdict.NOT_MEASURED)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -500,13 +505,12 @@ class AuditReport:
             >>> AuditReport((row, AuditRow.unpromised("budget", "it only adds noise"))).counts["measured"]
             1
         """
-        kept, broken, vacuous = (sum(row.verdict is each for row in self.rows)
-                                 for each in (Verdict.KEPT, Verdict.BROKEN, Verdict.VACUOUS))
-        left = len([row for row in self.rows if row.verdict is Verdict.NOT_MEASURED])
-        missing = len(self.unmeasured)
+        kept, broken, vacuous, missing, none = (
+            sum(row.verdict is each for row in self.rows) for each in
+            (Verdict.KEPT, Verdict.BROKEN, Verdict.VACUOUS, Verdict.NOT_MEASURED, Verdict.NO_PROMISE))
         smaller = sum(bool(row.among) and row.verdict in (Verdict.KEPT, Verdict.BROKEN) for row in self.rows)
         return {"measured": kept + broken - smaller, "smaller": smaller, "kept": kept, "broken": broken,
-                "vacuous": vacuous, "not_measured": missing, "unpromised": left - missing}
+                "vacuous": vacuous, "not_measured": missing, "unpromised": none}
 
     @property
     def false_alarm(self) -> float:
@@ -553,6 +557,8 @@ class AuditReport:
                         "count as kept, and the report passes only because the row says so")
         if Verdict.NOT_MEASURED in there:
             said.append("not measured: for the reason in its row")
+        if Verdict.NO_PROMISE in there:
+            said.append("no promise: nothing is promised about it, so that there is nothing to measure")
         return ". ".join(said) + "."
 
     def _outcome(self) -> str:

@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
@@ -37,6 +37,7 @@ def planned(file: CampaignFile, home: Home | None = None) -> Plan:
     """
     from confide.campaign.settlement import check_budget
     from confide.campaign.trial import try_out
+    from confide.people.mechanism_plan import MechanismPlan
 
     kind = file.kind
     with _named(kind, "plan"):
@@ -50,7 +51,9 @@ def planned(file: CampaignFile, home: Home | None = None) -> Plan:
         if terms is not None:
             terms.check_total(len(kind.identities(file.config)))
     with _named(kind, "columns"):
-        try_out(file, found, home)
+        remarks = try_out(file, found, home)
+        if remarks and isinstance(found, MechanismPlan):
+            return replace(found, remarks=remarks)
     return found
 
 

@@ -3,7 +3,7 @@
 What somebody wrote herself may break off, or return what nobody can publish. After the charge that would be late. So
 each trial of a kind (`TriedKind`) goes the way of a settlement when the campaign is planned: records are stored and
 read, the mechanism runs, with simulated noise; what it returned becomes public files and is read back; shares are
-decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type and place.
+decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type, place and words.
 
 What depends on what people really hand in, or on a crowd of another size, cannot be seen here.
 """
@@ -26,23 +26,26 @@ from confide.campaign.pack import public_files
 from confide.campaign.settlement import amounts, check_shares
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.faults import line_of
+from confide.contract.faults import fault
 from confide.contract.kinds import Plan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.running import ran
 from confide.people.shares import written
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, RecordingNoise
 
 __all__ = ["try_out"]
 
 _DECODED = 200  # shares that are decoded again, at most
 _SEED = 0
+_ALONE = ("`run` draws noise without `center=` (stream {}). Give what is to be hidden as `center`: noise is rounded to "
+          "multiples of 2^-grid, and what it is added to afterwards keeps all digits below that, without noise; nor "
+          "can the audit see what such noise hides.")
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
-def try_out(file: CampaignFile, plan: Plan, home: Home | None = None) -> None:
+def try_out(file: CampaignFile, plan: Plan, home: Home | None = None) -> tuple[str, ...]:
     """Take the mechanism of a campaign through its kind's trials; nothing, where it has none, or is charged already.
 
     Args:
@@ -50,12 +53,33 @@ def try_out(file: CampaignFile, plan: Plan, home: Home | None = None) -> None:
         plan: of it.
         home: the installation that may have charged it; default `Home.default()`.
 
+    Returns:
+        What is no fault by itself and should be known, in sentences.
+
     Raises:
         InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
     """
+    alone = dict[str, None]()
     if isinstance(file.kind, TriedKind) and not tried_before(file, plan, Home.default() if home is None else home):
         for trial in file.kind.trials(file.config, plan):
-            _tried(replace(file, config=trial.config), file.kind, trial)
+            alone |= dict.fromkeys(_tried(replace(file, config=trial.config), file.kind, trial))
+    return (_ALONE.format(", ".join(alone)),) if alone else ()
+
+
+class _Heard(RecordingNoise):
+    """Simulated noise of which is known what was asked for."""
+
+    @property
+    def kind(self) -> str:
+        return "simulated"
+
+    @property
+    def release_safe(self) -> bool:
+        return False
+
+    @property
+    def audited(self) -> bool:
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +92,8 @@ class _Batches:
         return iter(self.batches)
 
 
-def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
+def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
+    """The streams of noise that `run` drew without a center."""
     with _told(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
         trial = deepcopy(trial)
     plan, it = trial.plan, trial.plan.mechanism
@@ -78,7 +103,8 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
         if codec is not None:
             batches = [codec.unpack(*codec.pack(batch)) for batch in batches]
     with _told(it, "`run`"):
-        outcome = ran(it, _Batches(batches), Noise.simulated(_SEED))
+        noise = _Heard(Noise.simulated(_SEED))
+        outcome = ran(it, _Batches(batches), noise)
     if not isinstance(outcome, SimulatedOutcome):
         raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
                      "end it with `return self._outcome(noise, billboard=..., shares=...)`")
@@ -98,6 +124,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> None:
         if terms is not None:
             for _ in amounts(terms, found.shares, np.zeros(0, np.int64)):
                 pass
+    return [str(draw.stream[0]) for draw in noise.draws if not draw.centered]
 
 
 def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: SimulatedOutcome) -> None:
@@ -130,14 +157,14 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
 
 @contextmanager
 def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
-    """A fault of somebody's own code as bad input, with its type and place."""
+    """A fault of somebody's own code as bad input, with its type, its place and the first line of what it says."""
     try:
         yield
     except ConfideError as error:
         raise _wrong(mechanism, f"{what} fails: {error}", "mend it") from error
     except Exception as error:
         own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
-        raise _wrong(mechanism, f"{what} fails: {type(error).__name__} at {line_of(error, [own] if own else [])}",
+        raise _wrong(mechanism, f"{what} fails: {fault(error, [own] if own else [])}",
                      "mend it, CONFIDE_DEBUG=1 shows the traceback") from error
 
 

@@ -174,9 +174,9 @@ class AuditRowModel(_Model):
     concern: Literal["privacy", "incentives", "accuracy", "participation", "budget"]
     promise: str
     promised: float | str = Field(description="a number, or a text with its unit; infinities are texts")
-    measured: float | str | None = Field(description="None where nothing was measured")
+    measured: float | str | None = Field(description="None where nothing was measured, or promised")
     evidence: str
-    verdict: Literal["kept", "broken", "vacuous", "not measured"]
+    verdict: Literal["kept", "broken", "vacuous", "not measured", "no promise"]
     note: str
     false_alarm: float = Field(description='probability of "broken" of a kept promise; 0 for exact evidence')
     holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for; empty "

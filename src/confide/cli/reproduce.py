@@ -58,7 +58,7 @@ def reproduce(
         raise InvalidInput("out", "a gallery has its own folder", "leave out --out, or --gallery")
     asked = study_names() if everything else tuple(dict.fromkeys(names or ()))
     if not asked:
-        for option, given in (("gallery", gallery), ("times", times), ("out", out)):
+        for option, given in (("gallery", gallery), ("times", times), ("out", out), ("quick", quick or None)):
             if given is not None:
                 raise InvalidInput(option, "no study is asked for", "name some, or give --all")
         _list(as_json)

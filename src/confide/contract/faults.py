@@ -1,5 +1,5 @@
 """Where somebody's own code went wrong, in words: the type, the file and the line, and before any record is read the
-message, too.
+first line of the message, too.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ def line_of(error: BaseException, files: Collection[str] = ()) -> str:
 
 
 def fault(error: BaseException, files: Collection[str] = ()) -> str:
-    """The type of a fault, its place and its message: of code that has met no record.
+    """The type of a fault, its place and the first line of its message: of code that has met no record.
 
     Args:
         error: as it was caught.
         files: as in `line_of`.
     """
     said = str(error.msg if isinstance(error, SyntaxError) else error)
+    said = next((line.strip() for line in said.splitlines() if line.strip()), "")
     return f"{type(error).__name__} at {line_of(error, files)}" + (f": {said[:_LONGEST]}" if said else "")

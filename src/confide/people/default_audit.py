@@ -38,9 +38,11 @@ from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import met, random_pairs
 from confide.people.overhearing import Failed, overheard
 from confide.people.own_modules import first_run, kept
+from confide.people.pair_words import pair_words
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import corners, crowds, interior, neighbours
+from confide.people.thresholds import stepping
 from confide.people.walking import Run, Walk, walk
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -162,9 +164,11 @@ class _Attack:
         run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
         first: the same in modules that have run nothing yet; None where they cannot be imported anew.
         certain: the pairs that stretch it.
+        steps: those between which the run is seen to change.
         random: the random ones.
         part: first words of the streams that it is about; "" for all.
         hidden: streams that are not published.
+        words: of a pair.
         named: whether the streams of its part are known.
         seed: of the made-up noise.
     """
@@ -174,10 +178,12 @@ class _Attack:
     run: Run
     first: Run | None
     certain: _Pairs
+    steps: _Pairs
     random: _Pairs
     part: str
     hidden: Mapping[str, HiddenPart]
     named: bool
+    words: Callable[[Neighbours], str]
     seed: int
 
     def walk(self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False) -> Walk:
@@ -187,11 +193,13 @@ class _Attack:
     def measured(self) -> tuple[Walk, AuditRow, bool]:
         """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
         before = kept(self.mechanism)
-        found = self.walk(self.run, chain(self.certain(), self.random()), probed=True)
-        row = found.row(self.promise)
+        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True)
+        row = found.row(self.promise, self.words)
         anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
+        if anew is not None and anew.alone and not anew.leaks:
+            return found, anew.row(self.promise, self.words), True
         if anew is not None and anew.leaks:
-            row = anew.row(self.promise)
+            row = anew.row(self.promise, self.words)
             return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}"), True
         alone = anew is not None and not anew.failure  # there are modules that can be imported once alone
         if not alone and not row.flagged:
@@ -216,20 +224,24 @@ def _attack(
         alone = first_run(mechanism, lambda it: act(it, data, noise))
         return act(deepcopy(mechanism), data, noise) if alone is None else alone()
 
+    def run(data: Any, noise: Noise) -> Any:
+        return act(deepcopy(mechanism), data, noise)
+
     if central:
         certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
+        steps: _Pairs = lambda: stepping(run, roles, people, promise.unit, seed)  # noqa: E731
         random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
     else:
         certain = lambda: reports(roles, promise.unit)  # noqa: E731
+        steps = tuple
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
     parts = mechanism.part_streams()
     return _Attack(
-        mechanism=mechanism, promise=promise, run=lambda data, noise: act(deepcopy(mechanism), data, noise),
-        certain=certain, random=random,
+        mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None,
         part="" if promise.whole else parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
-        named=promise.whole or promise.part in parts, seed=seed)
+        named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
 
 
 def _rule(rule: Any) -> HiddenPart:

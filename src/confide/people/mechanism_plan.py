@@ -12,7 +12,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
-from confide.contract.presentation import Section, Table
+from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
@@ -31,12 +31,14 @@ class MechanismPlan:
         mechanism: with its public parameters.
         roles: of the columns of a record.
         share: what each participant gets, in words: "how many answered as you did".
+        remarks: what was seen when the mechanism was tried out, in sentences.
     """
 
     config: Any
     mechanism: Mechanism
     roles: Sequence[Role]
     share: str = "what the mechanism decodes from your record and the public result"
+    remarks: Sequence[str] = ()
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -46,9 +48,10 @@ class MechanismPlan:
         """The mechanism's parameters and its promises."""
         it = self.mechanism
         rows = tuple((part.name.replace("_", " "), _shown(getattr(it, part.name))) for part in fields(it))  # type: ignore[arg-type]
+        seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
                                                     note="All of it is public, and none of it comes from data."),)),
-                Section(title="What is promised", blocks=(promises_table(self.guarantees),))]
+                Section(title="What is promised", blocks=(promises_table(self.guarantees),)), *seen]
 
     @property
     def local(self) -> bool:

@@ -8,7 +8,7 @@ combinations of few columns, slots, and how many of the others say what. What is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
@@ -24,8 +24,8 @@ from confide.people.slot_rows import SlotRows
 from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category, Numeric
 
-__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "interior", "neighbours",
-           "records", "together"]
+__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "ends_moved", "interior",
+           "neighbours", "records", "together"]
 
 OTHERS = 40
 """Made-up people in a crowd that is not everybody."""
@@ -90,6 +90,21 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     for place, each in enumerate(ends):
         found |= dict.fromkeys((*base[:place], end, *base[place + 1:]) for end in each for base in bases)
     return [np.array(row, dtype=np.float64) for row in found]
+
+
+def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
+    """(c,) the record with the first end of every column, but for some columns with the last one.
+
+    Args:
+        roles: of the columns.
+        moved: places of those columns.
+
+    Example:
+        >>> ends_moved([Numeric(column=name, lower=20, upper=60) for name in "abc"], [1]).tolist()
+        [-1.0, 1.0, -1.0]
+    """
+    last = {*moved}
+    return np.array([_ends(role)[-1 if place in last else 0] for place, role in enumerate(roles)], dtype=np.float64)
 
 
 def interior(roles: Sequence[Role], seed: int) -> list[_Row]:
@@ -267,9 +282,8 @@ def _few(roles: Sequence[Role], unit: Unit) -> list[Change]:
     """One record for none, and the last end of each column by itself for its first."""
     first = corners(roles)[0]
     found = [Change(first, None)]
-    for place, role in enumerate(roles):
-        moved = first.copy()
-        moved[place] = _ends(role)[-1]
+    for place in range(len(roles)):
+        moved = ends_moved(roles, [place])
         found.append(Change(moved, None if unit is Unit.RECORD_ADDED_OR_REMOVED else first))
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confide.audit import AuditRow, HiddenPart, Loss, Neighbours, door_audit, exceeds
+from confide.audit.door import DIFFERS
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.people.overhearing import Failed, overheard
@@ -20,9 +21,14 @@ Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published."""
 
 _ANOTHER = "what the run warns of, prints or logs differs although all noisy answers are the same"
+_HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
 _AGAIN = "run again on the same records with the same noisy answers, it publishes another thing: it keeps something " \
          "between runs, or draws elsewhere"
 _LEFT = "the run leaves threads behind, and what they say later is heard by nobody"
+_ALONE = ("noise was drawn without `center=` (stream {}), and what the run publishes or says differs on equal noise: a "
+          "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. What "
+          "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
+          "what differs is bare")
 _REPEATED = 16  # pairs whose first run is done again
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
 
@@ -39,8 +45,10 @@ class Walk:
         failure: how the run failed on both of two neighbours; "" where it did not.
         pairs: how many were walked.
         worst: the pair with the worst loss; None where every loss is 0.
+        shown: the pair that tells of the leak, or else of the failure; None where there is neither.
         spoke: whether the run said something besides, the same for the two of every pair.
         unknown: why the loss of what is published is not known; "" where it is.
+        alone: streams that were drawn without a center where what is published, or said, differs.
     """
 
     claim: Loss
@@ -50,8 +58,10 @@ class Walk:
     failure: str
     pairs: int
     worst: Neighbours | None
+    shown: Neighbours | None
     spoke: bool
     unknown: str = ""
+    alone: tuple[str, ...] = ()
 
     @property
     def flagged(self) -> bool:
@@ -63,16 +73,25 @@ class Walk:
         """The same without failures, which a control may not owe its flag to."""
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
-    def row(self, promise: Privacy) -> AuditRow:
-        """As a row of a report, judged by the promise that was put to it, or not measured."""
+    def row(self, promise: Privacy, words: Callable[[Neighbours], str]) -> AuditRow:
+        """As a row of a report, judged by the promise that was put to it, or not measured.
+
+        Args:
+            promise: which.
+            words: of a pair, which is made up.
+        """
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
                                              "equal noise, loss exact there")
+        at = "" if self.shown is None else words(self.shown)
         if self.failure:
-            measured, evidence = math.nan, self.failure
+            measured, evidence = math.nan, f"{self.failure}: {at}"
+        elif self.flagged and self.worst is not None:
+            evidence += f"; the largest of {words(self.worst)}"
         if self.leaks:
-            measured, evidence = math.inf, f"{self.leaks[0]}: pair {self.pairs:,}"
-        if self.unknown and not self.flagged:
-            return AuditRow.unmeasured(promise, self.unknown)
+            measured, evidence = math.inf, f"{self.leaks[0]}: pair {self.pairs:,}, {at}"
+        why = self.unknown or (_ALONE.format(", ".join(self.alone)) if self.alone else "")
+        if why and not self.flagged:
+            return AuditRow.unmeasured(promise, why)
         return AuditRow.of_privacy(promise, measured, evidence, flagged=self.flagged)
 
 
@@ -105,7 +124,7 @@ def walk(
     if found.count == 0:
         door_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
     return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
-                found.spoke, found.unknown(named=named) if probed else "")
+                found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone))
 
 
 class _Found:
@@ -119,6 +138,8 @@ class _Found:
         self.failure, self.spoke, self.left = "", False, False
         self.count, self.promised, self.measured = 0, math.nan, 0.0
         self.worst: Neighbours | None = None
+        self.shown: Neighbours | None = None
+        self.alone: dict[str, None] = {}
 
     def meet(self, pair: Neighbours, seed: int) -> None:
         """The two runs of a pair; a second time where they say different things: what is compiled or read for the first
@@ -129,7 +150,13 @@ class _Found:
         if steps.another:
             steps, found = self._both(pair, seed)
         self.promised, self.spoke, self.left = found.promised, self.spoke or steps.spoke, steps.left
-        self.leaks |= dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
+        leaks = dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
+        if steps.alone and not leaks.keys().isdisjoint(_HIDEABLE):
+            self.alone |= steps.alone
+            leaks = {leak: None for leak in leaks if leak not in _HIDEABLE}
+        if (leaks and not self.leaks) or (steps.failure and not self.failure):
+            self.shown = pair
+        self.leaks |= leaks
         self.failure = self.failure or steps.failure
         self._raw = self._raw or steps.raw
         if exceeds(found.measured, found.promised) and len(self._above) < _PROBED:
@@ -156,7 +183,7 @@ class _Found:
         steps, history = _Steps(self._run, pair.published), RecordingNoise(Noise.simulated(seed))
         first = steps.published(steps.run(pair.first, history))
         if steps.published(steps.run(pair.first, ForcedNoise(history.draws))) != first:
-            self.leaks[_AGAIN] = None
+            self.leaks[_AGAIN], self.shown = None, pair
 
     def unknown(self, *, named: bool) -> str:
         """Why a loss that is above the promise is none of what is published."""
@@ -182,6 +209,7 @@ class _Steps:
         self._said: list[tuple[tuple[str, str], ...]] = []
         self._failed: list[str] = []
         self.left = self.raw = False
+        self.alone: dict[str, None] = {}
 
     def run(self, data: Any, noise: Noise) -> Any:
         outcome, heard = overheard(lambda: self._published(self._run(data, noise)))
@@ -189,6 +217,7 @@ class _Steps:
         self._failed.append(outcome.how if isinstance(outcome, Failed) else "")
         self.left = self.left or bool(heard.left)
         self.raw = self.raw or any(draw.law in RAW for draw in getattr(noise, "draws", ()))
+        self.alone |= dict.fromkeys(str(draw.stream[0]) for draw in getattr(noise, "draws", ()) if not draw.centered)
         return outcome
 
     def published(self, outcome: Any) -> bytes:

@@ -134,9 +134,14 @@ class Findings:
 
     @property
     def headline(self) -> Compared:
-        """The first number that stands beside one of the source, or beside another one, or the first one."""
+        """The first number that stands beside one of the source, or beside another one, or the first one.
+
+        Where more differ than stand, the first that differs.
+        """
         beside = [each for each in self.compared if each.published is not None]
-        return next((each for each in beside if each.kind), (beside or self.compared)[0])
+        most = self.count("differs") > self.count("stands")
+        said = [each for each in beside if each.kind and (each.agreement == "differs" or not most)]
+        return (said or [each for each in beside if each.kind] or beside or self.compared)[0]
 
     def count(self, agreement: Standing) -> int:
         """How many of the numbers, bounds and statements beside ours stand, or differ."""

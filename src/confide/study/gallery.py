@@ -159,8 +159,9 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
     by_name = {each.name: each for each in shown}
     lines = [
         "# Gallery", "",
-        "One picture of each study. Below it stands the study's first number that a source says something of, what is "
-        "set beside it, and where that comes from: a printed number, one that we evaluated from the printed formula or "
+        "One picture of each study. Below it stands the study's first number that a source says something of (where "
+        "most differ, the first that differs), what is set beside it, and where that comes from: a printed number, one "
+        "that we evaluated from the printed formula or "
         "read off a printed figure, or a sentence. Pictures, all numbers and what is drawn come with the command:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",

@@ -18,9 +18,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.arguments import Center, Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
@@ -44,6 +44,8 @@ class Draw:
             empty for a split, exponentials and words.
         value: the answer.
         table: rows of a channel's weights; empty for the other laws.
+        centered: False where the noise could have been asked for with a `center` and was not: what it is added to
+            afterwards, nobody hears.
     """
 
     law: str
@@ -55,6 +57,7 @@ class Draw:
     center: tuple[Fraction, ...] = field(repr=False)  # of whatever data the run had
     value: NDArray[Any] = field(repr=False)
     table: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    centered: bool = True
 
     @property
     def request(self) -> tuple[object, ...]:
@@ -74,6 +77,7 @@ class _Transcribed(PassingNoise):
     def __init__(self) -> None:
         super().__init__()
         self.draws: list[Draw] = []
+        self._alone: set[StreamName] = set()  # real noise that was asked for without a center
 
     @property
     def kind(self) -> str:
@@ -97,6 +101,32 @@ class _Transcribed(PassingNoise):
             bare: the center itself, which is no noise at all.
         """
 
+    def _asked(self, stream: Stream, center: Center | None) -> None:
+        """Of real noise, a center that was left out looks like zeros further on."""
+        if center is None:
+            self._alone.add(as_stream(stream))
+
+    def laplace(
+        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        self._asked(stream, center)
+        return super().laplace(scale, size, stream=stream, center=center, grid=grid)
+
+    def gaussian(
+        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        self._asked(stream, center)
+        return super().gaussian(sigma, size, stream=stream, center=center, grid=grid)
+
+    def vector_laplace(
+        self, scale: float | Fraction, dimension: int, *, stream: Stream, center: Center | None = None,
+        stretch: ArrayLike | None = None, grid: int = 30,
+    ) -> NDArray[np.float64]:
+        self._asked(stream, center)
+        return super().vector_laplace(scale, dimension, stream=stream, center=center, stretch=stretch, grid=grid)
+
     def _lattice(
         self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
     ) -> NDArray[np.int64]:
@@ -105,7 +135,8 @@ class _Transcribed(PassingNoise):
         value = self._answer(
             stream, lambda noise: noise._lattice(law, scale, center, shape, noise._claim(stream)), bare
         )
-        self.draws.append(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value))
+        self.draws.append(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value,
+                               centered=center is not None))
         return value
 
     def _reals(
@@ -115,7 +146,8 @@ class _Transcribed(PassingNoise):
         value = self._answer(
             stream, lambda noise: noise._reals(law, scale, points, grid, shape, noise._claim(stream)), bare
         )
-        self.draws.append(Draw(law, stream, scale, shape, grid, _NONE, tuple(map(Fraction, points)), value))
+        self.draws.append(Draw(law, stream, scale, shape, grid, _NONE, tuple(map(Fraction, points)), value,
+                               centered=stream not in self._alone))
         return value
 
     def _vector(
@@ -126,7 +158,8 @@ class _Transcribed(PassingNoise):
             stream, lambda noise: noise._vector(scale, points, stretch, grid, noise._claim(stream)), bare
         )
         self.draws.append(
-            Draw("vector_laplace", stream, scale, stretch.shape, grid, stretch, tuple(map(Fraction, points)), value)
+            Draw("vector_laplace", stream, scale, stretch.shape, grid, stretch, tuple(map(Fraction, points)), value,
+                 centered=stream not in self._alone)
         )
         return value
 

@@ -1,0 +1,108 @@
+"""What a run does from a certain count on is found among any number of people, wherever that count lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from confide.audit import Verdict
+from confide.contract import Unit
+from confide.people.default_audit import audit_mechanism
+from confide.people.pair_words import pair_words
+from confide.people.thresholds import PLACES, stepping
+from confide.privacy.noise import Noise
+from confide.tables import Numeric
+from people.test_audit_of_disguises import PUBLIC, Board, Sound, privacy_row
+
+LIKE = (Numeric(column="like", lower=0, upper=80), Numeric(column="age", lower=20, upper=60))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Sound):
+    """A mean with centred noise, in [0, 1], and what `RUNS` does with the cells of everybody; NaN of who has none."""
+
+    name: str = ""
+    people: int = 1000
+
+    def run(self, data: Any, noise: Any) -> Any:
+        cells = np.full((self.people, len(LIKE)), np.nan)
+        for batch in data:
+            cells[batch.index] = batch.cells
+        mean = float(np.nansum((cells[:, 0] + 1) / 2)) / self.people
+        RUNS[self.name](mean, cells)
+        scale = 1.0 / self.people * (2.0 if self.name == "scale" and mean > 0.3 else 1.0)
+        board = Board(count=noise.laplace(scale, 1, stream="mean", center=[mean]))
+        return self._outcome(noise, billboard=board, shares=pa.table({"it": np.zeros(self.people)}))
+
+
+RUNS: dict[str, Callable[[float, np.ndarray], Any]] = {
+    "a mean above .5": lambda mean, _: print("high") if mean > 0.5 else None,
+    "a mean above .777": lambda mean, _: print("high") if mean > 0.777 else None,
+    "377 people": lambda _, cells: print("many") if np.isfinite(cells[:, 0]).sum() > 377 else None,
+    "the second column": lambda _, cells: print("old") if np.nansum(cells @ [-1, 1]) > 1230 else None,
+    "scale": lambda *_: None,
+    "it fails": lambda mean, _: 1 // 0 if mean > 0.9 else None,
+    "nothing": lambda *_: None,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name != "nothing"])
+def test_where_a_run_begins_to_do_another_thing_is_found(name: str) -> None:
+    row = privacy_row(audit_mechanism(Mean(name=name), LIKE, 1000, seed=5, tries=0))
+    assert row.verdict is Verdict.BROKEN
+    assert row.measured == np.inf
+    assert ": pair " in row.evidence
+
+
+def test_the_pair_is_the_one_at_which_it_begins() -> None:
+    it = Mean(name="a mean above .777")
+    (pair, *_) = stepping(it.run, LIKE, 1000, Unit.RECORD_REPLACED, 1)
+    assert pair_words(pair, LIKE) == ("a crowd of 778: like=80, age=60 against no record in slot 777, beside 777 with "
+                                      "like=80, age=60")
+
+
+def test_sound_runs_are_left_alone_at_few_runs() -> None:
+    ran: list[int] = []
+
+    def run(data: Any, noise: Any) -> Any:
+        ran.append(sum(len(batch.index) for batch in data))
+        return Mean(name="nothing").run(data, noise)
+
+    assert list(stepping(run, LIKE, 1000, Unit.RECORD_REPLACED, 1)) == []
+    assert len(ran) == 5 * PLACES  # of two paths in which people come, and three in which they change
+    ran.clear()
+    assert list(stepping(run, LIKE, 1000, Unit.RECORD_ADDED_OR_REMOVED, 1)) == []
+    assert len(ran) == 2 * PLACES
+    assert max(ran) == 1000
+    assert list(stepping(run, LIKE, 600_000, Unit.RECORD_REPLACED, 1)) == []
+    assert len(ran) == 2 * PLACES  # too many cells
+
+
+@pytest.mark.parametrize("people", [1, 2, 7, 40])
+def test_pairs_are_neighbours(people: int) -> None:
+    for unit in (Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED):
+        def run(data: Any, noise: Any) -> Any:  # another billboard for any other data
+            cells = np.vstack([batch.cells for batch in data])
+            outcome = Mean(name="nothing", people=people).run(data, noise)
+            return replace(outcome, billboard=Board(count=np.array([len(cells), *cells.sum(axis=0)])))
+
+        pairs = list(stepping(run, LIKE, people, unit, 1))
+        assert pairs
+        for pair in pairs:
+            sides = [{int(slot): tuple(row) for batch in data for slot, row in
+                      zip(batch.index, batch.cells.tolist(), strict=True)} for data in (pair.first, pair.second)]
+            assert max(max(side, default=0) for side in sides) < people
+            assert len({*sides[0].items()} - {*sides[1].items()}) == 1
+            assert len({*sides[1].items()} - {*sides[0].items()}) <= (unit is Unit.RECORD_REPLACED)
+            outcome = run(pair.first, Noise.simulated(1))
+            assert pair.published(outcome)
+
+
+def test_a_sound_mean_passes() -> None:
+    found = audit_mechanism(Mean(name="nothing", promises=(PUBLIC,)), LIKE, 1000, seed=5, tries=0)
+    assert found.passed, found.problems
