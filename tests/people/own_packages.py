@@ -44,6 +44,7 @@ def installed_module(
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[confide.kinds]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
     monkeypatch.syspath_prepend(str(target))
+    monkeypatch.delitem(sys.modules, name, raising=False)  # of another place, which some test has imported for good
     _forget()
     yield target
     sys.modules.pop(name, None)
