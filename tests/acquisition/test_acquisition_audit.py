@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from confide.acquisition.audit import (
     sum_rows,
 )
 from confide.acquisition.audit.sums import real_weights
+from confide.acquisition.release import lattice
 from confide.acquisition.release.lattice import integer_contracts
 from confide.acquisition.release.losses import gaussian_losses, local_sigma
 from confide.audit import AuditReport
@@ -46,6 +49,25 @@ def test_a_sound_release_passes_and_every_planted_fault_is_flagged(contracts) ->
     assert found.problems == ()
     assert found.false_alarm <= alpha("acquisition.audit.sampler", cases=4)
     assert len(found.controls) >= 12 - (contracts.active == 1)
+
+
+@pytest.mark.parametrize("kept", ["2^-10 of the range", "a quarter", "a hundred ranges", "nothing"])
+def test_a_record_beyond_the_range_that_counts_is_flagged(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's own clamp, wider than its contract: on one side, on both, from afar only, or nowhere."""
+    contracts = integer_contracts(WEIGHTS, LEVELS, 2.0, low=-3.0, high=40.0)
+
+    def broken(value: float, low: float, high: float) -> tuple[Fraction, bool]:
+        width = high - low
+        if kept == "a hundred ranges" and value > high + 100 * width:
+            return Fraction(value), False
+        if kept == "nothing":
+            return Fraction(value), False
+        room = {"a quarter": width / 4, "2^-10 of the range": width / 1024}.get(kept, 0.0)
+        return Fraction(min(max(value, low), high + room)), not low <= value <= high
+
+    assert not any(row.flagged for row in client_rows(contracts, 3, Noise.simulated(3)))
+    monkeypatch.setattr(lattice, "_clamped", broken)
+    assert client_rows(contracts, 3, Noise.simulated(3))[0].flagged
 
 
 def test_the_divergence_of_the_sum_on_small_lattices() -> None:

@@ -58,6 +58,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport, Verdict, mixed, published
 from confide.audit.history_loss import promised_parameter
 from confide.contract.errors import InvalidInput, Unsupported
@@ -419,6 +420,20 @@ def test_what_the_noise_rests_on() -> None:
         assert rows
         assert not any(row.flagged for row in rows)
     assert not participation_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
+
+
+@pytest.mark.parametrize("plan", [
+    PMatch(people=600, goods=4, supply=120, epsilon=4.0, increment=0.3, bid_cap=2, rounds=3, batch=60, arity=4,
+           certify_with=0.02),
+    SinkhornMatch(people=600, goods=4, supply=120, epsilon=4.0, certify_with=0.02)],
+    ids=["auction", "scaling"])
+def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certificate's sums rest on values in [0, 1]: counts of bids would not show a row that is beyond."""
+    twin, sound = tiny(plan), Valuations._bad
+    assert not any(row.flagged for row in door_rows(twin))
+    monkeypatch.setattr(Valuations, "_bad", lambda self, clip: sound(self, clip=clip)[:0])
+    assert {"privacy: certificate", "privacy: everything that others see, jointly"} <= {
+        row.promise for row in door_rows(twin) if row.flagged}
 
 
 def test_published_is_all_but_her_own_share() -> None:

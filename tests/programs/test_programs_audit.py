@@ -233,6 +233,49 @@ def test_no_pair_of_records_is_further_apart_than_sigma(name: str) -> None:
     assert far > (0.6 if name == "flow, public costs" else 0.995)
 
 
+BEYOND = "sensitivity: what a record beyond its bounds adds, as a share of the most that one may"
+
+
+def _beyond(program: Program) -> Any:
+    rows = sensitivity_rows(PrivDude(program, 1.0, 1e-6), tiny_pool(program, 0))
+    [found] = [row for row in rows if row.promise == BEYOND]
+    return found
+
+
+def test_records_beyond_their_bounds_that_count_are_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each family's own check of its records, removed: weights, sums of an action, goods that are named twice."""
+    item = Knapsack(500, (50.0,) * 3, least_weight=0.1, most_weight=1.2)
+    game = AggregativeGame(500, (0.5, 0.0), actions=2, gamma=1.0, largest_sum=1.5)
+    bundles = XorBundles(500, (50,) * 5, size=3, bids=2)
+    for program in (item, game, bundles):
+        assert 0.5 < _beyond(program).measured <= 1.0
+
+    checked = Knapsack._checked
+
+    def weighs(self: Knapsack, values: Any, weights: Any) -> Any:
+        records, bad = checked(self, values, weights)
+        units = np.clip(np.ceil(np.asarray(weights) * LOAD_UNIT), 0, 2**30).astype(np.int32)
+        return replace(records, weights=units, worth=np.full_like(records.worth, 2**20)), np.zeros_like(bad)
+
+    monkeypatch.setattr(Knapsack, "_checked", weighs)
+    assert _beyond(item).measured > 2.0
+    assert _beyond(item).flagged
+
+    monkeypatch.setattr(AggregativeGame, "_too_much", lambda _, table: np.zeros(len(table), dtype=bool))
+    assert _beyond(game).flagged
+
+    usual = XorBundles._checked
+
+    def twice(self: XorBundles, goods: Any, values: Any) -> Any:
+        records, bad = usual(self, goods, values)
+        named = np.sort(np.where((goods >= 0) & (goods < self.rows), goods, self.rows), axis=2).astype(np.int32)
+        worth = np.where(bad[:, None], 2**20, records.worth).astype(records.worth.dtype)
+        return replace(records, goods=named, worth=worth), np.zeros_like(bad)
+
+    monkeypatch.setattr(XorBundles, "_checked", twice)
+    assert _beyond(bundles).flagged
+
+
 def test_records_are_those_of_the_family() -> None:
     draw = study_generator(5)
     for program in PROGRAMS.values():

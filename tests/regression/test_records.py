@@ -55,6 +55,15 @@ def test_a_usable_record_is_unchanged() -> None:
     assert (answers == y * 2**16).all()
 
 
+def test_rows_of_any_length_become_whole_numbers_at_once() -> None:
+    """Were rows not shortened before: a hair above 1, twice, a million times too long, and beyond all squares."""
+    lengths = np.array([1 + 2.0**-20, 1 + 2.0**-14, 2.0, 1e6, 1e153, 1e200])
+    rows, _ = MAP.quantise(lengths[:, None] * np.array([[0.6, 0.8]]), np.zeros(len(lengths)))
+    norms = np.hypot(*rows.T) / 2**16
+    assert (norms <= 1).all()
+    assert (norms[:4] > 1 - 2.0**-13).all()
+
+
 def test_moments_are_bit_identical_for_any_chunking_and_order() -> None:
     rng = np.random.default_rng(3)
     n, d = 5000, 7

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ import pytest
 
 from cases import fast
 from confide.audit import Verdict, statistical_audit
+from confide.campaign.campaign import Campaign
+from confide.contract import kind
 from confide.privacy import Noise, PureDP
 from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, plan, records
 from confide.regression import audit as attack
 from confide.regression import private_truthful_regression as algorithm
+from confide.regression.audit.neighbouring import ball_matters
+from confide.regression.audit.planted import wider_ball
 from confide.regression.audit.privacy import FALSE_ALARM
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import Batch, as_batches, moments
@@ -249,6 +254,80 @@ def test_data_in_the_billboard_or_in_others_shares_is_flagged(monkeypatch: pytes
         with monkeypatch.context() as patch:
             patch.setattr(algorithm.PrivateTruthfulRegression, "run", broken)
             assert _flagged(_mechanism()), broken.__name__
+
+
+_CAMPAIGNS = {"the template": "", **{name: f"examples/{name}.toml" for name in ("visits", "wages")}}
+
+
+def _campaign(name: str, folder: Path) -> algorithm.PrivateTruthfulRegression:
+    """The mechanism of a campaign, from its public file."""
+    path = Path(__file__).parents[2] / _CAMPAIGNS[name]
+    if not _CAMPAIGNS[name]:
+        path = folder / "campaign.toml"
+        path.write_text(kind("regression").template)
+    found: Any = Campaign.load(path).plan
+    mechanism = found.mechanism
+    assert isinstance(mechanism, algorithm.PrivateTruthfulRegression)
+    return mechanism
+
+
+@pytest.mark.parametrize("name", fast(1, _CAMPAIGNS))
+def test_a_ball_that_is_wider_than_promised_is_flagged(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice as wide, ten times, and hardly there; noise as for the ball (spec 4.2, 4.3). The sound one is kept."""
+    mechanism, sound = _campaign(name, tmp_path), output_perturbation.certified_ridge
+    measured = []
+    for factor in (1.0, 1.5, 2.0, 10.0, 1e6):
+        def wider(sums: Any, ridge: float, radius: float, tolerance: float, factor: float = factor) -> list[Fraction]:
+            return sound(sums, ridge, factor * radius, tolerance)
+
+        monkeypatch.setattr(output_perturbation, "certified_ridge", wider)
+        found = {row.promise: row for row in attack.privacy_rows(mechanism, 3)}
+        paid = found["privacy loss: payment estimates"]
+        assert isinstance(paid.measured, float)
+        measured.append(paid.measured / mechanism.payment.epsilon)
+        assert paid.flagged == (factor > 1), factor
+        assert found["privacy loss: everything that others see, jointly"].flagged == (factor > 1), factor
+    assert 0.9 < measured[0] <= 1.0
+    assert measured[1] > 1.03
+    assert measured[2] > 1.15
+    assert measured[3] > 2.5
+    assert measured == sorted(measured)
+
+
+def test_a_wider_ball_is_planted_where_it_matters() -> None:
+    """The control goes through the campaign's own solver; few people under a heavy ridge cannot leave a ball at all."""
+    sound = _mechanism()
+    assert ball_matters(sound)
+    wide = wider_ball(sound)
+    assert wide.setting.ball == 10 * sound.setting.ball
+    assert wide.setting.diameter == sound.setting.diameter
+    assert wide.noise_scale == sound.noise_scale
+    assert any(control.planted_bug == "a ball ten times as wide" for control in attack.privacy_controls(sound, 3))
+    heavy = replace(sound, payment=replace(sound.payment, ridge=50_000.0))
+    assert not ball_matters(heavy)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+@pytest.mark.parametrize("squares", ["held", "not held"])
+def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows a million times too long: the whole numbers hold them at once, and without that the audit says broken."""
+    sound = records.RecordMap.clip
+
+    def clip(self: records.RecordMap, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        _, y, null = sound(self, batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            long = ~(np.linalg.norm(batch.X, axis=1) < 1e9)
+        return np.where((null | long)[:, None], 0.0, batch.X), y, null
+
+    def whole(self: records.RecordMap, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.trunc(X * 2.0**16), np.trunc(y * 2.0**16)
+
+    monkeypatch.setattr(records.RecordMap, "clip", clip)
+    if squares == "not held":
+        monkeypatch.setattr(records.RecordMap, "quantise", whole)
+    assert bool(_flagged(_mechanism())) == (squares == "not held")
 
 
 def test_payment_by_her_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:

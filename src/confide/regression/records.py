@@ -247,8 +247,10 @@ class RecordMap:
             long = squares > float(_ONE * _ONE)
             if not long.any():
                 return rows, np.trunc(y * _ONE)
-            # Rounding of the division in `clip` can leave a norm a hair above 1: shrink that record alone.
-            rows[long] = np.trunc(rows[long] * (1.0 - 2.0**-15))
+            # Rounding of the division in `clip` can leave a norm a hair above 1: shrink that record alone. A row that
+            # nobody shortened comes down at once: how long this takes must not depend on how long it is.
+            over = np.sqrt(squares[long, None]) / _ONE
+            rows[long] = np.trunc(rows[long] * (1.0 - 2.0**-15) / np.where(over > 1.0 + 2.0**-15, over, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

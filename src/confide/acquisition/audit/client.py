@@ -22,6 +22,7 @@ from confide.audit import (
     sampler_audit,
     strongest,
 )
+from confide.contract.errors import ConfideError
 from confide.contract.guarantees import Audience, Privacy, Unit
 from confide.privacy.losses import RenyiDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -32,6 +33,7 @@ FALSE_ALARM = 1e-9
 """Probability with which the statistical row says "broken" of a kept promise."""
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
+_BEYOND = (2.0**-10, 2.0**-4, 0.5, 4.0, 16.0, 256.0)  # in ranges: how far a record is outside, on each side
 
 Client = Callable[[Any, Noise], Any]
 
@@ -77,6 +79,15 @@ def client_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         center = round(contract.steps * (record - contract.low) / width)
         return int(noise.discrete_gaussian(contract.sigma, 1, stream="record", center=[center])[0])
 
+    def wider(record: Any, noise: Noise) -> int:
+        """A range that is a sixteenth wider than the one that the noise is made for."""
+        return unclipped(min(max(record, contract.low), contract.high + width / 16), noise)
+
+    def far(record: Any, noise: Noise) -> int:
+        """What is beyond the range counts as its end, but for what is hundreds of ranges beyond."""
+        near = record < contract.high + 100 * width
+        return unclipped(max(min(record, contract.high) if near else record, contract.low), noise)
+
     def talkative(record: Any, noise: Noise) -> tuple[int | None, bool]:
         """It tells the platform what is for her alone."""
         sent = perturb(record, contract, noise)
@@ -90,6 +101,8 @@ def client_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         ("noise of half the scale", lambda record, noise: sound(record, DampedNoise(noise, 0.5))),
         ("noise from a seed of its own, the same each time", own_seed),
         ("records beyond the range count as they are", unclipped),
+        ("records beyond the range count as they are up to a sixteenth of it", wider),
+        ("records count as they are where they are a hundred ranges beyond", far),
         ("it also tells that a record was beyond the range", talkative),
     ]
     out = [Control("privacy of a message", bug, _door(contract, run, seed).flagged) for bug, run in broken]
@@ -118,10 +131,23 @@ def _door(contract: LatticeContract, run: Client, seed: int) -> DoorAudit:
 def _doors(
     contract: LatticeContract, run: Client, seed: int, promises: Sequence[Privacy] = ()
 ) -> dict[str, DoorAudit]:
-    """Pairs that stretch it: both ends, what is next to an end, and what is far beyond."""
+    """Pairs that stretch it: both ends, what is next to an end, and what is beyond, by a little or by any number.
+
+    A client that refuses one record and not the other tells of it.
+    """
     low, high = contract.low, contract.high
+    width = high - low
     records = [(low, high), (high, low), ((low + high) / 2, high), (math.nextafter(low, -math.inf), low),
-               (low - 16 * (high - low), high + 16 * (high - low))]
+               (low - 16 * width, high + 16 * width), (-math.inf, high), (low, math.inf)]
+    for far in _BEYOND:
+        records += [(low - far * width, high), (high + far * width, low)]
+
+    def answered(record: Any, noise: Noise) -> Any:
+        try:
+            return run(record, noise)
+        except (ConfideError, ArithmeticError, ValueError) as problem:
+            return type(problem).__name__
+
     pairs = [Neighbours(one, other, received) for one, other in records]
     claim = RenyiDP(contract.order, contract.epsilon_local)
-    return door_audit(run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k), promises=promises)
+    return door_audit(answered, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k), promises=promises)

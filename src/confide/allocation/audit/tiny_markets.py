@@ -19,6 +19,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.allocation.valuations import Valuations
 from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise, published
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import ZCDP, PureDP
@@ -187,6 +188,38 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
             return published(outcome, index)
 
         yield Neighbours(step.values, second, shown)
+    yield from _beyond(mechanism, seed)
+
+
+def _beyond(mechanism: Market, seed: int) -> Iterator[Neighbours]:
+    """Values that no record may hold, in one row, and an empty row: both as a release reads them. Counts would not show
+    such a row, but sums of what goods are worth would.
+    """
+    k = mechanism.goods
+    crowd = study_generator(seed, "beyond").integers(0, 9, (mechanism.people, k)) / 8
+    for row in (np.full(k, 3.0), np.eye(k)[0] * 1e4, np.full(k, -2.0)):
+        index, none = len(crowd) // 2, np.zeros(k)
+        tables = []
+        for own in (row, none):
+            table = crowd.copy()
+            table[index] = none
+            records = _records(mechanism, table)
+            if own is row:  # its values as they are: nothing holds them to what a bundle is worth
+                records[index] = _records(mechanism, np.sign(row)[None, :])[0] * np.abs(row).max()
+            tables.append(_as_released(mechanism, records))
+
+        def shown(outcome: Any, place: int = index) -> bytes:
+            return published(outcome, place)
+
+        yield Neighbours(tables[0], tables[1], shown)
+
+
+def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
+    """Records read as in a release, where a row that cannot be used counts as an empty one."""
+    people, goods = mechanism.people, mechanism.goods
+    if isinstance(mechanism, PAlloc):
+        return mechanism.valuation.population(records, people=people, goods=goods, unusable="null")
+    return Valuations.of(records, people=people, goods=goods, unusable="null")
 
 
 def histories(seed: int) -> Callable[[int], Noise]:

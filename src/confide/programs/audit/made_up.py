@@ -29,8 +29,10 @@ from confide.programs.program import Program, Records
 Generator = Any
 """numpy's, of a study: `study_generator` makes them."""
 
-__all__ = ["AdditiveOracle", "Pool", "apart", "drawn", "joined"]
+__all__ = ["AdditiveOracle", "Pool", "added", "apart", "beyond", "drawn", "joined"]
 
+_PLACES = 8  # numbers of a record that are wrong one at a time, at most
+_FACTORS = (1.25, 3.0, 1000.0, -1.0)
 _EXTREME = 6  # arcs that are cheap to somebody, of a flow
 
 
@@ -80,6 +82,57 @@ def apart(_program: Program) -> list[Any]:
     return []
 
 
+def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Records | None:
+    """Records with a number that none may hold, as a release reads them: each counts as that of a slot without one.
+
+    A single number of a record is too large, by a little or by a lot, or below nothing; all but the first are; or all.
+    Bundles name a good twice, or one good more.
+
+    Args:
+        program: whose records they are.
+        records: sound ones, each as `program.one` takes it; those that answer for themselves are left out.
+        most: how many are made.
+
+    Returns:
+        The table, None where no such record can be made.
+    """
+    made = [wrong for record in records if record is not None for wrong in _wrong(record)]
+    kinds = {type(one) for one in made}
+    if not made or len(kinds) != 1:
+        return None
+    made = made[:: -(-len(made) // most)]
+    table: Any = made
+    if kinds != {list}:
+        table = np.stack(made) if kinds == {np.ndarray} else tuple(np.stack(part) for part in zip(*made, strict=True))
+    # So few people can use no more than their part of the supply.
+    part = len(made) / program.people * (1.0 - 2.0**-40)
+    few = replace(program, people=len(made), supply=tuple(one * part for one in program.supplies))
+    return few.read(table, unusable="null")
+
+
+def _wrong(record: Any) -> list[Any]:
+    """The same record with numbers that are beyond any bound."""
+    if isinstance(record, list):
+        longer = [[((*goods, max(goods) - 1 if max(goods) else 1), value), *record[1:]] for goods, value in record[:1]]
+        return [*longer, *([((*goods[:-1], goods[0]), value)] for goods, value in record if len(goods) > 1),
+                [(goods, 3.0 * value + 1.0) for goods, value in record]]
+    if isinstance(record, tuple) and all(isinstance(part, np.ndarray) for part in record):
+        return [(*record[:k], wrong, *record[k + 1 :]) for k, part in enumerate(record) if part.dtype.kind == "f"
+                for wrong in _wrong(part)]
+    if not isinstance(record, np.ndarray) or record.dtype.kind != "f" or not record.size:
+        return []
+    places = np.unique(np.linspace(0, record.size - 1, min(record.size, _PLACES)).astype(np.int64))
+    some = [np.array([place]) for place in places] + [np.arange(record.size)[1:], np.arange(record.size)]
+    out = []
+    for where in some:
+        for factor in _FACTORS:
+            wrong = record.astype(np.float64).copy()
+            own = wrong.reshape(-1)
+            own[where] = factor * np.where(own[where] == 0.0, 1.0, np.abs(own[where]))
+            out.append(wrong)
+    return out
+
+
 def joined(program: Program, records: Sequence[Any]) -> Records:
     """Single records as a table of them all.
 
@@ -91,6 +144,17 @@ def joined(program: Program, records: Sequence[Any]) -> Records:
     arrays: dict[str, Any] = {one.name: np.concatenate([getattr(part, one.name) for part in parts])
               for one in fields(parts[0]) if one.name not in ("people", "reader")}
     return replace(parts[0], people=len(parts), **arrays)
+
+
+def added(program: Program, table: Records, prices: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(m, k) what those of a table add at prices, in loads.
+
+    Args:
+        program: whose records they are.
+        table: m of them, read.
+        prices: (k,), in units.
+    """
+    return np.asarray(program.contributions(table, program.respond(table, prices)) / LOAD_UNIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +201,7 @@ class Pool:
 
     def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, k) what everybody adds at prices, in loads."""
-        found = self.program.contributions(self.table, self.program.respond(self.table, prices))
-        return np.asarray(found / LOAD_UNIT)
+        return added(self.program, self.table, prices)
 
     def farthest(self) -> tuple[Any, Any]:
         """The two whose responses to prices of nothing lie farthest apart."""

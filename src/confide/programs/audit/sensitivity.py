@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from confide.audit import AuditRow, Concern, Control, mixed
 from confide.numerics.roots import root_up
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.audit.made_up import Pool
+from confide.programs.audit.made_up import Pool, added, beyond
 from confide.programs.audit.planted import Counts
 from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT
 
 __all__ = ["sensitivity_control", "sensitivity_rows"]
 
@@ -60,7 +61,24 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
     if not null:
         rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence,
                                      unit="in load", concern=Concern.PRIVACY))
-    return rows
+    return [*rows, *_beyond_rows(mechanism, pool, prices)]
+
+
+def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -> list[AuditRow]:
+    """Records with numbers that none may hold, read as in a release: what they add is within what noise is made for."""
+    table, one, worst = beyond(pool.program, pool.records), mechanism.program.constants, 0.0
+    if table is None:
+        return []
+    for price in prices:
+        each = added(pool.program, table, price)
+        found = np.abs(each)
+        worst = max(worst, float(found.max()) / one.largest_entry, float(found.sum(axis=1).max()) / one.largest_sum)
+        if not np.array_equal(pool.program.load_at(table, price) / LOAD_UNIT, each.sum(axis=0)):
+            worst = np.inf  # a run counts something else
+    return [AuditRow.at_most(
+        "sensitivity: what a record beyond its bounds adds, as a share of the most that one may", 1.0, worst,
+        f"{table.people} records with numbers that none may hold, read as in a release, at {len(prices)} price vectors",
+        concern=Concern.PRIVACY)]
 
 
 def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:

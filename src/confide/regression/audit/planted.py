@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
 
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import RecordMap
+from confide.regression.setting import Setting
 
-__all__ = ["PaidByHerOwnGroup", "Unbounded", "Unclipped", "planted"]
+__all__ = ["PaidByHerOwnGroup", "Unbounded", "Unclipped", "planted", "wider_ball"]
 
 Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
@@ -19,6 +20,33 @@ def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
     """A broken mechanism with the parameters of a sound one."""
     return kind(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour,
                 mode=sound.mode)
+
+
+class _WiderBall(Setting):
+    """Estimates are held by a ball ten times as wide as the noise is scaled for."""
+
+    @property
+    def ball(self) -> float:
+        return 10 * super().ball
+
+    @property
+    def diameter(self) -> float:
+        return self.narrow.diameter
+
+    @property
+    def narrow(self) -> Setting:
+        """What is promised."""
+        return Setting(**{each.name: getattr(self, each.name) for each in fields(Setting)})
+
+
+def wider_ball(sound: PrivateTruthfulRegression) -> PrivateTruthfulRegression:
+    """The mechanism itself, its solver and its noise, with a ball that hardly holds anything.
+
+    Args:
+        sound: corrected; the printed mechanism has no ball.
+    """
+    setting = _WiderBall(**{each.name: getattr(sound.setting, each.name) for each in fields(Setting)})
+    return replace(sound, setting=setting)
 
 
 class Unclipped(PrivateTruthfulRegression):

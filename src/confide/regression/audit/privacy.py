@@ -25,8 +25,8 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
-from confide.regression.audit.neighbouring import CROWD, neighbours
-from confide.regression.audit.planted import Unclipped, planted
+from confide.regression.audit.neighbouring import CROWD, ball_matters, neighbours
+from confide.regression.audit.planted import Unclipped, planted, wider_ball
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
@@ -176,6 +176,8 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
         ("answers beyond the bound count sixteen times", planted(Unclipped, mechanism).run, pairs),
     ]
     claims = {"": claims_of(mechanism)[""]}
+    if not mechanism.printed_mode and ball_matters(mechanism):
+        broken.append(("a ball ten times as wide", wider_ball(mechanism).run, pairs))
     out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
            for bug, run, shown in broken]
     printed = printed_audit(1.0, Noise.simulated(seed))

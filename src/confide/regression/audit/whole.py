@@ -31,7 +31,7 @@ def audit_regression(plan: RegressionPlan, seed: int = 0, progress: Progress | N
     mechanism = plan.mechanism
     setting = mechanism.setting
     runs = int(np.clip(2_000_000 // (setting.people * setting.features), 3, 25))
-    steps = 26 + runs + _TYPES
+    steps = 44 + runs + _TYPES
     done = 0
 
     def step() -> None:
