@@ -349,6 +349,7 @@ def test_printed_numbers() -> None:
 # ---- refusals
 
 
+@pytest.mark.slow
 def test_halting_rules_end_where_few_want_more() -> None:
     rows = capped(40, 6, 2, 5)
     reached = {}

@@ -101,7 +101,8 @@ class BigLeak:
         return super().run(data, DampedNoise(noise, 0.05) if many else noise, **rest)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", list(PROGRAMS))
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow) if name == "flags" else name for name in PROGRAMS])
 def test_programs_are_walked_at_their_own_size(name: str) -> None:
     it = PROGRAMS[name]
     pool = Pool.of(it.program, study_generator(0, "people"), 40)

@@ -221,6 +221,7 @@ def test_every_address_of_a_host_is_listened_on() -> None:
         listen("no such host", 8000)
 
 
+@pytest.mark.slow
 def test_who_cannot_log_in_is_told_how(run: Run) -> None:
     with served() as (child, _):
         child.send_signal(signal.SIGTERM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import fast
 from confide.contract.errors import InvalidInput
 from confide.people.device_instructions import check_instructions
 from confide.people.device_odds import device_odds
@@ -25,7 +26,7 @@ def test_both_refuse_the_same() -> None:
                 reads(instructions)
 
 
-@pytest.mark.parametrize("call", ["terms", "preview", "follow"])
+@pytest.mark.parametrize("call", fast(1, ["follow", "preview", "terms"]))
 def test_whatever_is_answered_it_is_refused(call: str) -> None:
     """Before anything is typed, so that it is no matter which answer is."""
     typed = [{"answer": each, "worth": "0.5"} for each in ("", "1", "2", "3")]
@@ -37,6 +38,7 @@ def test_whatever_is_answered_it_is_refused(call: str) -> None:
         assert "" not in {problem for problem, _ in problems}
 
 
+@pytest.mark.slow
 def test_every_answer_leaves_a_report_where_another_does() -> None:
     """By instructions that are followed, whether a report leaves depends on her answer no more than its length does."""
     for name, instructions in FOLLOWED.items():

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cases import fast
 from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
@@ -258,14 +259,14 @@ class Above(Sound):
         return [12 if found is None else found]
 
 
-@pytest.mark.parametrize("kind", [Winner, Above])
+@pytest.mark.parametrize("kind", fast(0, [Winner, Above]))
 def test_hidden_streams_are_measured_where_they_are_named(kind: Any) -> None:
     found = report(kind())
     assert found.passed, found.problems
     assert 0.1 < float(privacy_row(found).measured or 0) <= 1.0
 
 
-@pytest.mark.parametrize("kind", [Winner, Above])
+@pytest.mark.parametrize("kind", fast(1, [Winner, Above]))
 def test_until_then_they_are_neither_broken_nor_kept(kind: Any) -> None:
     found = report(kind(named=False))
     row = privacy_row(found)
@@ -275,6 +276,7 @@ def test_until_then_they_are_neither_broken_nor_kept(kind: Any) -> None:
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
 
+@pytest.mark.slow
 def test_too_little_hidden_noise_is_broken() -> None:
     found = report(Winner(epsilon=3.0))
     assert privacy_row(found).verdict is Verdict.BROKEN
@@ -299,6 +301,7 @@ class TwoParts(Sound):
                 *noise.laplace(self.second, 1, stream=("second", 0), center=[true])]
 
 
+@pytest.mark.slow
 def test_parts_are_measured_where_their_streams_are_named() -> None:
     it = TwoParts(promises=(PUBLIC, TwoParts.PART))
     found = report(it)
@@ -332,7 +335,7 @@ AFTER: dict[str, Callable[[np.ndarray, float], Any]] = {
 }
 
 
-@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("after", fast(1, AFTER))
 def test_what_follows_from_noisy_answers_is_harmless(after: str) -> None:
     found = report(After(after=after))
     assert found.passed, found.problems

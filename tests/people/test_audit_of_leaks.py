@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cases import fast
 from confide.audit import exact_bytes
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
@@ -168,6 +169,7 @@ def test_what_a_run_says_besides_is_heard(what: str, capsys: pytest.CaptureFixtu
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_what_is_said_alike_breaks_nothing_and_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     found = report(says="the same")
     assert found.passed, found.problems
@@ -235,7 +237,7 @@ def test_values_that_print_alike_are_told_apart() -> None:
     assert exact_bytes(object()) == exact_bytes(object())  # where it lies in memory is nobody's record
 
 
-@pytest.mark.parametrize("loss", [0.4, 1e-3])
+@pytest.mark.parametrize("loss", fast(1, [0.4, 1e-3]))
 def test_more_noise_than_the_promise_needs_is_no_fault(loss: float) -> None:
     """Half of that noise keeps the promise still, so the planted bug has less."""
     found = report(loss=loss)
@@ -244,6 +246,7 @@ def test_more_noise_than_the_promise_needs_is_no_fault(loss: float) -> None:
     assert all(control.flagged for control in found.controls)
 
 
+@pytest.mark.slow
 def test_shares_may_be_vectors() -> None:
     found = audit_mechanism(Vectors(), YES, PEOPLE, seed=5, tries=0)
     assert found.passed, found.problems

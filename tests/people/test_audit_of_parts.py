@@ -60,6 +60,7 @@ def test_two_parts_that_are_charged_as_one() -> None:
     assert all(row_of(found, each.sentence()).measured == pytest.approx(1.0) for each in (FIRST, SECOND))
 
 
+@pytest.mark.slow
 def test_what_is_in_no_part() -> None:
     """Two parts of 0.5, of which the sum is charged; and a count beside them that loses 100."""
     halves = tuple(replace(each, loss=PureDP(0.5)) for each in (FIRST, SECOND))
@@ -68,6 +69,7 @@ def test_what_is_in_no_part() -> None:
     assert row_of(found, TOGETHER).measured == pytest.approx(101.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["the whole outcome", "the billboard"])
 def test_the_whole_is_all_noisy_answers_whatever_its_streams_are_said_to_be(part: str) -> None:
     whole = replace(PUBLIC, part=part)
@@ -80,6 +82,7 @@ def test_the_whole_is_all_noisy_answers_whatever_its_streams_are_said_to_be(part
     assert [row.measured for row in sound.rows if row.holds] == [pytest.approx(1.0)] * 2 + [pytest.approx(2.0)]
 
 
+@pytest.mark.slow
 def test_a_charge_in_another_notion_is_walked_too() -> None:
     """rho = 2 is promised of epsilon 2, which is what is charged; another epsilon is charged too little."""
     whole = replace(PUBLIC, loss=PureDP(2.0))

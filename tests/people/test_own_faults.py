@@ -235,6 +235,7 @@ def test_made_up_people_have_numbers_between_the_ends() -> None:
     assert interior((Category(column="b", levels=("no", "yes")),), 3) == []
 
 
+@pytest.mark.slow
 def test_a_decode_that_is_wrong_between_the_ends_is_found_by_the_audit() -> None:
     sound, broken = (audit_mechanism(Total(people=20, between=each), (AGE,), 20, seed=1, tries=0) for each in (0, 1e-9))
     (row, other) = (next(r for r in found.rows if r.unit == "shares") for found in (sound, broken))

@@ -155,6 +155,7 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
         "a millionth of what is promised is charged": True}
 
 
+@pytest.mark.slow
 def test_a_promise_that_nobody_measures_is_told_and_counted(
     path: Path, run: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from flint import arb, fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -220,6 +221,7 @@ def test_zcdp_epsilon_is_above_and_tight(rho: float, delta: float) -> None:
         assert epsilon == 0.0 or exact >= arb(below(below(epsilon))) * (1 - arb(2) ** -50)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(SIZES, DELTAS)
 @example(1e-300, 1e-300)

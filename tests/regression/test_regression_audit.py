@@ -355,6 +355,7 @@ def test_answers_that_are_cut_off_promise_no_truth() -> None:
     assert not any(promise.vacuous for promise in plan(**SMALL).guarantees)
 
 
+@pytest.mark.slow
 def test_overpromised_incentives_and_money_are_flagged() -> None:
     found = _mechanism(clip=12.0)
     figures = found.figures

@@ -157,6 +157,7 @@ def test_counts_of_all_candidates(seed: int) -> None:
         assert out[ALL.starts[at] : ALL.starts[at + 1]].tolist() == exact.reshape(-1).tolist()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=4)
 def test_a_replaced_record_moves_no_score_by_more_than_two_counts(seed: int) -> None:

@@ -136,7 +136,8 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
     path = campaign(tmp_path, method="gaussian").file.path
     before = json.loads(confide("plan", path, "--json")[1])["budget"]
     assert before == {"data_set": "survey", "asks": "(epsilon = 2, delta = 1e-06)", "store": None, "says": None,
-                      "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file", "charged": False}
+                      "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file", "charged": False,
+                      "another": None}
     for option in ([], ["--store", f"sqlite:///{tmp_path}/deep/later.db"]):  # the run will make it
         assert "no ledger here knows" in confide("plan", path, *option)[1]
     assert not (tmp_path / "deep").exists()

@@ -34,7 +34,7 @@ def usual(folder: Path, method: str) -> Campaign:
     return held if "[method]" not in text else Campaign.load(path)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", fast(1, METHODS))
 def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, tmp_path: Path) -> None:
     report = usual(tmp_path, method).audit(0)
     assert report.passed, report.problems
@@ -106,6 +106,7 @@ def test_the_row_says_how_little_noise_it_would_show() -> None:
     assert all(control.flagged for control in planted)
 
 
+@pytest.mark.slow
 def test_queries_are_fewer_where_a_history_would_be_long() -> None:
     it = DualQuery(n=3000, eta=1.0, rounds=300, samples=5, workload=Workload.complete(16, width=2))
     row = full_size_row(it, Schema.bits(16))

@@ -19,7 +19,7 @@ from confide.campaign import Store, verify
 from confide.campaign.pausing import KeptNoise
 from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.contract import InvalidInput, Refused, kind
+from confide.contract import InvalidInput, Refused, StoreFailed, kind
 from confide.privacy.noise import JournalNoise, Noise
 from confide.search import DegreeBoundViolated, OracleInconsistent
 from confide.search.campaign.held import AnswersSoFar
@@ -259,7 +259,7 @@ def test_a_journal_that_another_process_holds_is_refused(tmp_path: Path) -> None
         with pytest.raises(Refused):
             it.settle(tmp_path / "pack", store=store)
         path = tmp_path / "search_journal" / it.file.digest / "noise.journal"
-        with JournalNoise(path, Noise.secure(), existing=True), pytest.raises(InvalidInput, match="another process"):
+        with JournalNoise(path, Noise.secure(), existing=True), pytest.raises(StoreFailed, match="another process"):
             it.settle(tmp_path / "pack", store=store)
 
 

@@ -35,7 +35,8 @@ def check_instructions(instructions: Mapping[str, Any]) -> None:
         >>> check_instructions({"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],
         ...                     "epsilon": {"numerator": "1", "denominator": "1"}})
         >>> check_instructions({"law": "response", "column": "report", "input": "answer", "answers": ["1", "2"],
-        ...                     "levels": {"worth": "answer", "epsilon": 0.5, "threshold": 1.0, "ceiling": 1.0}})
+        ...                     "levels": {"worth": "answer", "epsilon": 0.5, "threshold": 1.0, "ceiling": 1.0}}
+        ...                    )  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         confide.contract.errors.InvalidInput: instructions: her answer is no measure of what privacy is worth to her...

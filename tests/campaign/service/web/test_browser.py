@@ -154,6 +154,7 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         page.context.close()
 
 
+@pytest.mark.slow
 def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path: Path) -> None:
     """A level above the offer's, or above the largest; instructions that have changed since it drew: it says so."""
     with running(tmp_path) as (base, parts):

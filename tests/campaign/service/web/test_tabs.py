@@ -93,7 +93,7 @@ def one_draw(browser: Browser, base: str, parts: Parts, number: int, slot: int) 
     context.close()
 
 
-@pytest.mark.parametrize("trials", [2, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [1, pytest.param(12, marks=pytest.mark.slow)])
 def test_tabs_of_one_person_draw_once(trials: int, chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
@@ -101,7 +101,8 @@ def test_tabs_of_one_person_draw_once(trials: int, chromium: Browser, tmp_path: 
             one_draw(chromium, base, parts, number, slot)
 
 
-@pytest.mark.parametrize("trials", [1, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("trials", [12])
 def test_so_they_do_without_tls(trials: int, without_tls: Browser, tmp_path: Path) -> None:
     """Where browsers give pages no locks."""
     with running(tmp_path, host="study.example") as (base, parts):
@@ -114,6 +115,7 @@ def test_so_they_do_without_tls(trials: int, without_tls: Browser, tmp_path: Pat
             one_draw(without_tls, base, parts, number, slot)
 
 
+@pytest.mark.slow
 def test_what_another_tab_drew_is_seen_before_it_is_sent(chromium: Browser, tmp_path: Path) -> None:
     """However it came there: a tab sends what is kept and was shown, or nothing."""
     with running(tmp_path) as (base, parts):
