@@ -19,7 +19,8 @@ from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, c
 from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import STATIC, Form, checked, forget_token, go, keep_token, page, taking
 from confide.campaign.states import State
-from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.asked import problems
+from confide.contract.errors import InvalidInput, Refused
 
 __all__ = ["Program", "programs", "router"]
 
@@ -66,13 +67,28 @@ def mine(request: Request, parts: PartsOf) -> Response:
 
 @router.post("/mine/report")
 def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take what she hands in; what is wrong with it stands beside the field."""
+    """Take what she hands in; all that is wrong with it stands above the form, and beside each field.
+
+    A form that she has left empty takes the place of what is stored only where she says that she means it.
+    """
     who = _her(request, form)
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
+    standing = parts.participation.standing(who)
+    typed = standing.asks in ("record", "report") and not standing.local
+    wrong = problems(parts.participation.form(who), values) if typed else {}
+    if wrong:
+        return _mine(request, parts, who, typed=values, wrong=wrong, status=422)
+    if typed and form.get("nothing") != "yes" and parts.participation.empties(who, values):
+        return _mine(request, parts, who, typed=values, emptied=True, status=422)
     try:
         parts.participation.submit(who, values)
-    except (InvalidInput, Refused) as error:
-        return _mine(request, parts, who, typed=values, problem=error, status=422)
+    except InvalidInput as error:
+        said = f"{error.problem}; {error.limit}" if error.limit else error.problem
+        return _mine(request, parts, who, typed=values, wrong={error.field: said}, status=422)
+    except Refused as error:
+        now = parts.participation.standing(who)
+        late = not now.withdrawn and now.asks not in ("record", "report")
+        return _mine(request, parts, who, typed=values, problem="" if late else str(error), late=late, status=409)
     return go("/mine#handed-in")
 
 
@@ -173,20 +189,22 @@ def _her(request: Request, form: Form) -> Participant:
 
 def _mine(
     request: Request, parts: PartsOf, who: Participant, *, typed: Mapping[str, str] | None = None,
-    problem: ConfideError | None = None, status: int = 200
+    problem: str = "", wrong: Mapping[str, str] | None = None, emptied: bool = False, late: bool = False,
+    status: int = 200
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
+    stored = parts.participation.typed(who)
     level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
         standing=standing, offer=parts.participation.offer(who), fields=fields,
         device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
-        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50], typed=typed or {},
+        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50],
+        typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
-        wrong=problem.field if isinstance(problem, InvalidInput) else "",
-        problem="" if problem is None else str(problem))
+        wrong=wrong or {}, emptied=emptied, late=late, problem=problem)
 
 
 def _share(
