@@ -100,16 +100,18 @@ def decline(request: Request, parts: PartsOf, form: Form) -> Response:
 
 
 @router.get("/mine/withdraw")
-def ask_withdrawal(request: Request) -> Response:
+def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
     """Whether she means it."""
-    return go("/join") if taking(request) is None else page(request, "withdraw.html")
+    who = taking(request)
+    return go("/join") if who is None else _withdrawal(request, parts, who)
 
 
 @router.post("/mine/withdraw")
 def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
     """Take back all that she has handed in."""
-    parts.participation.withdraw(_her(request, form))
-    return go("/mine")
+    who = _her(request, form)
+    before = parts.participation.withdraw(who)
+    return go("/mine") if before else _withdrawal(request, parts, who, done=True)
 
 
 @router.get("/mine/share")
@@ -179,6 +181,14 @@ def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int =
                 identity="" if who is None else parts.participation.identity(who))
 
 
+def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: bool = False) -> HTMLResponse:
+    it = parts.opened.get(who.campaign).campaign
+    terms = it.file.kind.payouts(it.plan)
+    return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
+                deposit=terms is not None and terms.deposit > 0,
+                settled=parts.opened.stored(who.campaign).state is State.SETTLED)
+
+
 def _her(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
@@ -194,12 +204,12 @@ def _mine(
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
-    stored = parts.participation.typed(who)
+    stored, unasked = parts.participation.typed(who), parts.participation.unasked(who)
     level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
         standing=standing, offer=parts.participation.offer(who), fields=fields,
-        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
+        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who), unasked=unasked,
         unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50],
         typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,

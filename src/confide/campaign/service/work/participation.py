@@ -118,6 +118,12 @@ class Participation:
             return None
         return self._device(opened, opened.local, who)
 
+    def unasked(self, who: Participant) -> bool:
+        """Whether her final contract asks nothing of her: whatever she typed, nothing would leave her device."""
+        opened = self._opened.get(who.campaign)
+        told = None if opened.contracts is None else self.device(who)
+        return told is not None and told["law"] == "lattice" and int(told["steps"]) == 0
+
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
         """What leaves her device beside what she types, by the exact channel that it follows; None as for `device`."""
         instructions = self.device(who)
