@@ -15,6 +15,7 @@ const typing = document.getElementById("device");
 const sending = document.getElementById("send");
 const problem = document.getElementById("problem");
 const terms = document.getElementById("terms");
+const back = document.getElementById("back");
 const instructions = JSON.parse(typing.dataset.instructions);
 const stated = Number(document.getElementById("stated").textContent); // the number that she reads, in full
 const place = `confide ${typing.dataset.campaign} ${typing.dataset.who} report`;
@@ -208,6 +209,8 @@ function show(row, preview) {
   const shown = Object.values(row)[0];
   document.getElementById("leaves").textContent = shown === "" ? typing.dataset.nothing : shown;
   const reads = document.getElementById("reads");
+  document.getElementById("once").hidden = shown === "";
+  document.getElementById("nothing").hidden = shown !== "";
   reads.hidden = shown === "" || instructions.law !== "lattice";
   if (!reads.hidden) reads.querySelector("output").textContent = read(shown);
   const own = instructions.levels !== undefined && preview?.odds !== undefined;
@@ -216,7 +219,16 @@ function show(row, preview) {
   showing = row;
   typing.hidden = true;
   sending.hidden = false;
-  sending.querySelector("button").focus();
+  (shown === "" ? back : sending.querySelector("button:not([type])")).focus();
+}
+
+/** Back to what she types: nothing was drawn, and nothing is kept. */
+function goBack() {
+  showing = null;
+  fill({});
+  sending.hidden = true;
+  typing.hidden = false;
+  typing.querySelector("input, select")?.focus();
 }
 
 /** What is wrong, in the page's language: the texts stand in the page. */
@@ -291,5 +303,6 @@ for (const [form, step] of [[typing, draw], [sending, send]]) {
   });
 }
 typing.addEventListener("input", foresee);
+back.addEventListener("click", goBack);
 document.getElementById("no-device").hidden = true;
 guarded(begin);

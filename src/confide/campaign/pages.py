@@ -175,22 +175,23 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
               note=_CHARGED_FOR)))
 
 
-def payout_sections(found: Payouts, *, listed: bool) -> list[Section]:
+def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> list[Section]:
     """How the payouts stand: the operator's alone, as totals tell of records.
 
     Args:
         found: what `Campaign.payouts` returned.
         listed: whether each entry is shown, and who withdrew.
+        commands: whether what can be done is said in the words of the command line.
     """
     queue, money = found.queue, found.terms.money
     text = []
     if found.terms.deposit:
         text.append(f"Each amount holds the deposit of {money(found.terms.deposit)} that was left with the report.")
-    if queue.code:
+    if commands and queue.code:
         text.append(f"To approve what is queued, repeat its code: --approve {queue.code}")
-    if queue.people["approved"]:
+    if commands and queue.people["approved"]:
         text.append("Approved payouts wait for an export: --export FILE")
-    if queue.people["failed"]:
+    if commands and queue.people["failed"]:
         text.append("What failed is queued again by --reopen.")
     if queue.done:
         text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else

@@ -143,6 +143,12 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
         fresh.charged(cost, account)
 
 
+def cost_of(file: CampaignFile, plan: Plan) -> str:
+    """What the ledger would charge the data set for a campaign, whoever takes part, in words."""
+    asked = data_set_charge(file, plan)
+    return str(Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent)
+
+
 def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Literal["admits", "refuses", "charged"],
                                                                               str]:
     """Whether the ledger would admit the campaign now, and in words.

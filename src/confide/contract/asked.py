@@ -16,7 +16,7 @@ from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 
-__all__ = ["Field", "Form", "judge"]
+__all__ = ["Field", "Form", "judge", "problems"]
 
 Form = Literal["choice", "number", "text"]
 
@@ -134,10 +134,25 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
         if name not in columns:
             raise InvalidInput("record", f"{name!r} is not asked for",
                                did_you_mean(name, columns, f"give {', '.join(columns[:_SHOWN]) or 'nothing'}"))
-    for each in asked:
-        problem, _, limit = each.problem(values.get(each.column)).partition("; ")
-        if problem:
-            raise InvalidInput(each.column, problem, limit)
+    for column, found in problems(asked, values).items():
+        problem, _, limit = found.partition("; ")
+        raise InvalidInput(column, problem, limit)
+
+
+def problems(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, str]:
+    """column -> what is wrong there, of every field that is not as it is asked for, in the form's order.
+
+    Args:
+        asked: the fields.
+        values: column -> what she typed; what is left out is empty.
+
+    Example:
+        >>> way, age = (Field(column=name, label=name, form="number", lowest=0.0) for name in ("way", "age"))
+        >>> problems([way, age], {"way": "-1"})
+        {'way': 'is out of bounds; must be at least 0', 'age': 'is missing'}
+    """
+    found = {each.column: each.problem(values.get(each.column)) for each in asked}
+    return {column: problem for column, problem in found.items() if problem}
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from confide.people.slot_rows import SlotRows
 from confide.tables import Category, FirstRows, Measured, Numeric, Roster, Source, rejections
 from confide.tables.roles import FINE
 
-__all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_row"]
+__all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_cells", "typed_row"]
 
 Role = Numeric | Category | Measured
 """What a column's cells may be: in [-1, 1] after scaling, the rank of a level, or a number in its own unit."""
@@ -128,3 +128,20 @@ def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.fl
         if problem:
             raise InvalidInput("record", problem)
     return row
+
+
+def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str | float]:
+    """column -> what gives one row's cells, as `typed_row` reads it.
+
+    Args:
+        cells: (c,) of one row.
+        roles: of the columns.
+
+    Example:
+        >>> roles = (Category(column="mood", levels=("bad", "good")), Numeric(column="age", lower=20, upper=60))
+        >>> typed_cells([1.0, -0.5], roles)
+        {'mood': 'good', 'age': 30.0}
+    """
+    return {role.column: role.levels[int(cell)] if isinstance(role, Category)
+            else role.middle + cell * role.scale if isinstance(role, Numeric) else cell
+            for role, cell in zip(roles, cells, strict=True)}

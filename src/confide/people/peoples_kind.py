@@ -24,7 +24,7 @@ from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, Rep
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.people.column_fields import field_of
-from confide.people.column_rows import Role, read_rows, typed_row
+from confide.people.column_rows import Role, read_rows, typed_cells, typed_row
 from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
 from confide.tables import Roster, Source, open_table
@@ -38,7 +38,7 @@ class PeoplesKind:
     Its hooks, each of which a kind may replace:
 
     - `columns`: the public roles of a row's columns. `read`, `typed`, `one`, `codec` and `asked` go together, and are
-      replaced together where a record is anything else than a row of cells.
+      replaced together where a record is anything else than a row of cells; `retyped` says what of it she typed.
     - `files`: what the campaign file names besides its `[data] source`.
     - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for.
     - `trials`: the made-up crowds on which a mechanism is tried out, where the plan is a `MechanismPlan`.
@@ -100,6 +100,12 @@ class PeoplesKind:
             InvalidInput: what she typed cannot be used. The message is hers.
         """
         return SlotRows(np.array([index]), typed_row(values, self.columns(config))[None])
+
+    def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
+        """column -> what she may have typed, from the batch of her record alone: as `typed` made it. Whoever asks tries
+        it out (`confide.people.retyping`): where it is coded otherwise, she is shown nothing.
+        """
+        return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:
         """One record of a batch, as `Mechanism.decode` takes it."""

@@ -182,6 +182,28 @@ class Design:
             rows[:, ~valid] = 0.0
         return Encoded(rows.T, valid, codes)
 
+    def cells(self, x: np.ndarray) -> list[float]:
+        """Of one row, the scaled number or the rank of the level of each feature: what `encode` began with.
+
+        Args:
+            x: shape (d,), a row of `encode` that is valid.
+
+        Example:
+            >>> design = Design(features=(Category(column="sex", levels=("female", "male")),))
+            >>> design.cells(design.encode_one({"sex": "male"})[0])
+            [1.0]
+        """
+        found, at = list[float](), int(self.intercept)
+        for feature in self.features:
+            if isinstance(feature, Numeric):
+                found.append(float(x[at] / self.weight))
+                at += 1
+            else:
+                dummies = x[at : at + len(feature.levels) - 1]
+                found.append(float(np.argmax(dummies) + 1) if dummies.any() else 0.0)
+                at += len(feature.levels) - 1
+        return found
+
     def reason(self, code: int) -> str:
         """What a code of `encode` other than 0 means, in public terms: the field and what is accepted."""
         position, problem = divmod(int(code), _PROBLEMS)

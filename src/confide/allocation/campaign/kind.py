@@ -22,6 +22,7 @@ from confide.allocation.campaign.submissions import RowCodec, look_at_lines, ope
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.preflib import PrefLib
+from confide.allocation.reading.scales import Ranks
 from confide.allocation.reading.tables import Rows, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
@@ -86,6 +87,13 @@ class MatchingKind(PeoplesKind):
         if not len(config.usable(alone, {}).index):
             raise InvalidInput("record", config.unusable(), "whoever hands in such a row counts as one without")
         return alone
+
+    def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:
+        """Of ranks, the place that each good has among hers."""
+        columns, row, scale = config.columns(), batch.row(0), plan.scale
+        if isinstance(scale, Ranks):
+            return {columns[place]: 1.0 + sum(other > value for other in row.values()) for place, value in row.items()}
+        return {columns[place]: scale.lowest + value * scale.unit for place, value in row.items()}
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
         """Good -> value."""

@@ -214,9 +214,17 @@ class Collecting(Transactions):
         """Close the collection of an open campaign."""
         self.collect(campaign, ())
 
-    def submitted(self, campaign: int) -> int:
-        """How many people have handed something in, of one phase at least: the operator's alone."""
+    def submitted(self, campaign: int, phase: int | None = None) -> int:
+        """How many people have handed something in: the operator's alone.
+
+        Args:
+            campaign: its number.
+            phase: of rows; default any, and reports.
+        """
         with self._database.reading() as connection:
+            if phase is not None:
+                return int(connection.execute(select(func.count()).select_from(t.handed_row).where(
+                    t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase)).scalar_one())
             query = select(func.count()).select_from(select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
                                                      .union(select(t.handed_row.c.slot).where(
                                                          t.handed_row.c.campaign_id == campaign)).subquery())

@@ -97,6 +97,14 @@ class ProgramKind(PeoplesKind):
             if coding.bids is None else coding.bids.typed(listed_bids(coding.bids, values))
         return SlotRows(np.array([index]), cells[None])
 
+    def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
+        """Where a row has a cell for each column, as of goods, projects and games: what each cell says."""
+        coding = coding_of(config)
+        if coding.bids is not None:
+            return {}
+        cells = batch.cells[0].tolist()
+        return {each.name: each.typed(cell) for each, cell in zip(coding.columns, cells, strict=True)}
+
     def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:
         return plan.coding.layout.record(batch.cells[place])
 

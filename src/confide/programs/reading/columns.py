@@ -53,6 +53,10 @@ class Column(Protocol):
         """(m,) numbers, and what is wrong with each."""
         ...
 
+    def typed(self, cell: float) -> str | float:
+        """What gives one such number."""
+        ...
+
     def limit(self) -> str:
         """What is accepted, in words."""
         ...
@@ -113,6 +117,9 @@ class Number:
         inside = np.clip(np.where(problems == FINE, found, self.zero), self.lowest, self.highest)
         return (inside - self.zero) / self.unit, problems
 
+    def typed(self, cell: float) -> str | float:
+        return self.zero + cell * self.unit
+
     def limit(self) -> str:
         return f"must be in [{self.lowest:.12g}, {self.highest:.12g}]"
 
@@ -134,6 +141,9 @@ class Choice:
         rank = pc.index_in(words, value_set=pa.array(list(self.names), pa.large_string()))
         found = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.float64)
         return found, np.where(found < 0, UNLISTED, FINE).astype(np.int8)
+
+    def typed(self, cell: float) -> str | float:
+        return self.names[int(cell)]
 
     def limit(self) -> str:
         more = ", ..." if len(self.names) > _SHOWN else ""

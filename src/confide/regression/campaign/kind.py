@@ -20,6 +20,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
+from confide.people.column_rows import typed_cells
 from confide.regression import planner
 from confide.regression.audit import audit_regression
 from confide.regression.campaign import pages
@@ -119,6 +120,10 @@ class RegressionKind(PeoplesKind):
     ) -> Records:
         x, y = parse_record(plan.design, plan.response, values)
         return Records(np.array([index]), x[None], np.array([y]))
+
+    def retyped(self, config: RegressionConfig, plan: CampaignPlan, batch: Records) -> Mapping[str, str | float]:
+        cells = [*plan.design.cells(batch.X[0]), float(batch.y[0])]
+        return typed_cells(cells, (*plan.design.features, plan.response))
 
     def one(self, plan: CampaignPlan, batch: Records, place: int) -> tuple[np.ndarray, float]:
         return np.array(batch.X[place]), float(batch.y[place])

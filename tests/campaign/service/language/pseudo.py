@@ -47,8 +47,8 @@ def outside(html: str, allowed: Iterable[str] = ()) -> list[str]:
     body = html.partition("<body>")[2] or html
     for tag in ("script", "textarea", "code", "pre"):  # programs, files and commands are the same in every language
         body = re.sub(rf"<{tag}\b.*?</{tag}>", "\n", body, flags=re.DOTALL)
-    read_out = re.findall(r'\s(?:alt|aria-label|title|placeholder|data-(?!instructions|campaign|who|unit|kept)[\w-]+)='
-                          r'"([^"]*)"', body)
+    read_out = re.findall(r'\s(?:alt|aria-label|title|placeholder|'
+                          r'data-(?!instructions|campaign|who|unit|kept|notion)[\w-]+)="([^"]*)"', body)
     parts = [*re.sub(r"<[^<>]*>", "\n", body).splitlines(), *read_out]
     found = []
     for part in parts:

@@ -92,7 +92,8 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
         page.goto("about:blank")
         drawn(codes[1], instead=True)
         assert len(kept(page)) == 2
-        page.get_by_role("button", name="Forget me on this device").click()
+        page.get_by_text("Forget me on this device").click()
+        page.get_by_role("button", name="Forget me now").click()
         page.wait_for_url(f"{base}/")
         assert len(kept(page)) == 1
         context.close()

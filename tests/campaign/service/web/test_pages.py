@@ -135,7 +135,8 @@ def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:
         assert "confide verify PACK --key" in public
         assert "Settled" in Browser(app).see("/")
         hers.see("/mine/withdraw")
-        hers.send("/mine/withdraw")
+        assert "You have withdrawn" in hers.send("/mine/withdraw")
+        hers.see("/mine")
         hers.send("/leave")
         assert "Take part" in hers.see("/mine")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from typer.testing import CliRunner
 
 from campaign.service.web.walking import Desk, Walker, leaving, running, verified
@@ -115,8 +115,12 @@ def test_a_joint_campaign(chromium: Browser, tmp_path: Path) -> None:
         for person, wish in zip(people, ("algebra", "law", "music"), strict=True):
             person.write("algebra", "a lot")
             person.press("Hand it in")
-            assert person.page.get_by_text("is no number").is_visible()
+            summary = person.page.locator("#wrong")
+            expect(summary).to_be_focused()
+            expect(summary).to_be_in_viewport()
             person.look()
+            summary.get_by_text("algebra: is no number").click()
+            expect(person.page.locator("#field-algebra")).to_be_in_viewport()
             person.taken("form", "Your answer")
             person.write("algebra", "0")
             person.write(wish, "90")

@@ -69,7 +69,8 @@ class Answers(BaseModel):
 def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
     """How payouts stand."""
     found = _settled(parts, number).payouts(store=parts.store)
-    return QueueModel(code=found.queue.code, sections=[each.to_dict() for each in payout_sections(found, listed=True)])
+    return QueueModel(code=found.queue.code, sections=[
+        each.to_dict() for each in payout_sections(found, listed=True, commands=False)])
 
 
 @router.post("/approve", responses=answers(*_WHO))

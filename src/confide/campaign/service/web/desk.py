@@ -21,8 +21,10 @@ from confide.campaign.service.web.page import Form, checked, forget_token, from_
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
-from confide.campaign.settlement import ledger_says
+from confide.campaign.service.work.rounds import SECOND, current
+from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.states import State
+from confide.campaign.store.payouts import Sent
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries
@@ -33,6 +35,7 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False)
 _MOST = 50  # campaigns, and drafts, on a page
 _DIGITS = 9  # of a version: more than anybody writes
+_FEW = 0.9  # of the invited slots: errors were planned for all of them
 
 
 @router.post("/logout")
@@ -137,7 +140,12 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     unknown = [name for name in wanted if name not in ids]
     if unknown:
         return _campaign(request, parts, number, unknown=unknown[0], status=422)
-    slots = [ids[name] for name in wanted] if wanted else range(len(opened.identities))
+    gone = parts.store.withdrawn(number)
+    lost = [name for name in wanted if ids[name] in gone]
+    if lost:
+        return _campaign(request, parts, number, gone=lost[0], status=409)
+    slots = [ids[name] for name in wanted] if wanted else [
+        slot for slot in range(len(opened.identities)) if slot not in gone]
     codes = parts.invitations.invite(number, slots)
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
@@ -163,7 +171,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     """Close, settle, audit, draw up contracts, make them final, approve or reopen payouts, take the bank's answer."""
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
-    if act in ("close", "settle", "final") and not meant:
+    if act in ("close", "settle", "final", "approve") and not meant:
         return _campaign(request, parts, number, problem="confirm that you mean it", status=422)
     try:
         match act:
@@ -180,7 +188,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "approve":
                 settled_campaign(it, parts.store).approve_payouts(str(form.get("code", "")), store=parts.store)
             case "export":
-                return _export(parts, settled_campaign(it, parts.store), number)
+                return _export(parts, settled_campaign(it, parts.store), number, form)
             case "answer":
                 take_answer(settled_campaign(it, parts.store), parts.store, _uploaded(form))
             case "reopen":
@@ -236,23 +244,39 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
 
 
 def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
-              status: int = 200) -> HTMLResponse:
+              gone: str = "", status: int = 200) -> HTMLResponse:
     who, opened = looking(request), parts.opened.get(number)
     it = opened.campaign
     if who is None:
         raise HTTPException(401, "log in first")
     progress = show_progress(parts, who, number)
-    payouts, code, people = [], "", dict[str, int]()
-    if progress.state == State.SETTLED and it.file.kind.payouts(it.plan) is not None and who.role.covers(Role.OPERATOR):
+    may, known = who.role.covers(Role.OPERATOR), parts.opened.stored(number)
+    payouts, code, people, again = [], "", dict[str, int](), list[int]()
+    if progress.state == State.SETTLED and it.file.kind.payouts(it.plan) is not None and may:
         found = it.payouts(store=parts.store)
-        payouts, code, people = payout_sections(found, listed=False), found.queue.code, dict(found.queue.people)
+        payouts, code = payout_sections(found, listed=False, commands=False), found.queue.code
+        people, again = dict(found.queue.people), [each.number for each in found.queue.batches if _unanswered(each)]
+    drawn = None if opened.contracts is None or not may else current(parts.store, opened)
+    came = progress.handed_in if opened.contracts is None else parts.store.submitted(number, SECOND)
     return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
                 plan=it.plan.sections(), payouts=payouts, code=code, people=people, problem=problem, unknown=unknown,
-                may=who.role.covers(Role.OPERATOR), contracts=opened.contracts is not None)
+                gone=gone, may=may, contracts=opened.contracts is not None, again=again, came=came,
+                few=opened.contracts is None and came < _FEW * progress.slots,
+                copied=parts.store.home.restored(known.content),
+                drawn=() if drawn is None or opened.contracts is None else opened.contracts.round_sections(
+                    it.plan, drawn.drawn),
+                cost=cost_of(it.file, it.plan) if known.state in (State.OPEN, State.CLOSED) else "")
 
 
-def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:
-    batch, data = payout_file(campaign, parts.store)
+def _unanswered(batch: Sent) -> bool:
+    """Whether a batch can be written again here: the bank has said nothing of it, and it needs no accounts."""
+    return batch.form == "csv" and batch.people["sent"] > 0 and not any(
+        batch.people[state] for state in ("paid", "failed", "reopened"))
+
+
+def _export(parts: PartsOf, campaign: Campaign, number: int, form: Form) -> Response:
+    again = str(form.get("batch", ""))
+    batch, data = payout_file(campaign, parts.store, batch=_whole(again, "batch") if again else None)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
 
@@ -263,10 +287,13 @@ def _version(form: Form) -> int:
     Raises:
         InvalidInput: the form does not say.
     """
-    found = str(form.get("version", ""))
-    if not (found.isascii() and found.isdecimal() and len(found) <= _DIGITS):
-        raise InvalidInput("version", "is none", "load the page of the draft again")
-    return int(found)
+    return _whole(str(form.get("version", "")), "version")
+
+
+def _whole(text: str, field: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+        raise InvalidInput(field, "is none", "load the page again")
+    return int(text)
 
 
 def _uploaded(form: Mapping[str, Any]) -> bytes:

@@ -19,7 +19,8 @@ from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, c
 from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import STATIC, Form, checked, forget_token, go, keep_token, page, taking
 from confide.campaign.states import State
-from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.asked import problems
+from confide.contract.errors import InvalidInput, Refused
 
 __all__ = ["Program", "programs", "router"]
 
@@ -66,13 +67,28 @@ def mine(request: Request, parts: PartsOf) -> Response:
 
 @router.post("/mine/report")
 def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take what she hands in; what is wrong with it stands beside the field."""
+    """Take what she hands in; all that is wrong with it stands above the form, and beside each field.
+
+    A form that she has left empty takes the place of what is stored only where she says that she means it.
+    """
     who = _her(request, form)
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
+    standing = parts.participation.standing(who)
+    typed = standing.asks in ("record", "report") and not standing.local
+    wrong = problems(parts.participation.form(who), values) if typed else {}
+    if wrong:
+        return _mine(request, parts, who, typed=values, wrong=wrong, status=422)
+    if typed and form.get("nothing") != "yes" and parts.participation.empties(who, values):
+        return _mine(request, parts, who, typed=values, emptied=True, status=422)
     try:
         parts.participation.submit(who, values)
-    except (InvalidInput, Refused) as error:
-        return _mine(request, parts, who, typed=values, problem=error, status=422)
+    except InvalidInput as error:
+        said = f"{error.problem}; {error.limit}" if error.limit else error.problem
+        return _mine(request, parts, who, typed=values, wrong={error.field: said}, status=422)
+    except Refused as error:
+        now = parts.participation.standing(who)
+        late = not now.withdrawn and now.asks not in ("record", "report")
+        return _mine(request, parts, who, typed=values, problem="" if late else str(error), late=late, status=409)
     return go("/mine#handed-in")
 
 
@@ -84,16 +100,18 @@ def decline(request: Request, parts: PartsOf, form: Form) -> Response:
 
 
 @router.get("/mine/withdraw")
-def ask_withdrawal(request: Request) -> Response:
+def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
     """Whether she means it."""
-    return go("/join") if taking(request) is None else page(request, "withdraw.html")
+    who = taking(request)
+    return go("/join") if who is None else _withdrawal(request, parts, who)
 
 
 @router.post("/mine/withdraw")
 def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
     """Take back all that she has handed in."""
-    parts.participation.withdraw(_her(request, form))
-    return go("/mine")
+    who = _her(request, form)
+    before = parts.participation.withdraw(who)
+    return go("/mine") if before else _withdrawal(request, parts, who, done=True)
 
 
 @router.get("/mine/share")
@@ -163,6 +181,14 @@ def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int =
                 identity="" if who is None else parts.participation.identity(who))
 
 
+def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: bool = False) -> HTMLResponse:
+    it = parts.opened.get(who.campaign).campaign
+    terms = it.file.kind.payouts(it.plan)
+    return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
+                deposit=terms is not None and terms.deposit > 0,
+                settled=parts.opened.stored(who.campaign).state is State.SETTLED)
+
+
 def _her(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
@@ -173,20 +199,22 @@ def _her(request: Request, form: Form) -> Participant:
 
 def _mine(
     request: Request, parts: PartsOf, who: Participant, *, typed: Mapping[str, str] | None = None,
-    problem: ConfideError | None = None, status: int = 200
+    problem: str = "", wrong: Mapping[str, str] | None = None, emptied: bool = False, late: bool = False,
+    status: int = 200
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
+    stored, unasked = parts.participation.typed(who), parts.participation.unasked(who)
     level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
         standing=standing, offer=parts.participation.offer(who), fields=fields,
-        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who),
-        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50], typed=typed or {},
+        device=None if device is None else json.dumps(device), odds=parts.participation.odds(who), unasked=unasked,
+        unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50],
+        typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
-        wrong=problem.field if isinstance(problem, InvalidInput) else "",
-        problem="" if problem is None else str(problem))
+        wrong=wrong or {}, emptied=emptied, late=late, problem=problem)
 
 
 def _share(

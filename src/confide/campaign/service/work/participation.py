@@ -34,6 +34,7 @@ from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
+from confide.people.retyping import retyped
 
 __all__ = ["Participation", "Standing", "check_row", "known_file", "take_known"]
 
@@ -52,7 +53,7 @@ class Standing:
         handed_in: whether she has handed in what is asked for now, or was asked for last.
         withdrawn: whether she has withdrawn before the settlement.
         declined: whether she has declined a contract: she is in no final one.
-        local: whether her device draws what she hands in.
+        local: whether her device draws what she hands in, or handed in last; never what contracts follow from.
     """
 
     state: State
@@ -92,7 +93,7 @@ class Participation:
         handed = facts.reported if opened.contracts is None else phase in facts.phases
         return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
                         declined=DECLINED in facts.phases, handed_in=handed,
-                        local=opened.local is not None and asks != "report")
+                        local=opened.local is not None and (opened.contracts is None or phase == SECOND))
 
     def offer(self, who: Participant) -> Sequence[Section]:
         """The plan as she reads it; and her contract, where one was drawn up."""
@@ -117,6 +118,12 @@ class Participation:
             return None
         return self._device(opened, opened.local, who)
 
+    def unasked(self, who: Participant) -> bool:
+        """Whether her final contract asks nothing of her: whatever she typed, nothing would leave her device."""
+        opened = self._opened.get(who.campaign)
+        told = None if opened.contracts is None else self.device(who)
+        return told is not None and told["law"] == "lattice" and int(told["steps"]) == 0
+
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
         """What leaves her device beside what she types, by the exact channel that it follows; None as for `device`."""
         instructions = self.device(who)
@@ -135,6 +142,32 @@ class Participation:
     def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
         contract, campaign = self.contract(who), opened.campaign
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
+
+    def typed(self, who: Participant) -> Mapping[str, str] | None:
+        """What is stored of what she typed, as her form has it; hers alone.
+
+        None where nothing is stored or asked for now, where her device drew it, or where the record that is stored does
+        not say how it was typed.
+        """
+        opened, standing = self._opened.get(who.campaign), self.standing(who)
+        if standing.local or not standing.handed_in or standing.asks not in ("record", "report"):
+            return None
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if opened.contracts is not None:
+            row = self._store.row_of(who.campaign, who.slot, phase=FIRST)
+            columns = {field.column for field in opened.contracts.asked_first(campaign.file.config, campaign.plan)}
+            return None if row is None else {name: text for name, text in json.loads(row).items() if name in columns}
+        report = self._store.report_of(who.campaign, who.slot)
+        return None if report is None else retyped(
+            kind, campaign.file.config, campaign.plan, opened.identities[who.slot], report)
+
+    def empties(self, who: Participant, values: Mapping[str, str]) -> bool:
+        """Whether a form that she has left empty would take the place of something that is stored."""
+        standing = self.standing(who)
+        if standing.local or not standing.handed_in or any(text.strip() for text in values.values()):
+            return False
+        stored = self.typed(who)
+        return stored is None or any(text.strip() for text in stored.values())
 
     def submit(self, who: Participant, values: Mapping[str, str]) -> None:
         """Take what she hands in; a later one replaces it, so that trying again does no harm.

@@ -1,13 +1,21 @@
 // The code stands behind the # of the link: no server, log or referrer ever sees it. It is moved into the form, and out
 // of the address, before anything else. Where this browser takes part already, whoever sits before it sends the form.
+// A link that is followed where this page is shown already changes what stands behind the # alone, and loads nothing.
 "use strict";
-let code = location.hash.slice(1);
-try {
-  code = decodeURIComponent(code);
-} catch { /* a link that was broken on its way leaves the address too; the service says that it knows no such code */ }
-if (code) {
+
+/** Take the code out of the address, if there is one. */
+function take() {
+  let code = location.hash.slice(1);
+  try {
+    code = decodeURIComponent(code);
+  } catch { /* a link that was broken on its way leaves the address too; the service says that it knows no such code */ }
+  if (!code || code === "main") return; // what the link past the menu leads to
   history.replaceState(null, "", location.pathname);
+  document.querySelector("main > .problem")?.remove(); // it was about another code
   document.getElementById("code").value = code;
   const form = document.getElementById("join");
   if (!form.dataset.ask) form.requestSubmit();
 }
+
+addEventListener("hashchange", take);
+take();

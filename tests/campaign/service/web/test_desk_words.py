@@ -1,0 +1,160 @@
+"""What pages say by the state of a campaign: contracts, few answers, withdrawing, payouts, copies. By forms alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from fastapi import FastAPI
+
+from campaign.service.clients import serving
+from campaign.service.web.test_answers import joined, opened
+from campaign.service.web.test_pages import Browser, finished
+from confide.campaign.service.access import Participant
+from confide.campaign.service.work.rounds import FIRST
+from confide.campaign.store.reports import put_row
+from confide.contract import kind
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    with serving(tmp_path_factory.mktemp("words")) as (found, _):
+        yield found
+
+
+def desk(app: FastAPI, number: int) -> Browser:
+    """An operator's browser, at the campaign's page."""
+    found = Browser(app)
+    found.log_in("olga")
+    found.see(f"/desk/campaigns/{number}")
+    return found
+
+
+def paragraphs(text: str) -> str:
+    """What a page says, without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^<>]*>", " ", text))
+
+
+def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
+    """A report is no draw, a contract that asks nothing has no form, and the desk says what a round asks and costs."""
+    parts, number = app.state.parts, opened(app, kind("mean").template)
+    hers, other = joined(app, number), joined(app, number, 1)
+    hers.send("/mine/report", **{"field.concern": "0.25"})
+    assert "You may change it until contracts are drawn up." in hers.text
+    assert "what your device drew" not in hers.text
+    assert 'value="0.25"' in hers.text
+    with parts.store.database.writing() as connection:
+        for slot in range(2, 1000):
+            row = {"id": str(slot + 1), "concern": repr((slot + 0.5) / 1000)}
+            put_row(connection, number, slot, json.dumps(row), FIRST)
+    olga = desk(app, number)
+    at = f"/desk/campaigns/{number}"
+    olga.send(f"{at}/round")
+    said = paragraphs(olga.text)
+    assert "people asked for a record" in said
+    assert "payments in all" in said
+    assert "standard error of the mean" in said
+    assert re.search(r"the ledger is charged rho = 0\.5 \(zCDP\) for the people of", said)
+    assert "--final" not in said
+    hers.see("/mine")
+    assert "what you said first" in hers.text
+    assert "what your device drew" not in hers.text
+    olga.send(f"{at}/final", 422)
+    olga.send(f"{at}/final", meant="yes")
+    assert "0 have handed something in on final contracts." in paragraphs(olga.text)
+    assert "nothing is asked of you" in other.see("/mine")  # she has reported nothing
+    assert 'id="unasked"' in other.text
+    assert 'id="device"' not in other.text
+    assert "device.js" not in other.text.partition("</head>")[0]
+    asked = next(slot for slot in range(2, 1000) if not parts.participation.unasked(Participant(number, slot)))
+    text = joined(app, number, asked).text
+    assert 'id="device"' in text
+    assert 'id="unasked"' not in text
+    assert "It is stored" not in text
+
+
+def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
+    parts, number = app.state.parts, opened(app, kind("matching").template)
+    olga = desk(app, number)
+    assert "Planned for 600; 0 have handed in. What is charged is the same, and errors will be larger." in olga.text
+    parts.participation.submit(Participant(number, 0), {"law": "50"})
+    report = parts.store.report_of(number, 0)
+    for people, few in ((539, True), (540, False)):
+        parts.store.submit_many(number, [(slot, report) for slot in range(people)])
+        olga.see(f"/desk/campaigns/{number}")
+        assert f"Planned for 600; {people} have handed in." in olga.text
+        assert ('id="few"' in olga.text) is few
+    assert "The ledger is charged epsilon = 4" in olga.text
+
+
+def test_whoever_has_withdrawn_gets_no_code(app: FastAPI) -> None:
+    parts, number = app.state.parts, opened(app, kind("matching").template)
+    hers = joined(app, number, 2)
+    assert "This is final" in hers.see("/mine/withdraw")
+    assert "paid" not in paragraphs(hers.text).partition("Withdraw")[2]  # nothing is, here
+    hers.send("/mine/withdraw")
+    assert "You have withdrawn" in hers.text
+    olga, at = desk(app, number), f"/desk/campaigns/{number}"
+    assert "3 has withdrawn and takes no part" in olga.send(f"{at}/invite", 409, ids="1 3")
+    assert parts.invitations.waiting(number) == 0
+    codes = list(csv.DictReader(io.StringIO(olga.send(f"{at}/invite"))))
+    assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
+
+
+def test_a_copy_is_said_to_be_held_before_anything_is_tried(app: FastAPI) -> None:
+    parts, number = app.state.parts, opened(app, kind("matching").template)
+    olga, at = desk(app, number), f"/desk/campaigns/{number}"
+    assert 'id="copied"' not in olga.text
+    parts.store.home.hold(parts.store.get(number).content)
+    olga.see(at)
+    assert f"confide restored --confirm {number}" in olga.text
+    assert f'action="{at}/settle"' not in olga.text
+
+
+def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: FastAPI) -> None:
+    text = kind("bits").template
+    parts, number = app.state.parts, opened(app, text)
+    hers, at = joined(app, number), f"/desk/campaigns/{number}"
+    assert "Nothing is paid to you for it" in hers.see("/mine/withdraw")
+    parts.participation.submit(Participant(number, 0), {"report": "yes"})
+    report = parts.store.report_of(number, 0)
+    parts.store.submit_many(number, [(slot, report) for slot in range(1, 30)])
+    olga = desk(app, number)
+    olga.send(f"{at}/settle", meant="yes")
+    finished(olga, number, "settle")
+    assert "--approve" not in olga.text
+    assert "cannot be undone" in olga.send(f"{at}/approve", 422)
+    assert parts.store.payouts(number).people["approved"] == 0
+    olga.send(f"{at}/approve", meant="yes")
+    first = olga.send(f"{at}/export")
+    olga.see(at)
+    assert "Export what is approved" not in olga.text
+    assert olga.text.count("Write batch 1 again") == 1
+    assert olga.send(f"{at}/export", batch="1") == first
+    olga.see(at)
+    olga.send(f"{at}/export", 409, batch="7")
+    references = [row["reference"] for row in csv.DictReader(io.StringIO(first))]
+    olga.see(at)
+    answer = "reference,status\n" + f"{references[0]},paid\n"
+    olga.send(f"{at}/answer", files={"file": ("answer.csv", answer)})
+    assert len(references) > 1
+    assert "Write batch 1 again" not in olga.text  # whoever wrote it again now might pay twice
+    hers.see("/mine/withdraw")
+    assert "What is due to you is paid all the same" in hers.text
+    assert "You have withdrawn" in hers.send("/mine/withdraw")
+    assert "What was due to you is paid all the same." in hers.text
+
+
+def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
+    hers = joined(app, opened(app, kind("matching").template))
+    form = hers.text.partition("<summary>Forget me on this device</summary>")[2].partition("</details>")[0]
+    assert 'action="/leave"' in form
+    assert "you need a new code" in form
+    assert hers.text.count('action="/leave"') == 1
+    assert "Take part" in hers.send("/leave")
+
+
