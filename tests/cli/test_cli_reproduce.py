@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import fast
 from cli.commands import Run
 from confide.cli import reproduce as verb
 from confide.contract.errors import InvalidInput
@@ -98,8 +99,8 @@ _WITHOUT = ("import sys; sys.modules.update(altair=None, vl_convert=None); from 
 """A computer without the extra `[plots]`: what is None there cannot be imported, and is not found."""
 
 
-@pytest.mark.parametrize("names", [("regression-threshold",), ("regression-threshold", "channels-stars")])
-def test_without_plots_the_data_of_pictures_are_written(names: tuple[str, ...], tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize("names", fast(1, [["regression-threshold"], ["regression-threshold", "channels-stars"]]))
+def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_path: Path, home: Path) -> None:
     def call(*more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, "-W", "error", "-c", _WITHOUT, "reproduce", *names, "--quick", "--out",
                                str(tmp_path / "out"), *more], capture_output=True, text=True, check=False)

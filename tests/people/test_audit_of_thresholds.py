@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cases import fast
 from confide.audit import Verdict
 from confide.contract import Unit
 from confide.people.default_audit import audit_mechanism
@@ -51,7 +52,7 @@ RUNS: dict[str, Callable[[float, np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "nothing"])
+@pytest.mark.parametrize("name", fast(2, [name for name in RUNS if name != "nothing"]))
 def test_where_a_run_begins_to_do_another_thing_is_found(name: str) -> None:
     row = privacy_row(audit_mechanism(Mean(name=name), LIKE, 1000, seed=5, tries=0))
     assert row.verdict is Verdict.BROKEN
@@ -103,6 +104,7 @@ def test_pairs_are_neighbours(people: int) -> None:
             assert pair.published(outcome)
 
 
+@pytest.mark.slow
 def test_a_sound_mean_passes() -> None:
     found = audit_mechanism(Mean(name="nothing", promises=(PUBLIC,)), LIKE, 1000, seed=5, tries=0)
     assert found.passed, found.problems

@@ -128,6 +128,7 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
     assert (row.holds, row.measured) == ((local.sentence(),), float("inf"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("promise", "why"), fast(1, [
     (Privacy(loss=PureDP(1.0), unit=RECORD, audience=Audience.FELLOWS, source=SOURCE), "fellow participants"),
     (Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE), "this is about one bit"),

@@ -271,6 +271,7 @@ def _campaign(name: str, folder: Path) -> algorithm.PrivateTruthfulRegression:
     return mechanism
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, _CAMPAIGNS))
 def test_a_ball_that_is_wider_than_promised_is_flagged(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
