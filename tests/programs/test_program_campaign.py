@@ -24,6 +24,7 @@ from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
 from confide.people import CellCodec, SlotRows
+from confide.people.retyping import retyped
 from confide.programs import Flow, UnitDemand, exact
 from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
@@ -106,6 +107,25 @@ def test_every_family_is_planned_run_and_told(name: str, tmp_path: Path) -> None
         for line in handed.to_pylist():
             total[line["id"]] += line["part"]
         assert max(total.values()) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_is_stored_says_what_was_typed(name: str, tmp_path: Path) -> None:
+    """Whoever hands in what her form shows changes nothing. Of a game, less is stored than was typed."""
+    it = campaign(tmp_path, of=name)
+    kind_: Any = it.file.kind
+    config, plan = it.file.config, it.plan
+    for identity in ("1", "8"):
+        mine = [line for line in rows(name)[1] if line.split(",")[0] == identity]
+        given = dict(line.split(",")[1:] for line in mine) if name == "xor-bundles" else typed(name, mine[0])
+        slot, report = kind_.submission(config, plan, identity, given)
+        found = retyped(kind_, config, plan, identity, report)
+        if name == "aggregative-game":
+            assert found is None
+            continue
+        assert found is not None
+        assert set(found) == {field.column for field in kind_.asked(config, plan)}
+        assert kind_.submission(config, plan, identity, found) == (slot, report)
 
 
 def _flat(record: Any) -> list[Any]:

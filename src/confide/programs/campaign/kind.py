@@ -18,7 +18,7 @@ from confide.contract.presentation import Section
 from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.programs.billboards import PathBillboard
 from confide.programs.campaign import pages_after
-from confide.programs.campaign.asked import fields_of, listed_bids
+from confide.programs.campaign.asked import fields_of, list_column, listed_bids
 from confide.programs.campaign.config import ProgramConfig, coding_of
 from confide.programs.campaign.handout import handout_table
 from confide.programs.campaign.plan import SharingPlan, plan_of
@@ -98,10 +98,11 @@ class ProgramKind(PeoplesKind):
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
-        """Where a row has a cell for each column, as of goods, projects and games: what each cell says."""
+        """What each cell says, where a row has one for each column; of bundles, the lines of the form."""
         coding = coding_of(config)
         if coding.bids is not None:
-            return {}
+            lines = [f"{bundle} = {worth:.12g}" for bundle, worth in coding.bids.listed(batch.cells[0])]
+            return {list_column(coding.bids): "\n".join(lines)}
         cells = batch.cells[0].tolist()
         return {each.name: each.typed(cell) for each, cell in zip(coding.columns, cells, strict=True)}
 

@@ -166,6 +166,22 @@ class Bids:
             raise InvalidInput("record", fault)
         return self._row(bids)
 
+    def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
+        """(bundle, what it is worth as a number of the file) of each bid of a row, as `typed` made it.
+
+        Args:
+            row: (c,) of one person.
+
+        Example:
+            >>> from confide.programs.reading.columns import Points
+            >>> both = Bids(goods=("a", "b"), size=2, most=2, value=Number.of_values("value", Points(highest=4)))
+            >>> both.listed(both.typed({"b+a": "3"}))
+            [('a+b', 3.0)]
+        """
+        goods, values = row[: -self.most].reshape(self.most, self.size).astype(np.int64), row[-self.most :]
+        return [(_JOIN.join(self.goods[good] for good in named if good >= 0), self.value.zero + worth * self.value.unit)
+                for named, worth in zip(goods.tolist(), values.tolist(), strict=True) if named[0] >= 0]
+
     def _fault(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> str:
         if len(bids) > self.most:
             return f"{self.bundle}: {len(bids)} of them are too many; at most {self.most}"

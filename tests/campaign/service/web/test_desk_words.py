@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 
-from campaign.service.clients import serving
+from campaign.service.clients import Caller, serving
 from campaign.service.web.test_answers import joined, opened
 from campaign.service.web.test_pages import Browser, finished
 from confide.campaign.service.access import Participant
@@ -21,9 +21,14 @@ from confide.contract import kind
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    with serving(tmp_path_factory.mktemp("words")) as (found, _):
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, Caller]]:
+    with serving(tmp_path_factory.mktemp("words")) as found:
         yield found
+
+
+@pytest.fixture
+def app(served: tuple[FastAPI, Caller]) -> FastAPI:
+    return served[0]
 
 
 def desk(app: FastAPI, number: int) -> Browser:
@@ -91,7 +96,9 @@ def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
     assert "The ledger is charged epsilon = 4" in olga.text
 
 
-def test_whoever_has_withdrawn_gets_no_code(app: FastAPI) -> None:
+def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
+    """At the desk, and of the API."""
+    app, anybody = served
     parts, number = app.state.parts, opened(app, kind("matching").template)
     hers = joined(app, number, 2)
     assert "This is final" in hers.see("/mine/withdraw")
@@ -101,6 +108,10 @@ def test_whoever_has_withdrawn_gets_no_code(app: FastAPI) -> None:
     olga, at = desk(app, number), f"/desk/campaigns/{number}"
     assert "3 has withdrawn and takes no part" in olga.send(f"{at}/invite", 409, ids="1 3")
     assert parts.invitations.waiting(number) == 0
+    api = anybody.logged_in("olga")
+    api("POST", f"/campaigns/{number}/invitations", json={"slots": [0, 2]}, status=409)
+    assert parts.invitations.waiting(number) == 0
+    assert 2 not in {each["slot"] for each in api("POST", f"/campaigns/{number}/invitations", json={})["codes"]}
     codes = list(csv.DictReader(io.StringIO(olga.send(f"{at}/invite"))))
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
 

@@ -111,11 +111,17 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
 
 @router.post("/invitations", responses=answers(*_WHO, 409, 413))
 def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> CodesModel:
-    """New codes for participants; their earlier codes, and sessions that began with them, are dead."""
+    """New codes for participants; their earlier codes, and sessions that began with them, are dead. Whoever has
+    withdrawn gets none.
+    """
     opened = parts.opened.get(number)
     if opened.campaign.held:
         raise Refused("nobody is invited to this campaign: a custodian holds its data", "settle it")
-    slots = range(len(opened.identities)) if invited.slots is None else invited.slots
+    gone = parts.store.withdrawn(number)
+    if not gone.keys().isdisjoint(invited.slots or ()):
+        raise Refused("somebody among them has withdrawn and takes no part any more", "leave her out")
+    slots = [slot for slot in range(len(opened.identities)) if slot not in gone] if invited.slots is None \
+        else invited.slots
     base = parts.settings.base_url
     return CodesModel(codes=[Code(id=opened.identities[slot], slot=slot, code=code, link=f"{base}/join#{code}")
                              for slot, code in parts.invitations.invite(number, slots)])
