@@ -15,11 +15,9 @@ import pytest
 from confide.campaign import Campaign, Home, State, Store
 from confide.campaign.own_code import code_digest
 from confide.campaign.own_runs import same_code
-from confide.contract import InvalidInput, Refused, RunFailed, kind
+from confide.contract import InvalidInput, Refused, RunFailed
 from confide.privacy.noise import JournalNoise, Noise
-from people.own_packages import installed_histogram
-
-WAYS = ("bus", "bicycle", "car", "on foot")
+from people.own_packages import commute, histogram_module, installed_histogram
 
 
 @pytest.fixture
@@ -30,16 +28,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def path(tmp_path: Path, site: Path) -> Path:
-    rows = "".join(f"{i},{WAYS[i % 3]}\n" for i in range(1, 451))
-    (tmp_path / "answers.csv").write_text("id,way\n" + rows)
-    (tmp_path / "commute.toml").write_text(kind("histogram").template)
-    return tmp_path / "commute.toml"
-
-
-def module() -> Any:
-    import private_histogram
-
-    return private_histogram
+    return commute(tmp_path)
 
 
 class Drawing:
@@ -48,7 +37,7 @@ class Drawing:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, fails: bool) -> None:
         self.drawn: list[list[int]] = []
         self.fails = fails
-        true = module().NoisyHistogram.run
+        true = histogram_module().NoisyHistogram.run
 
         def run(it: Any, data: Any, noise: Any) -> Any:
             outcome = true(it, data, noise)
@@ -58,7 +47,7 @@ class Drawing:
                     raise ValueError("by its own noise")
             return outcome
 
-        monkeypatch.setattr(module().NoisyHistogram, "run", run)
+        monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
 
 
 def state(path: Path) -> State:
@@ -92,8 +81,8 @@ def test_a_run_that_failed_gets_the_same_noise_again(path: Path, monkeypatch: py
 
 def test_a_run_that_fails_before_it_draws_is_begun(path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        true = module().NoisyHistogram.run
-        broken.setattr(module().NoisyHistogram, "run",
+        true = histogram_module().NoisyHistogram.run
+        broken.setattr(histogram_module().NoisyHistogram, "run",
                        lambda it, data, noise: 1 // 0 if noise.kind == "secure" else true(it, data, noise))
         with pytest.raises(RunFailed):
             Campaign.load(path).settle()
@@ -146,7 +135,7 @@ def test_who_withdraws_after_a_failure_ends_the_campaign(path: Path, monkeypatch
 
 def test_who_withdraws_during_a_run_that_ends_has_it_forgotten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with confide's own mechanisms: nobody has seen anything of that run."""
-    true, left = module().NoisyHistogram.run, ["7", "8"]
+    true, left = histogram_module().NoisyHistogram.run, ["7", "8"]
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         outcome = true(it, data, noise)
@@ -154,7 +143,7 @@ def test_who_withdraws_during_a_run_that_ends_has_it_forgotten(path: Path, monke
             Campaign.load(path).withdraw(left.pop())
         return outcome
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     settled = Campaign.load(path).settle()
     assert settled.fresh
     assert settled.outcome.shares["same_answer"].null_count == 0
@@ -198,7 +187,7 @@ def test_a_run_that_is_killed_goes_on_with_its_noise(path: Path, site: Path, tmp
 def test_after_the_charge_nothing_is_tried_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trial that fails then would keep people from their shares."""
     Campaign.load(path).settle()
-    monkeypatch.setattr(module().NoisyHistogram, "run", lambda *_: 1 // 0)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", lambda *_: 1 // 0)
     it = Campaign.load(path)
     assert it.settle().fresh is False
     assert it.share("7")
@@ -208,13 +197,13 @@ def test_after_the_charge_nothing_is_tried_out(path: Path, monkeypatch: pytest.M
 def test_what_is_charged_and_not_run_is_not_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         failed(path, broken)
-    true, seen = module().NoisyHistogram.run, list[str]()
+    true, seen = histogram_module().NoisyHistogram.run, list[str]()
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         seen.append(noise.kind)
         return true(it, data, noise)
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     assert Campaign.load(path).settle().fresh
     assert seen == ["secure"]
 
@@ -227,13 +216,13 @@ def test_what_another_installation_has_charged_is_not_tried_again(
     with Store(home=elsewhere) as store:
         assert Campaign.load(path).settle(store=store).fresh
     seen = list[str]()
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         seen.append(noise.kind)
         return true(it, data, noise)
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     file = Campaign.load(path).file
     assert Campaign(file, elsewhere).plan.mechanism
     assert seen == []
@@ -257,7 +246,7 @@ def test_code_in_no_file_is_not_charged(path: Path, monkeypatch: pytest.MonkeyPa
     typed = type("Typed", (), {"__module__": "typed_in"})
     with pytest.raises(InvalidInput, match="the code of typed_in lies in no file"):
         code_digest(typed())
-    monkeypatch.delattr(module(), "__file__")
+    monkeypatch.delattr(histogram_module(), "__file__")
     with pytest.raises(InvalidInput, match="lies in no file"):
         Campaign.load(path).settle()
     with Store() as store:

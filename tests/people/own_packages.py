@@ -1,4 +1,4 @@
-"""Packages with a kind of their own, as `pip install --target` leaves them."""
+"""Packages with a kind of their own, as `pip install --target` leaves them, and a campaign of the tutorial's."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from confide.contract import kind, kinds
 
-__all__ = ["CODE", "PACKAGE", "installed_histogram", "installed_module"]
+__all__ = ["CODE", "PACKAGE", "WAYS", "commute", "histogram_module", "installed_histogram", "installed_module"]
 
 PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "private_histogram"
 CODE = PACKAGE / "src" / "private_histogram" / "__init__.py"
+
+WAYS = ("bus", "bicycle", "car", "on foot")
+"""What people may answer."""
 
 
 def _forget() -> None:
@@ -58,3 +62,19 @@ def installed_histogram(target: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     name = project["name"].replace("-", "_")
     with installed_module(CODE, name, project["entry-points"]["confide.kinds"], target, monkeypatch) as found:
         yield found
+
+
+def commute(folder: Path) -> Path:
+    """A campaign of the package, where that is installed: 450 of 500 people answer, by three of four ways."""
+    rows = "".join(f"{i},{WAYS[i % 3]}\n" for i in range(1, 451))
+    (folder / "answers.csv").write_text("id,way\n" + rows)
+    path = folder / "commute.toml"
+    path.write_text(kind("histogram").template)
+    return path
+
+
+def histogram_module() -> Any:
+    """The package's one module, where it is installed."""
+    import private_histogram
+
+    return private_histogram

@@ -17,7 +17,7 @@ from confide.contract.guarantees import Truthfulness
 from confide.contract.kinds import kind
 from confide.contract.offering import Question, answer, best_guess, lies, unanswered
 from confide.contract.presentation import Section, Table
-from confide.people.guesses import guessed
+from confide.privacy.hiding import guess_at
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from people.all_kinds import KINDS, PEOPLES, campaign_of
 
@@ -71,11 +71,11 @@ def test_the_best_guess_is_the_corner_of_the_region() -> None:
 def test_guesses_of_losses_are_above_what_their_noise_allows() -> None:
     """Gaussian noise of every width: its exact odds are below each bound, and near that of its own loss."""
     for mu in (0.01, 0.3, 1.0, 4.0):
-        exact = guessed(GDP(mu))
+        exact = guess_at(GDP(mu))
         for loss in (ZCDP(mu**2 / 2), RenyiDP(2.0, mu**2)):
-            assert exact <= guessed(loss) <= 1.0
-        assert guessed(ApproxDP(GDP(mu).epsilon_at(1e-3), 1e-3)) >= exact
-    assert guessed(PureDP(math.inf)) == guessed(ZCDP(math.inf)) == guessed("unknown") == 1.0
+            assert exact <= guess_at(loss) <= 1.0
+        assert guess_at(ApproxDP(GDP(mu).epsilon_at(1e-3), 1e-3)) >= exact
+    assert guess_at(PureDP(math.inf)) == guess_at(ZCDP(math.inf)) == guess_at("unknown") == 1.0
 
 
 # ---- files

@@ -22,9 +22,7 @@ from confide.contract.offering import unanswered
 from confide.people import SlotRows
 from confide.privacy import PureDP
 from confide.privacy.noise import ForcedNoise, Noise
-from people.own_packages import CODE, installed_histogram
-
-WAYS = ("bus", "bicycle", "car", "on foot")
+from people.own_packages import CODE, WAYS, installed_histogram
 
 
 @pytest.fixture

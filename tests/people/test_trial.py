@@ -22,9 +22,7 @@ from confide.contract.kinds import PayoutTerms, TriedKind
 from confide.people import SlotRows
 from confide.people.made_up import made_up
 from people.all_kinds import KINDS, PEOPLES, campaign_of
-from people.own_packages import installed_histogram
-
-WAYS = ("bus", "bicycle", "car", "on foot")
+from people.own_packages import commute, histogram_module, installed_histogram
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,16 +37,7 @@ class Unknown(Billboard):
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A campaign of the tutorial's package, whose mechanism tests break."""
     with installed_histogram(tmp_path / "site", monkeypatch):
-        rows = "".join(f"{i},{WAYS[i % 3]}\n" for i in range(1, 451))
-        (tmp_path / "answers.csv").write_text("id,way\n" + rows)
-        (tmp_path / "commute.toml").write_text(kind("histogram").template)
-        yield tmp_path / "commute.toml"
-
-
-def module() -> Any:
-    import private_histogram
-
-    return private_histogram
+        yield commute(tmp_path)
 
 
 Break = Callable[[Any, Any, Any], Any]
@@ -69,7 +58,7 @@ def alone(it: Any, data: Any, noise: Any) -> Any:
 
 def altered(change: Callable[[Any], dict[str, Any]]) -> Break:
     def run(it: Any, data: Any, noise: Any) -> Any:
-        board = module().Counts(answer=it.levels, people=noise.discrete_laplace(it.scale, 4, stream="counts"))
+        board = histogram_module().Counts(answer=it.levels, people=noise.discrete_laplace(it.scale, 4, stream="counts"))
         shares = pa.table({"same_answer": np.zeros(it.people, np.int64)})
         return it._outcome(noise, **{"billboard": board, "shares": shares, **change(it)})
 
@@ -96,9 +85,9 @@ RUNS: dict[str, tuple[Break, str]] = {
         "same_answer": np.full(it.people, 10**6)})}), "is not the one that `decode` gives"),
     "a billboard of no known type": (altered(lambda it: {"billboard": Unknown(
         answer=it.levels, people=np.arange(4))}), "'Unknown' is not a type of this kind"),
-    "a billboard that cannot be written": (altered(lambda it: {"billboard": module().Counts(
+    "a billboard that cannot be written": (altered(lambda it: {"billboard": histogram_module().Counts(
         answer={"bus"}, people=np.arange(4))}), "set cannot be written to a manifest"),
-    "a billboard of objects": (altered(lambda it: {"billboard": module().Counts(
+    "a billboard of objects": (altered(lambda it: {"billboard": histogram_module().Counts(
         answer=it.levels, people=np.array([object()] * 4))}), "cannot be written to a manifest"),
 }
 
@@ -106,7 +95,7 @@ RUNS: dict[str, tuple[Break, str]] = {
 @pytest.mark.parametrize("name", RUNS)
 def test_a_broken_run_is_found_before_the_charge(name: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, says = RUNS[name]
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     with pytest.raises(InvalidInput, match=says) as caught:
         _ = Campaign.load(path).plan
     assert caught.value.field == "mechanism"
@@ -125,14 +114,14 @@ def test_a_broken_run_is_found_before_the_charge(name: str, path: Path, monkeypa
     (lambda it, record, index, billboard: 7, "`run` fails: "),
 ])
 def test_a_broken_decode(fault: Any, says: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module().NoisyHistogram, "decode", fault)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "decode", fault)
     with pytest.raises(InvalidInput, match=says):
         _ = Campaign.load(path).plan
 
 
 def test_a_decode_that_knows_more_than_the_public_files(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `run` left on the mechanism or the billboard is not there for whoever reads the files."""
-    true = module().NoisyHistogram.decode
+    true = histogram_module().NoisyHistogram.decode
     seen: list[Any] = []
 
     def decode(it: Any, record: Any, index: int, billboard: Any) -> Any:
@@ -141,7 +130,7 @@ def test_a_decode_that_knows_more_than_the_public_files(path: Path, monkeypatch:
             raise LookupError("gone")
         return true(it, record, index, billboard)
 
-    monkeypatch.setattr(module().NoisyHistogram, "decode", decode)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "decode", decode)
     with pytest.raises(InvalidInput, match=r"`decode` fails|`run` fails"):
         _ = Campaign.load(path).plan
 
@@ -152,7 +141,7 @@ def test_faults_of_the_kind_itself(path: Path, monkeypatch: pytest.MonkeyPatch) 
                               ("explain", lambda *_: 1 // 0, "explaining a share fails: ZeroDivisionError"),
                               ("payouts", lambda *_: terms, "paying shares by `payouts` fails: KeyError")):
         with monkeypatch.context() as broken:
-            broken.setattr(module().HistogramKind, name, fault, raising=False)
+            broken.setattr(histogram_module().HistogramKind, name, fault, raising=False)
             with pytest.raises(InvalidInput, match=what):
                 _ = Campaign.load(path).plan
 
@@ -161,7 +150,7 @@ def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch
     def run(it: Any, data: Any, noise: Any) -> Any:
         raise ValueError("\nlengths differ: 3 and 4\nand more of it")
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     with pytest.raises(InvalidInput, match=r"ValueError at test_trial.py:\d+: lengths differ: 3 and 4; mend"):
         _ = Campaign.load(path).plan
 
@@ -171,12 +160,12 @@ def test_noise_without_a_center_is_told_with_the_plan(path: Path, monkeypatch: p
     assert "Tried out" not in titles
 
     def run(it: Any, data: Any, noise: Any) -> Any:
-        board = module().Counts(answer=it.levels, people=noise.discrete_laplace(it.scale, 4, stream="counts"))
+        board = histogram_module().Counts(answer=it.levels, people=noise.discrete_laplace(it.scale, 4, stream="counts"))
         cells = {int(slot): row for batch in data for slot, row in zip(batch.index, batch.cells, strict=True)}
         shares = [it.decode(cells.get(slot), slot, board) for slot in range(it.people)]
         return it._outcome(noise, billboard=board, shares=pa.Table.from_pylist(shares))
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     *_, last = Campaign.load(path).plan.sections()
     assert last.title == "Tried out"
     (words,) = last.blocks[0].paragraphs
@@ -184,7 +173,7 @@ def test_noise_without_a_center_is_told_with_the_plan(path: Path, monkeypatch: p
 
 
 def test_the_fault_is_there_for_who_debugs(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(module().NoisyHistogram, "run", raising)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", raising)
     for debug in (False, True):
         monkeypatch.setenv("CONFIDE_DEBUG", "1" if debug else "")
         assert guarded(partial(app, ["plan", str(path)])) == 2
@@ -199,7 +188,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
     error: BaseException, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     """Broken by real records alone, which no made-up crowd has: nothing that it met is told."""
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         if sum(len(batch.index) for batch in data) == 450:
@@ -207,7 +196,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
         return true(it, data, noise)
 
     with monkeypatch.context() as broken:
-        broken.setattr(module().NoisyHistogram, "run", run)
+        broken.setattr(histogram_module().NoisyHistogram, "run", run)
         with pytest.raises(RunFailed, match="same campaign goes on under the same debit") as caught:
             Campaign.load(path).settle()
         assert "NoisyHistogram" in str(caught.value)
@@ -234,7 +223,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
 def test_what_only_real_records_break_is_never_published(
     wrong: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         outcome = true(it, data, noise)
@@ -246,11 +235,11 @@ def test_what_only_real_records_break_is_never_published(
         elif wrong == "an empty cell":
             shares = pa.table({"same_answer": [None, *shares["same_answer"].to_pylist()[1:]]})
         else:
-            board = module().Counts(answer=set(it.levels), people=board.people)
+            board = histogram_module().Counts(answer=set(it.levels), people=board.people)
         return it._outcome(noise, billboard=board, shares=shares)
 
     with monkeypatch.context() as broken:
-        broken.setattr(module().NoisyHistogram, "run", run)
+        broken.setattr(histogram_module().NoisyHistogram, "run", run)
         with pytest.raises(RunFailed):
             Campaign.load(path).settle()
     assert not Campaign.load(path).default_folder.exists()
@@ -264,14 +253,14 @@ def test_what_a_mechanism_remembers_of_made_up_people_is_not_published(
     text = path.read_text(encoding="utf-8")
     count = next(line for line in text.splitlines() if line.startswith("count = "))
     path.write_text(text.replace(count, "count = 450"), encoding="utf-8")  # small enough to be tried at its own size
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         if not hasattr(it, "_seen"):
             object.__setattr__(it, "_seen", list(data))
         return true(it, it._seen, noise)
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     people = Campaign.load(path).settle().outcome.billboard.people
     assert people[:3] == pytest.approx([150, 150, 150], abs=60)  # Laplace noise of scale 2 at most is within 60
 
@@ -280,7 +269,7 @@ def test_the_crowd_is_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """The file of answers is not there: no plan reads it."""
     (path.parent / "answers.csv").unlink()
     seen: list[tuple[int, list[float]]] = []
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         assert noise.kind == "simulated"
@@ -288,7 +277,7 @@ def test_the_crowd_is_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         seen.append((it.people, [cell for batch in batches for cell in batch.cells[:, 0].tolist()]))
         return true(it, batches, noise)
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     _ = Campaign.load(path).plan
     (_, nobody), (people, some) = seen
     assert (nobody, people, len(some), set(some)) == ([], 500, 375, {0.0, 1.0, 2.0, 3.0})
@@ -308,14 +297,14 @@ def test_of_many_people_a_thousand_are_tried(count: int, tried: int, path: Path)
 def test_a_kind_that_plans_no_small_campaign_is_tried_at_its_own_size(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = module().HistogramKind.plan
+    true = histogram_module().HistogramKind.plan
 
     def plan(it: Any, config: Any) -> Any:
         if config.people.count < 2_000:
             raise InvalidInput("people.count", "is too few")
         return true(it, config)
 
-    monkeypatch.setattr(module().HistogramKind, "plan", plan)
+    monkeypatch.setattr(histogram_module().HistogramKind, "plan", plan)
     for count, sizes in ((2_000, [2_000, 2_000]), (10**6, [])):
         path.write_text(kind("histogram").template.replace("count = 500 ", f"count = {count} "))
         file = Campaign.load(path).file
@@ -324,7 +313,8 @@ def test_a_kind_that_plans_no_small_campaign_is_tried_at_its_own_size(
 
 
 def test_records_that_are_no_rows_are_not_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module().HistogramKind, "one", lambda it, plan, batch, place: batch.cells[place], raising=False)
+    monkeypatch.setattr(histogram_module().HistogramKind, "one", lambda it, plan, batch, place: batch.cells[place],
+                        raising=False)
     file = Campaign.load(path).file
     (nobody,) = file.kind.trials(file.config, file.kind.plan(file.config))  # type: ignore[attr-defined]
     assert nobody.batches == ()
@@ -341,12 +331,12 @@ def test_kinds_of_the_house_are_not_tried_out(name: str) -> None:
 
 def test_batches_are_read_again_and_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As those of a store: a run may go over them twice."""
-    true = module().NoisyHistogram.run
+    true = histogram_module().NoisyHistogram.run
 
     def run(it: Any, data: Any, noise: Any) -> Any:
         assert [len(batch.index) for batch in data] == [len(batch.index) for batch in data]
         assert all(isinstance(batch, SlotRows) for batch in data)
         return true(it, data, noise)
 
-    monkeypatch.setattr(module().NoisyHistogram, "run", run)
+    monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
     _ = Campaign.load(path).plan

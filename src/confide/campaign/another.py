@@ -15,14 +15,13 @@ from typing import Literal
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE
-from confide.campaign.settlement import charge_of, data_set_charge
+from confide.campaign.settlement import charge_of, cost_of
 from confide.campaign.states import State
 from confide.campaign.store.store import Store
 from confide.campaign.store.transactions import Stored
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_json
 from confide.contract.kinds import Plan
-from confide.privacy.filter import Filter, price
 
 __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
 
@@ -67,10 +66,8 @@ def another_campaign(file: CampaignFile, plan: Plan, store: Store | None, *folde
     found = earlier_campaign(file, store, *folders)
     if found is None:
         return ""
-    asked = data_set_charge(file, plan)
-    cost = Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent
     return (f"this file differs from campaign {found.known.number}, {found}; running it is another campaign and "
-            f"charges {cost} anew")
+            f"charges {cost_of(file, plan)} anew")
 
 
 def check_meant(file: CampaignFile, plan: Plan, store: Store, *folders: Path) -> None:

@@ -26,10 +26,8 @@ neither settled nor paid before somebody has said that the original did not.
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,8 +38,7 @@ from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, make_folder, read_bytes, replace_private, sync, write_once
-from confide.contract.words import cause
+from confide.contract.files import check_private, locked, read_bytes, replace_private, sync, write_once
 from confide.privacy.noise.entropy import random_bytes
 
 __all__ = ["Home", "released_elsewhere"]
@@ -174,10 +171,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._note("begun", content)
-        if path.exists():
-            path.unlink(missing_ok=True)
-            sync(path.parent)
+        self._forget("begun", content)
 
     def sealed(self, content: str) -> tuple[int, str] | None:
         """What the journal of a campaign must go on from: the seal of its last attempt; None where there is none.
@@ -224,8 +218,7 @@ class Home:
         if self.final_round(content) != contracts:
             raise Refused("another round of contracts is final", "records may have been sent on it")
 
-    @contextmanager
-    def deciding(self, content: str) -> Iterator[None]:
+    def deciding(self, content: str) -> AbstractContextManager[None]:
         """Wait until nobody else decides on a campaign's round of contracts; the lock ends with its process.
 
         Args:
@@ -234,21 +227,7 @@ class Home:
         Raises:
             InvalidInput: nothing can be locked there.
         """
-        path = self.folder / "locks" / content
-        try:
-            make_folder(path.parent, private=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise InvalidInput("home", f"{path} cannot be written: {cause(error)}") from None
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            except OSError as error:
-                raise InvalidInput("home", f"{path} cannot be locked: {cause(error)}",
-                                   "keep the installation on a file system with locks") from None
-            yield
-        finally:
-            os.close(descriptor)
+        return locked("home", self.folder / "locks" / content)
 
     def restored(self, content: str) -> bool:
         """Whether a campaign came with a copy, and its original may have settled or paid it since.
@@ -272,10 +251,7 @@ class Home:
         Args:
             content: digest of what the campaign's file says.
         """
-        path = self._note("restored", content)
-        if path.exists():
-            path.unlink(missing_ok=True)
-            sync(path.parent)
+        self._forget("restored", content)
 
     def _note(self, kind: Literal["released", "charged", "begun", "contracts", "restored"], content: str) -> Path:
         """Where the installation notes something of a campaign, by the digest of what its file says."""
@@ -285,6 +261,13 @@ class Home:
         """What a note says; None where there is none."""
         path = self._note(kind, content)
         return read_bytes(kind, path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+
+    def _forget(self, kind: Literal["begun", "restored"], content: str) -> None:
+        """Remove a note durably; nothing, where there is none."""
+        path = self._note(kind, content)
+        if path.exists():
+            path.unlink(missing_ok=True)
+            sync(path.parent)
 
     def _secret(self, name: str) -> bytes:
         path = self.folder / name

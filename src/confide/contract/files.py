@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import glob
 import json
 import os
@@ -20,7 +21,7 @@ from pyarrow import ArrowException
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
 
-__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
+__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "locked", "make_folder", "parse_json",
            "private_folder", "read_bytes", "read_json", "reading", "replace_private", "sweep_drafts", "sync",
            "write_new", "write_once", "write_private"]
 
@@ -203,6 +204,33 @@ def sweep_drafts(path: Path) -> None:
     for each in path.parent.glob(f".{glob.escape(path.name)}-*"):
         if re.fullmatch(re.escape(f".{path.name}-") + "[a-z0-9_]{8}", each.name) and each.is_file():
             each.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(field: str, path: Path) -> Iterator[None]:
+    """Wait until nobody else holds a lock, and hold it; it ends with its process.
+
+    Args:
+        field: what to name in errors.
+        path: of a file that is made for it, and stays; its folder is made for its owner alone.
+
+    Raises:
+        InvalidInput: it cannot be written, or nothing can be locked there.
+    """
+    try:
+        make_folder(path.parent, private=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise InvalidInput(field, f"{path} cannot be written: {cause(error)}") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise InvalidInput(field, f"{path} cannot be locked: {cause(error)}",
+                               "keep it on a file system with locks") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_once(field: str, path: Path, data: str) -> None:

@@ -16,8 +16,8 @@ from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
-from confide.people.guesses import guessed
 from confide.privacy.covering import charged_for, composed, largest_delta
+from confide.privacy.hiding import guess_at
 
 __all__ = ["MechanismPlan", "promises_table"]
 
@@ -112,10 +112,10 @@ class MechanismPlan:
         promises = self.guarantees.privacy
         there = [each.loss for each in promises if each.whole and each.audience is audience] or [
             each.loss for each in promises if each.whole and audience in each.audience.sees]
-        found = [guessed(loss) for loss in there] or [1.0]
+        found = [guess_at(loss) for loss in there] or [1.0]
         if audience in charged_for(promises):
             try:
-                found.append(guessed(composed(self.mechanism.events(), largest_delta(promises))))  # type: ignore[arg-type] # Spend: an event
+                found.append(guess_at(composed(self.mechanism.events(), largest_delta(promises))))  # type: ignore[arg-type] # Spend: an event
             except InvalidInput:  # without a price nothing is known, and nothing is settled
                 return 1.0
         return max(found)

@@ -9,21 +9,19 @@ Source: spec data_market section 1 (ledger).
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, make_folder, read_json, reading, sync
-from confide.contract.words import cause
+from confide.contract.files import check_private, locked, read_json, reading, sync
 
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
@@ -176,19 +174,9 @@ class ReportBook:
             self._write((*kept, Answer(**{**asdict(agreed), "report": report})))
             return report
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self) -> AbstractContextManager[None]:
         """One writer at a time: two at once would draw twice."""
-        try:
-            make_folder(self.path.parent, private=True)
-            descriptor = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise InvalidInput("book", f"{self.path} cannot be written: {cause(error)}") from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        return locked("book", self.path.with_suffix(".lock"))
 
     def _write(self, answers: tuple[Answer, ...]) -> None:
         text = json.dumps({"format": _FORMAT, "answers": [asdict(each) for each in answers]}, indent=1)

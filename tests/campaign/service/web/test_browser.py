@@ -107,9 +107,7 @@ def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
-        page = chromium.new_page()
-        page.goto(f"{base}/join#{code}")
-        page.wait_for_url(f"{base}/mine")
+        page = at_offer(chromium, base, code)
         kept = page.evaluate("""async () => {
             const { followInstructions } = await import("/static/noise.js");
             const told = JSON.parse(document.getElementById("device").dataset.instructions);
@@ -129,9 +127,7 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
     with running(tmp_path) as (base, parts), in_brackets():
         number = opened_by(parts, "bits-unknown-costs")
         ((_, code), (_, other)) = parts.invitations.invite(number, [0, 1])
-        page = chromium.new_page()
-        page.goto(f"{base}/join#{code}")
-        page.wait_for_url(f"{base}/mine")
+        page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
         for typed, problem in (("much", "⟦This is no number.⟧"), ("0", "⟦This must be above 0.⟧")):
             page.locator("#field-worth").fill(typed)

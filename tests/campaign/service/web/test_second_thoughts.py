@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from campaign.service.web.walking import kept, leaving, opened_by, running
+from campaign.service.web.walking import at_offer, kept, leaving, opened_by, running
 
 
 def test_a_link_that_is_followed_where_codes_are_asked_for(chromium: Browser, tmp_path: Path) -> None:
@@ -34,9 +34,7 @@ def test_whoever_draws_before_she_has_chosen_goes_back(chromium: Browser, tmp_pa
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
-        page = chromium.new_page()
-        page.goto(f"{base}/join#{code}")
-        page.wait_for_url(f"{base}/mine")
+        page = at_offer(chromium, base, code)
         page.get_by_role("button", name="Draw what leaves this device").click()
         page.get_by_text("Nothing was drawn").wait_for()
         assert page.get_by_text("Your device drew it once").is_hidden()

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from campaign.service.web.walking import kept, opened_by, running
+from campaign.service.web.walking import at_offer, kept, opened_by, running
 from confide.campaign.service.shell.parts import Parts
 
 TABS = 6
@@ -121,9 +121,7 @@ def test_what_another_tab_drew_is_seen_before_it_is_sent(chromium: Browser, tmp_
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
         ((_, code),) = parts.invitations.invite(number, [0])
-        page = chromium.new_context().new_page()
-        page.goto(f"{base}/join#{code}")
-        page.wait_for_url(f"{base}/mine")
+        page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
         page.get_by_role("button", name="Draw what leaves this device").click()
         page.locator("#send").wait_for()
