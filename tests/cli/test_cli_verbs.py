@@ -18,7 +18,7 @@ from campaign.pages import self_contained
 from campaign.small import rows, tree, write
 from cli.commands import PLANTED, SCHEMA, VALIDATOR, Result, Run
 from confide.audit import AuditReport, AuditRow, Control
-from confide.campaign import Campaign
+from confide.campaign import Campaign, Store
 from confide.cli import output
 from confide.cli.failures import guarded
 from confide.contract import ConfideError, PublicOutcome, SolverFailed
@@ -153,6 +153,14 @@ def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
             "left: epsilon 1 of 7" in other.err)
     assert not (tmp_path / "other" / "out").exists()
     assert run("run", path, "--again").code == 2  # no such option
+
+
+def test_a_cancelled_campaign_is_refused_when_it_is_planned(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    with Store() as store:
+        store.cancel(store.open(Campaign.load(path).file, 1).number)
+    found = run("plan", path)
+    assert (found.code, "refused the campaign, and nothing renews a budget" in found.err) == (3, True)
 
 
 def test_run_in_another_store(run: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

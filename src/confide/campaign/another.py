@@ -16,7 +16,6 @@ from typing import Literal
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE
 from confide.campaign.settlement import charge_of, cost_of
-from confide.campaign.states import State
 from confide.campaign.store.store import Store
 from confide.campaign.store.transactions import Stored
 from confide.contract.errors import InvalidInput, Refused
@@ -24,8 +23,6 @@ from confide.contract.files import read_json
 from confide.contract.kinds import Plan
 
 __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
-
-_CHARGED = (State.CHARGED, State.RUN, State.SETTLED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +93,9 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
     if store is None:
         return None
     own = store.find(file)
-    if own is not None and own.state in _CHARGED:
+    if own is not None and own.state.charged:
         return None
-    charged = [each for each in store.campaigns() if each.state in _CHARGED]
+    charged = [each for each in store.campaigns() if each.state.charged]
     for folder in folders:
         content = _content(folder)
         for known in charged:

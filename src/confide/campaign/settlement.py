@@ -161,7 +161,7 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
     if store is None:
         return "admits", "The ledger admits the campaign: nothing was charged so far."
     known = store.find(file)
-    if known is not None and known.state in (State.CHARGED, State.SETTLED):
+    if known is not None and known.state.charged:
         return "charged", "The ledger has charged the campaign: a run costs nothing more."
     if known is not None and known.state is State.CANCELLED:
         return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
@@ -292,7 +292,7 @@ def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[An
                 yield codec.pack(batch)
         # A custodian's table stays where it is; that it can be opened was seen now, before anything is charged.
 
-    while known.state not in (State.CHARGED, State.SETTLED):
+    while not known.state.charged:
         if known.state not in (State.OPEN, State.CLOSED):
             raise _over(known)
         try:

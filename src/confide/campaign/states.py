@@ -29,6 +29,11 @@ class State(StrEnum):
     SETTLED = "settled"
     CANCELLED = "cancelled"
 
+    @property
+    def charged(self) -> bool:
+        """Whether the ledger has the campaign's debit, which stays."""
+        return self in (State.CHARGED, State.RUN, State.SETTLED)
+
 
 class Event(StrEnum):
     """What may happen to it."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["budget", "budget_section"]
 
-_CHARGED = (State.CHARGED, State.SETTLED)
 _FROM = {
     "ledger": "the ledger: what all campaigns so far have left of it",
     "file": "[budget] of the campaign file: no ledger here knows this data set",
@@ -57,7 +56,7 @@ def _budget(
     standing = None if store is None else next(
         (each for each in store.ledger(asked.account.name) if each.account == asked.account), None)
     known = None if store is None else store.find(campaign.file)
-    charged = known is not None and known.state in _CHARGED
+    charged = known is not None and known.state.charged
     asks_ledger = charged or (campaign.held and standing is not None)
     says = ledger_says(campaign.file, campaign.plan, store)[1] if asks_ledger else None
     found = BudgetModel(
@@ -75,7 +74,7 @@ def _refusal(
     account alone is asked: how each of them stands is not for the reader of a plan.
     """
     known = store.find(campaign.file)
-    if known is not None and known.state in _CHARGED:
+    if known is not None and known.state.charged:
         return None
     if known is not None and known.state is State.CANCELLED:
         return Refused("the ledger has refused the campaign, and nothing renews a budget")
