@@ -5,6 +5,10 @@ VENV ?= .venv
 DEMO_VENV ?= .venvs/demo
 BIN = $(VENV)/bin
 
+# Bytecode is kept even where the surroundings say otherwise: tests start hundreds of command lines and servers, and each
+# would compile the whole house again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-all lint types layers docs bench clean
 
 ## demo: the main job on 61,395 people's earnings, in an environment of its own
