@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
+from confide.contract.offering import best_guess, likelier
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import as_sentence
-from confide.search.campaign.pages_before import BASIS, beyond, grown
+from confide.search.campaign.pages_before import BASIS
 from confide.search.campaign.plan import SearchPlan
 from confide.search.releases import PublicRelease
 
@@ -81,7 +82,7 @@ def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
         )))),
         Section(title="What is promised, and to whom", blocks=(Text((
             *(as_sentence(each.sentence()) for each in plan.guarantees.privacy),
-            f"Of this very list: its probability changes by at most {grown(board.epsilon_spent)} when one protected "
+            f"Of this very list: its probability changes by at most {likelier(board.epsilon_spent)} when one protected "
             "person's contacts are changed, because so many searches were made. That is no promise beforehand, and "
             "says nothing about any delta.",
             f"To whom: to everybody who sees the list. {BASIS} How long the search took, and whom it examined, is not "
@@ -111,8 +112,8 @@ def explain(plan: SearchPlan) -> list[Section]:
         "This campaign publishes a list of those who were found to be members of a group. Nobody is paid, has a share "
         "of her own, or is told whether she was examined: this page says the same for every id.",
         "If your id is on the list, it says that you are a member, and nothing hides that. If it is not, the list "
-        f"would have come out the same way up to a factor of {grown(plan.loss.epsilon)}{but} whatever your contacts: "
-        f"who guesses between two versions of them is right at most {beyond(plan.loss.epsilon, delta):.1%} of the "
-        "time.",
+        f"would have come out the same way up to a factor of {likelier(plan.loss.epsilon)}{but} whatever your "
+        f"contacts: who guesses between two versions of them is right at most "
+        f"{best_guess(plan.loss.epsilon, delta):.1%} of the time.",
         "What you can do: read the list, and check what is said of it (confide verify PACK --key FINGERPRINT).",
     )),))]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Privacy
-from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer
+from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess, likelier
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.search.campaign.plan import SearchPlan
 
-__all__ = ["BASIS", "beyond", "described", "grown", "offer_sections", "plan_sections"]
+__all__ = ["BASIS", "described", "offer_sections", "plan_sections"]
 
 _NAMES = {
     "basic": "plain sum, at delta = 0 already", "calls: advanced": "advanced composition of whole searches",
@@ -38,17 +36,6 @@ _OPEN = (
     "anything that is not released: whom the operator examined, how many, the thresholds. They tell on contacts "
     "without bound, and are the operator's alone",
 )
-
-
-def grown(loss: float) -> str:
-    """The risk multiplier e^loss in words."""
-    return "unlimited" if loss > 700 else f"e^{loss:.4g} = {math.exp(loss):.4g}"
-
-
-def beyond(loss: float, delta: float = 0.0) -> float:
-    """How often a stranger who must guess between two networks, even money beforehand, is right at most."""
-    share = 1.0 if loss > 700 else (math.exp(loss) + delta) / (1 + math.exp(loss))
-    return min(1.0, share)
 
 
 def described(plan: SearchPlan) -> str:
@@ -123,15 +110,15 @@ def _says(promise: Guarantee) -> str:
 def _spends(plan: SearchPlan) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str, str]] = [
-        ("one search for a component", f"{it.epsilon:.4g}", grown(it.epsilon)),
-        (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", grown(plan.total)),
+        ("one search for a component", f"{it.epsilon:.4g}", likelier(it.epsilon)),
+        (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", likelier(plan.total)),
     ]
     if plan.sums:
         rows += [(f"but for a probability of delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
-                  grown(plan.loss.epsilon)),
-                 ("charged to the ledger", f"{plan.charged:.4g}", grown(plan.charged))]
+                  likelier(plan.loss.epsilon)),
+                 ("charged to the ledger", f"{plan.charged:.4g}", likelier(plan.charged))]
     if plan.printed is not None:
-        rows.append(("what the source claims of the same noise (false)", f"{plan.printed:.4g}", grown(plan.printed)))
+        rows.append(("what the source claims of the same noise (false)", f"{plan.printed:.4g}", likelier(plan.printed)))
     blocks: list[Block] = [Table(
         columns=("what", "epsilon", "how much likelier any list may get, at most"), rows=tuple(rows),
         note="The source counts a selection at half of what it costs, and a drawn threshold not at all. All searches "
@@ -229,10 +216,10 @@ def offer_sections(plan: SearchPlan) -> list[Section]:
         answer(Question.SEES, "The custodian knows the contacts, and who was examined. Everybody else sees the list, "
                               "and nothing more."),
         answer(Question.HIDES, "This is about your contacts, if you are not a member: whatever list is published"
-                               f"{but} is at most {grown(plan.loss.epsilon)} times as likely as if your contacts had "
-                               "been any others. A stranger who must guess between two versions of your contacts, even "
-                               f"money beforehand, is right at most {beyond(plan.loss.epsilon, delta):.1%} of the "
-                               f"time, whatever else she knows.{limit}",
+                               f"{but} is at most {likelier(plan.loss.epsilon)} times as likely as if your contacts "
+                               "had been any others. A stranger who must guess between two versions of your contacts, "
+                               f"even money beforehand, is right at most {best_guess(plan.loss.epsilon, delta):.1%} "
+                               f"of the time, whatever else she knows.{limit}",
                "It does not hide you if you are a member: the list says so, and your contacts with other members show "
                "in its order.",
                "It does not hide when it was published, which depends on contacts: no day was fixed."
