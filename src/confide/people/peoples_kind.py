@@ -104,7 +104,12 @@ class PeoplesKind:
     def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
         """column -> what she may have typed, from the batch of her record alone: as `typed` made it. Whoever asks tries
         it out (`confide.people.retyping`): where it is coded otherwise, she is shown nothing.
+
+        Raises:
+            NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
         """
+        if not isinstance(batch, SlotRows):
+            raise NotImplementedError(f"{type(self).__name__} does not say what was typed of {type(batch).__name__}")
         return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:

@@ -22,7 +22,7 @@ def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> 
     """column -> text, as she could have typed it; None where nothing that the kind says of it gives the same record.
 
     Args:
-        kind: a `PeoplesKind`.
+        kind: a `Kind`; one without the hook `retyped` (of `PeoplesKind`) says nothing.
         config: the campaign's tables.
         plan: of the campaign.
         identity: hers.
@@ -39,12 +39,14 @@ def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> 
         >>> retyped(it, config, plan, "7", report)
         {'law': '33.3', 'music': '100'}
     """
+    if not hasattr(kind, "retyped"):
+        return None  # a kind of one's own, made from nothing
+    slot = kind.roster(config).rank(identity)
     try:
-        slot = kind.roster(config).rank(identity)
         batch = kind.codec(plan).unpack(np.array([slot]), [report])
         said: Mapping[str, str | float] = kind.retyped(config, plan, batch)
-    except (ConfideError, NotImplementedError, AttributeError, LookupError, TypeError, ValueError):
-        return None  # a kind of one's own that stores something else
+    except (ConfideError, NotImplementedError):
+        return None  # a kind that stores something else, or bytes that it does not know
     for digits in _DIGITS:
         texts = {name: text if isinstance(text, str) else _short(text, digits) for name, text in said.items()}
         try:

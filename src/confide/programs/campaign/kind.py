@@ -98,12 +98,18 @@ class ProgramKind(PeoplesKind):
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
-        """What each cell says, where a row has one for each column; of bundles, the lines of the form."""
+        """What each cell says, where a row has one for each column; of bundles, the lines of the form.
+
+        Raises:
+            NotImplementedError: less is stored than was typed, as of a game whose costs come from the columns.
+        """
         coding = coding_of(config)
         if coding.bids is not None:
             lines = [f"{bundle} = {worth:.12g}" for bundle, worth in coding.bids.listed(batch.cells[0])]
             return {list_column(coding.bids): "\n".join(lines)}
         cells = batch.cells[0].tolist()
+        if len(cells) != len(coding.columns):
+            raise NotImplementedError("less is stored than was typed")
         return {each.name: each.typed(cell) for each, cell in zip(coding.columns, cells, strict=True)}
 
     def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:

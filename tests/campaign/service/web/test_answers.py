@@ -15,6 +15,7 @@ from campaign.service.parts import filled
 from campaign.service.web.test_pages import Browser
 from confide.campaign.service.access import Participant
 from confide.contract import kind
+from confide.people.peoples_kind import PeoplesKind
 from confide.people.retyping import retyped
 
 
@@ -89,6 +90,19 @@ def test_another_record_than_the_kind_says_is_not_shown(monkeypatch: pytest.Monk
     for said in ({"law": 13.0}, {"nothing": "7"}, {"law": "x"}):
         monkeypatch.setattr(type(it), "retyped", lambda *_, said=said: said)
         assert retyped(it, config, plan, "1", report) is None
+
+
+def test_a_kind_that_stores_something_else_says_nothing_and_a_fault_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    it = kind("matching")
+    config = it.config.model_validate(read_tables(it.template))
+    plan = it.plan(config)
+    _, report = it.submission(config, plan, "1", {"law": "12"})
+    monkeypatch.setattr(type(it), "retyped", PeoplesKind.retyped)  # which reads rows of cells; these are wishes
+    assert retyped(it, config, plan, "1", report) is None
+    monkeypatch.setattr(type(it), "retyped", lambda *_: {}["law"])
+    with pytest.raises(KeyError, match="law"):
+        retyped(it, config, plan, "1", report)
+    assert retyped(object(), config, plan, "1", report) is None
 
 
 def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
