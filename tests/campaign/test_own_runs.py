@@ -17,7 +17,7 @@ from confide.campaign.own_code import code_digest
 from confide.campaign.own_runs import same_code
 from confide.contract import InvalidInput, Refused, RunFailed
 from confide.privacy.noise import JournalNoise, Noise
-from people.own_packages import commute, histogram_module, installed_histogram
+from people.own_packages import commute, histogram_module, installed_histogram, installed_module
 
 
 @pytest.fixture
@@ -269,3 +269,57 @@ def test_the_outermost_package_counts(tmp_path: Path, monkeypatch: pytest.Monkey
     assert code_digest(it) != before
     monkeypatch.delitem(sys.modules, "whole")
     monkeypatch.delitem(sys.modules, "whole.inner")
+
+
+OWN_KIND = '''
+import numpy as np
+from confide.allocation.campaign import kind as theirs
+from confide.contract import InvalidInput
+
+SHOWN = []
+
+
+class OwnKind(theirs.MatchingKind):
+    name = "own-matching"
+    template = theirs.KIND.template.replace('kind = "matching"', 'kind = "own-matching"')
+    fails = True
+
+    def tables(self, plan, outcome):
+        SHOWN.append(np.asarray(outcome.billboard.prices).tolist())
+        if self.fails:
+            raise InvalidInput("prices", f"{SHOWN[-1]} cannot be shown")
+        return super().tables(plan, outcome)
+
+
+KIND = OwnKind()
+'''
+
+
+def test_a_kind_of_ones_own_on_a_mechanism_of_confides_is_one_release_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may fail by what it makes of the outcome: the same outcome again, of which nothing is told."""
+    module = tmp_path / "own.py"
+    module.write_text(OWN_KIND)
+    points = {"own-matching": "own_matching:KIND"}
+    with installed_module(module, "own_matching", points, tmp_path / "site", monkeypatch):
+        import own_matching
+
+        rows = "".join(f"{i},{i % 100},{i * 7 % 100},{i * 13 % 100},{i * 29 % 100}\n" for i in range(1, 601))
+        (tmp_path / "wishes.csv").write_text("id,algebra,drawing,law,music\n" + rows)
+        path = tmp_path / "own.toml"
+        path.write_text(own_matching.KIND.template)
+        for _ in range(3):
+            with pytest.raises(RunFailed, match="with the same noise") as caught:
+                Campaign.load(path).settle()
+            assert not any(str(price) in str(caught.value) for price in own_matching.SHOWN[-1])
+        assert len(set(map(tuple, own_matching.SHOWN))) == 1
+        code = tmp_path / "site" / "own_matching" / "__init__.py"
+        kept = code.read_text()
+        code.write_text(kept + "\n# another\n")
+        with pytest.raises(Refused, match="its code was changed since"):
+            Campaign.load(path).settle()
+        code.write_text(kept)
+        own_matching.OwnKind.fails = False  # what disturbed it is gone
+        board: Any = Campaign.load(path).settle().outcome.billboard
+        assert board.prices.tolist() == own_matching.SHOWN[0]

@@ -17,9 +17,9 @@ __all__ = ["code_digest", "is_ours"]
 _OURS = __name__.partition(".")[0]
 
 
-def is_ours(it: Mechanism | Kind) -> bool:
-    """Whether a mechanism or a kind comes with confide, and not from somebody else."""
-    return type(it).__module__.partition(".")[0] == _OURS
+def is_ours(*its: Mechanism | Kind) -> bool:
+    """Whether a mechanism, and its kind, come with confide: none of them from somebody else."""
+    return all(type(it).__module__.partition(".")[0] == _OURS for it in its)
 
 
 def code_digest(*objects: object) -> str:

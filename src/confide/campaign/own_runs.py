@@ -1,10 +1,10 @@
-"""Runs of a mechanism that is not confide's: one release for one charge, however often a run is begun.
+"""Runs of a mechanism or a kind that is not confide's: one release for one charge, however often a run is begun.
 
-Such a mechanism may fail by its own noisy answers. Were it begun again with other noise, how often it failed would tell
-more than one run, and nobody would have charged that. So the noise of its run is kept until the publication, as that of
-a run that waits (`confide.campaign.pausing`): the same run again fails in the same way, for nothing, and one that a
-crash ended goes on with the same noise. Noise serves one run of one code on one collection of records: with other code
-or other records nothing is run any more.
+Such a mechanism may fail by its own noisy answers, and such a kind by what it makes of an outcome. Were it begun again
+with other noise, how often it failed would tell more than one run, and nobody would have charged that. So the noise of
+its run is kept until the publication, as that of a run that waits (`confide.campaign.pausing`): the same run again
+fails in the same way, for nothing, and one that a crash ended goes on with the same noise. Noise serves one run of one
+code on one collection of records: with other code or other records nothing is run any more.
 
 Only where somebody withdraws while a run goes on, and the run ends well, is its outcome forgotten unseen and the next
 one drawn anew, as for confide's own mechanisms.
@@ -44,7 +44,7 @@ def charged_code(file: CampaignFile, plan: Plan) -> str:
     Raises:
         InvalidInput: the code lies in no file.
     """
-    return "" if is_ours(plan.mechanism) and is_ours(file.kind) else code_digest(plan.mechanism, file.kind)
+    return "" if is_ours(plan.mechanism, file.kind) else code_digest(plan.mechanism, file.kind)
 
 
 def tried_before(file: CampaignFile, plan: Plan, home: Home) -> bool:
@@ -63,7 +63,7 @@ def tried_before(file: CampaignFile, plan: Plan, home: Home) -> bool:
 
 @contextmanager
 def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[Noise]:
-    """The noise of a run: of a mechanism that is not confide's, the one that its first attempt was given.
+    """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
 
     Args:
         campaign: which is charged.
@@ -75,7 +75,7 @@ def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[No
         InvalidInput, StoreFailed: as of `kept_in`.
     """
     file, plan = campaign.file, campaign.plan
-    if is_ours(plan.mechanism):
+    if is_ours(plan.mechanism, file.kind):
         yield Noise.secure()
         return
     with kept_in(own_folder(file, store.home), file, store.home) as kept:
@@ -121,7 +121,7 @@ def published(campaign: Campaign, store: Store, number: int, release: Callable[[
     Returns:
         The same.
     """
-    if is_ours(campaign.plan.mechanism):
+    if is_ours(campaign.plan.mechanism, campaign.file.kind):
         return release()
     try:
         found = release()

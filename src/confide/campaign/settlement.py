@@ -10,9 +10,9 @@ ledger is charged before them.
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
 fresh noise; where a run may have to wait for something, with the noise that it had (`confide.campaign.pausing`), and so
-where the mechanism is not confide's (`confide.campaign.own_runs`). Of several settlers at once one publishes; the
-others forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several stores one
-releases: what an installation has released once, under its key, it settles nowhere else.
+where the mechanism or its kind is not confide's (`confide.campaign.own_runs`). Of several settlers at once one
+publishes; the others forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several
+stores one releases: what an installation has released once, under its key, it settles nowhere else.
 
 A run that fails has been charged for, and says so (`RunFailed`). What can be seen of a mechanism before that is seen
 when the campaign is planned (`confide.campaign.trial`).
@@ -68,7 +68,6 @@ from confide.privacy.noise import Noise
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
-    from confide.contract.mechanism import Mechanism
 
 __all__ = ["Settled", "amounts", "charge_of", "charged_once", "check_budget", "check_shares", "commit",
            "data_set_charge", "existing", "ledger_says", "settle", "simulate", "stored_outcome"]
@@ -330,15 +329,16 @@ def _released(
     file, plan = campaign.file, campaign.plan
     if codec is None:
         data, withdrawals = _held(campaign, store, progress), known.withdrawals
-        with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
+        with run_noise(campaign, store, withdrawals) as noise, charged_once(campaign):
             outcome = ran(plan.mechanism, data, noise, progress)
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
             data, withdrawals = taken.data, taken.withdrawals
             if isinstance(file.kind, ContractKind):
-                data = file.kind.answered(file.config, plan, file.folder, data, progress)
-            with run_noise(campaign, store, withdrawals) as noise, charged_once(plan.mechanism):
+                with charged_once(campaign):
+                    data = file.kind.answered(file.config, plan, file.folder, data, progress)
+            with run_noise(campaign, store, withdrawals) as noise, charged_once(campaign):
                 outcome = ran(plan.mechanism, data, noise, progress)
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
@@ -350,7 +350,7 @@ def _publish(
     campaign: Campaign, store: Store, number: int, outcome: Outcome | SimulatedOutcome, withdrawals: int,
     amounts: Iterable[list[tuple[int, int]]] = (),
 ) -> bool:
-    with charged_once(campaign.plan.mechanism):
+    with charged_once(campaign):
         if not isinstance(outcome, Outcome):
             raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
         if not campaign.held:
@@ -367,7 +367,7 @@ def _play_and_publish(
     with kept_noise(file, kind, store.home) as kept:
         same_code(campaign, kept.noise)
         data = _held(campaign, store, progress)
-        with charged_once(campaign.plan.mechanism, pausing=True):
+        with charged_once(campaign, pausing=True):
             outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
         day = kind.publish_on(file.config)
         if day is not None and _today() < day:  # the same run again gives the same outcome
@@ -399,14 +399,14 @@ def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:
 
 
 @contextmanager
-def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[None]:
+def charged_once(campaign: Campaign, *, pausing: bool = False) -> Iterator[None]:
     """Around what follows the charge: a fault says that the charge stays and how it goes on, and nothing of what it
     met, which may tell of records.
 
-    What confide's own mechanisms refuse is built from public parameters, and told as it is.
+    What confide's own mechanisms and kinds refuse is built from public parameters, and told as it is.
 
     Args:
-        mechanism: whose run it is.
+        campaign: whose run it is.
         pausing: whether its kind may have to wait, and says so by a refusal.
 
     Raises:
@@ -417,11 +417,12 @@ def charged_once(mechanism: Mechanism, *, pausing: bool = False) -> Iterator[Non
     except (StoreFailed, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # also what ends a process, such as `sys.exit`: its words may tell of records
-        if isinstance(error, ConfideError) and (pausing or is_ours(mechanism)):
+        ours = is_ours(campaign.plan.mechanism, campaign.file.kind)
+        if isinstance(error, ConfideError) and (pausing or ours):
             raise
         if _of_a_driver(error):  # the store tells it, without what it was about
             raise
-        raise RunFailed(type(mechanism).__name__, own=not is_ours(mechanism)) from error
+        raise RunFailed(type(campaign.plan.mechanism).__name__, own=not ours) from error
 
 
 def _of_a_driver(error: BaseException) -> bool:
