@@ -18,7 +18,7 @@ from confide.allocation.printed.settings import MatchingSetting, printed_error
 from confide.contract.claims import Finding
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.privacy.tree_blocks import finished_level, memberships
+from confide.privacy.tree_blocks import digits, finished_level, memberships, terms
 from confide.privacy.tree_bounds import chernoff_bound, source_bound
 
 __all__: list[str] = []
@@ -39,11 +39,13 @@ def _setting(rounds: int = _ROUNDS, people: int = _PLACES) -> MatchingSetting:
 
 
 def sums_of_a_count() -> Finding:
-    """How many partial sums the count at t = 3 is made of, beside log2 3."""
+    """How many partial sums the counter's count at t = 3 is made of, beside log2 3."""
     t = 3
-    found = bin(t).count("1")
-    worst = all(bin(t).count("1") <= math.floor(math.log2(t)) + 1 for t in range(1, 4096))
-    return Finding("holds-with-correction" if found > math.log2(t) and worst else "holds", math.log2(t), found)
+    made = {each: sum(digits(each, 2)) for each in range(1, 1024)}
+    corrected = all(made[each] <= terms(each, 2) <= math.floor(math.log2(each)) + 1 for each in made)
+    if not corrected:
+        return Finding("false", math.log2(t), made[t])
+    return Finding("holds-with-correction" if made[t] > math.log2(t) else "holds", math.log2(t), made[t])
 
 
 def blocks_of_a_count() -> Finding:
