@@ -65,7 +65,7 @@ _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
 _COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
-_UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's standard streams) is not seen"
+_UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
 _MEASURED = "promises of privacy that were measured"
 
 

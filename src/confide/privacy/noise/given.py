@@ -30,7 +30,7 @@ def given(source: Noise) -> Noise:
         >>> from confide.privacy.noise import RecordingNoise
         >>> heard = RecordingNoise(Noise.simulated(1))
         >>> type(given(heard)) is type(Noise.secure()), given(heard).audited, given(heard)
-        (True, False, <secure noise>)
+        (True, False, <secure noise, 0 streams drawn>)
         >>> _ = given(heard).laplace(2.0, 1, stream="price", center=[0.5])
         >>> heard.draws[0].center
         (Fraction(1, 2),)
@@ -54,7 +54,7 @@ class GivenNoise(Noise):
         return self._from.release_safe
 
     def __repr__(self) -> str:
-        return f"<{self.kind} noise>"
+        return f"<{self.kind} noise, {len(self._from._drawn)} streams drawn>"
 
     @property
     def _from(self) -> Noise:
