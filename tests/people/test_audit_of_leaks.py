@@ -92,6 +92,11 @@ def whole(cells: np.ndarray) -> int:
     return int(np.isfinite(cells[:, 0]).sum())
 
 
+def first_of_three(data: Any) -> float:
+    first = next(iter(data), None)
+    return float(first.cells[0, 0]) if first is not None and len(first.index) > 2 else 0.0
+
+
 SHOWN: dict[str, tuple[Any, Callable[[np.ndarray, Any, float], Any]]] = {
     "a function that vanishes at the ends": (NUMBER, lambda cells, *_: np.nansum(1 - np.abs(cells))),
     "level 1 of 20": (LEVELS, lambda cells, *_: np.sum(cells == 1)),
@@ -100,7 +105,7 @@ SHOWN: dict[str, tuple[Any, Callable[[np.ndarray, Any, float], Any]]] = {
     "exactly 13 yes": (YES, lambda cells, *_: np.nansum(cells) == 13),
     "more than 33 of 60": (YES, lambda cells, *_: np.nansum(cells) > 33),
     "ten people, half yes": (YES, lambda cells, *_: whole(cells) == 10 and np.nansum(cells) == 5),
-    "the first row of three or more": (YES, lambda cells, data, _: len(data[0].index) > 2 and data[0].cells[0, 0]),
+    "the first row of three or more": (YES, lambda cells, data, _: first_of_three(data)),
     "rarely": (NUMBER, lambda cells, _, answer: np.nansum(cells) if answer % 1.0 < 0.004 else 0),
     "the sum": (YES, lambda cells, *_: np.nansum(cells)),
 }
@@ -155,6 +160,10 @@ SAID: dict[str, tuple[Callable[[np.ndarray], Any], str, float]] = {
     "a warning": (warning, "warns of, prints or logs differs", np.inf),
     "standard output": (lambda cells: print(np.nansum(cells)), "warns of, prints or logs differs", np.inf),
     "standard error": (lambda cells: print(np.nansum(cells), file=sys.stderr), "prints or logs differs", np.inf),
+    "bytes, standard output": (lambda cells: sys.stdout.buffer.write(np.nansum(cells).tobytes()), "prints or", np.inf),
+    "bytes, standard error": (lambda cells: sys.stderr.buffer.write(np.nansum(cells).tobytes()), "prints or", np.inf),
+    "standard output as found": (lambda cells: print(np.nansum(cells), file=sys.__stdout__), "prints or", np.inf),
+    "standard error as found": (lambda cells: print(np.nansum(cells), file=sys.__stderr__), "prints or", np.inf),
     "a log": (lambda cells: logging.getLogger("a").warning("%s", np.nansum(cells)), "prints or logs differs", np.inf),
     "the same": (lambda _: print("counting"), "", 0.0),
 }

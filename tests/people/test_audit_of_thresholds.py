@@ -80,8 +80,8 @@ def test_sound_runs_are_left_alone_at_few_runs() -> None:
     assert list(stepping(run, LIKE, 1000, Unit.RECORD_ADDED_OR_REMOVED, 1)) == []
     assert len(ran) == 2 * PLACES
     assert max(ran) == 1000
-    assert list(stepping(run, LIKE, 600_000, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == 2 * PLACES  # too many cells
+    assert list(stepping(run, LIKE, 3_000_000, Unit.RECORD_REPLACED, 1)) == []
+    assert len(ran) == 2 * PLACES  # too many people
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 40])

@@ -58,7 +58,8 @@ from confide.contract.kinds import (
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
-from confide.contract.running import ran
+from confide.contract.running import Batches, ran
+from confide.people.submissions import Submissions
 from confide.privacy.covering import charged_for, check_covered, largest_delta
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
@@ -334,7 +335,7 @@ def _released(
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
-            data, withdrawals = taken.data, taken.withdrawals
+            data, withdrawals = Batches(taken.data), taken.withdrawals
             if isinstance(file.kind, ContractKind):
                 with charged_once(campaign):
                     data = file.kind.answered(file.config, plan, file.folder, data, progress)
@@ -461,6 +462,8 @@ def check_shares(shares: Any, slots: int) -> None:
 def _read(collection: Collection) -> Any:
     """What a run takes."""
     data = collection.data
+    if isinstance(data, Submissions):
+        return Batches(data)
     return data.read() if isinstance(data, HeldData) else data
 
 

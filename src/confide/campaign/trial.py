@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -31,9 +31,9 @@ from confide.contract.kinds import Plan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.running import ran
+from confide.contract.running import Batches, ran
 from confide.people.shares import written
-from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.noise import Noise, RecordingNoise, given
 
 __all__ = ["try_out"]
 
@@ -82,16 +82,6 @@ class _Heard(RecordingNoise):
         return False
 
 
-@dataclass(frozen=True, eq=False)
-class _Batches:
-    """Batches as a store gives them: read again and again, and neither counted nor picked."""
-
-    batches: Sequence[Any]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.batches)
-
-
 def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     """The streams of noise that `run` drew without a center."""
     with _told(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
@@ -104,7 +94,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
             batches = [codec.unpack(*codec.pack(batch)) for batch in batches]
     with _told(it, "`run`"):
         noise = _Heard(Noise.simulated(_SEED))
-        outcome = ran(it, _Batches(batches), noise)
+        outcome = ran(it, Batches(batches), given(noise))
     if not isinstance(outcome, SimulatedOutcome):
         raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
                      "end it with `return self._outcome(noise, billboard=..., shares=...)`")

@@ -124,6 +124,7 @@ class Mechanism(ABC):
         """The outcome's type follows the noise; diagnostics are dropped from a release.
 
         An audit's noise calls itself secure, so that no run knows that it is listened to; what it makes is a study.
+        Where nothing shows of the audit at all, it is an outcome as of a release, which the audit does not hand out.
         """
         release = noise.release_safe and not getattr(noise, "audited", False)
         common: dict[str, Any] = {

@@ -1,11 +1,13 @@
 """One run of a mechanism, called in the same way wherever it is settled, studied, tried out or audited.
 
 A run that takes `progress` is given something to call, always, and of the same type: a branch "where somebody listens"
-that only settlement takes would be settled without having been audited.
+that only settlement takes would be settled without having been audited. For the same reason records come as `Batches`
+in a settlement and in the audit of any mechanism, whatever reads them or makes them up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from inspect import signature
 from operator import index
 from typing import Any
@@ -13,8 +15,30 @@ from typing import Any
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.veiled import behind, put_behind
 
-__all__ = ["Told", "ran"]
+__all__ = ["Batches", "Told", "ran"]
+
+
+class Batches:
+    """Records as a run gets them: batches that are read again and again, and neither counted nor picked.
+
+    Args:
+        source: of the batches; each pass iterates it once.
+
+    Example:
+        >>> data = Batches(["some", "others"])
+        >>> list(data), list(data)
+        (['some', 'others'], ['some', 'others'])
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        put_behind(self, source)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from behind(self)
 
 
 class Told:
@@ -33,15 +57,16 @@ class Told:
         [(1, 3)]
     """
 
-    __slots__ = ("_listener",)
+    __slots__ = ("__weakref__",)
 
     def __init__(self, listener: Progress | None = None) -> None:
-        self._listener = listener
+        put_behind(self, listener)
 
     def __call__(self, done: int, total: int | None) -> None:
         it = index(done), None if total is None else index(total)
-        if self._listener is not None:
-            self._listener(*it)
+        listener = behind(self)
+        if listener is not None:
+            listener(*it)
 
 
 def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None = None) -> Outcome | SimulatedOutcome:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -26,7 +27,6 @@ from confide.audit import (
     charge_rows,
     completed,
     sampler_audit,
-    told_run,
 )
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
@@ -35,15 +35,17 @@ from confide.contract.mechanism import Mechanism
 from confide.people.charged_for_all import about_the_charge, as_promise
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
-from confide.people.made_up_pairs import met, random_pairs
+from confide.people.made_up_pairs import MOST, met, random_pairs
 from confide.people.overhearing import Failed, overheard
 from confide.people.own_modules import first_run, kept
 from confide.people.pair_words import pair_words
+from confide.people.settled_run import settled_run
 from confide.people.shares import written
 from confide.people.slot_rows import SlotRows
-from confide.people.stretching import corners, crowds, interior, neighbours
+from confide.people.stretching import CELLS, corners, crowds, interior, neighbours
 from confide.people.thresholds import stepping
 from confide.people.walking import Run, Walk, walk
+from confide.people.whole_crowds import built, whole_pairs
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -63,7 +65,7 @@ _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
 _COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
-_UNSEEN = "what a run does elsewhere (files, network, how long it takes) is not seen"
+_UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
 _MEASURED = "promises of privacy that were measured"
 
 
@@ -82,7 +84,8 @@ def audit_mechanism(
     the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
     promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
     part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
-    promise of privacy was measured, the report does not pass.
+    promise of privacy was measured, the report does not pass. Where more people are invited than an audit can make up
+    (`confide.people.whole_crowds`), pairs are of smaller crowds: such a row says so and holds no promise.
 
     Args:
         mechanism: with its public parameters.
@@ -113,9 +116,13 @@ def audit_mechanism(
         it = _attack(mechanism, roles, people, promise, count, seed)
         found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
-            note = row.note if row.flagged else row.note or _power(found, count, anew=anew)
+            note = row.note if row.flagged else row.note or _power(found, count, anew=anew, few=it.few)
             row = replace(row, note=note)
-            row = about_the_charge(row) if promise in beside else row.holding(promise)
+            if it.among and not row.flagged:  # what breaks among few is broken
+                row = row.smaller(it.among)
+            elif promise not in beside:
+                row = row.holding(promise)
+            row = about_the_charge(row) if promise in beside else row
         rows.append(row)
         unknown += row.verdict is Verdict.NOT_MEASURED
         step()
@@ -141,13 +148,15 @@ def audit_mechanism(
         bugs += planted
     rows += measured
     if not any(_measures_privacy(row, promises) for row in rows):
-        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured", unit="promises",
-                                      concern=Concern.PRIVACY))
+        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured"
+                                      + ("" if built(people, len(roles)) else " among so many people"),
+                                      unit="promises", concern=Concern.PRIVACY))
     elif unknown:
         rows.append(AuditRow.at_least(_MEASURED, float(len(attacked)), float(len(attacked) - unknown),
                                       "those that were not say why", unit="promises", concern=Concern.PRIVACY))
     step()
-    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING), _why_not)
+    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING),
+                     partial(_why_not, large=not built(people, len(roles))))
 
 
 _Pairs = Callable[[], Iterable[Neighbours]]
@@ -164,11 +173,13 @@ class _Attack:
         run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
         first: the same in modules that have run nothing yet; None where they cannot be imported anew.
         certain: the pairs that stretch it.
-        steps: those between which the run is seen to change.
+        steps: those of everybody, where that is many, and those between which the run is seen to change.
         random: the random ones.
         part: first words of the streams that it is about; "" for all.
         hidden: streams that are not published.
         words: of a pair.
+        few: whether of pairs of everybody there are few.
+        among: what the pairs are of, where it is less than the campaign; "" else.
         named: whether the streams of its part are known.
         seed: of the made-up noise.
     """
@@ -184,6 +195,8 @@ class _Attack:
     hidden: Mapping[str, HiddenPart]
     named: bool
     words: Callable[[Neighbours], str]
+    few: bool
+    among: str
     seed: int
 
     def walk(self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False) -> Walk:
@@ -217,30 +230,32 @@ def _attack(
     """The sound run that a promise is about, and the pairs on which it is walked."""
     central = promise.audience in _CENTRAL
 
-    def act(it: Mechanism, data: Any, noise: Noise) -> Any:
-        return told_run(it, data, noise) if central else drawn_locally(data, noise, it)
+    act = settled_run if central else drawn_locally
 
     def first(data: Any, noise: Noise) -> Any:
-        alone = first_run(mechanism, lambda it: act(it, data, noise))
-        return act(deepcopy(mechanism), data, noise) if alone is None else alone()
+        alone = first_run(mechanism, lambda it: act(data, noise, it))
+        return act(data, noise, deepcopy(mechanism)) if alone is None else alone()
 
     def run(data: Any, noise: Noise) -> Any:
-        return act(deepcopy(mechanism), data, noise)
+        return act(data, noise, deepcopy(mechanism))
 
     if central:
         certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
-        steps: _Pairs = lambda: stepping(run, roles, people, promise.unit, seed)  # noqa: E731
+        steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.unit),  # noqa: E731
+                                      stepping(run, roles, people, promise.unit, seed))
         random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
     else:
         certain = lambda: reports(roles, promise.unit)  # noqa: E731
         steps = tuple
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
     parts = mechanism.part_streams()
+    whole = not central or built(people, len(roles))
     return _Attack(
         mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None,
         part="" if promise.whole else parts.get(promise.part, ""),
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
+        few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
 
 
@@ -253,13 +268,14 @@ def _rule(rule: Any) -> HiddenPart:
     return found
 
 
-def _power(found: Walk, count: int, *, anew: bool) -> str:
+def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
     """What "kept" leaves open."""
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
     there = "" if anew else "; its modules could not be imported anew, so that what they keep between runs was there"
-    return f"{found.pairs:,} pairs are no proof{chance}; {_UNSEEN}{spoke}{there}"
+    own = "; of everybody few are walked, since these are many" if few else ""
+    return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
 
 def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
@@ -288,7 +304,7 @@ def _damped(run: Run, factor: float) -> Run:
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
     """Of each law that is asked for, whether secure draws have it."""
     heard = RecordingNoise(Noise.simulated(seed))
-    overheard(lambda: told_run(mechanism, next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard))
+    overheard(lambda: settled_run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard, mechanism))
     if local:
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
@@ -327,7 +343,9 @@ def _times(loss: Any, factor: float) -> Any:
     return replace(loss, **{name: factor * getattr(loss, name)})
 
 
-def _why_not(promise: Guarantee) -> str:
+def _why_not(promise: Guarantee, *, large: bool) -> str:
+    if large and isinstance(promise, Privacy) and promise.unit in RECORDS and promise.audience in _CENTRAL:
+        return "so many people are more than an audit makes up: it was walked among fewer"
     if isinstance(promise, Privacy) and promise.unit not in RECORDS:
         return f"the audit of any mechanism changes records, and this is about {promise.unit.value}"
     if isinstance(promise, Privacy):
@@ -363,7 +381,7 @@ def _decoded(
         return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
-    outcome, _ = overheard(lambda: told_run(mechanism, [crowd, alone], Noise.simulated(seed)))
+    outcome, _ = overheard(lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
     shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
     found, _ = overheard(lambda: differing(shares))
     for each in (outcome, shares, found):

@@ -14,7 +14,7 @@ from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.made_up_pairs import random_change
 from confide.people.stretching import changes, changes_between
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, given
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["RECORDS", "check_devices", "drawn_locally", "reports", "to_the_collector"]
@@ -30,7 +30,7 @@ def to_the_collector(promises: Guarantees) -> tuple[Privacy, ...]:
 
 def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
     """What leaves a device: the whole of `submit`."""
-    return mechanism.submit(record, None, noise)
+    return mechanism.submit(record, None, given(noise))
 
 
 def reports(roles: Sequence[Role], unit: Unit, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:

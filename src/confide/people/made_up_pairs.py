@@ -15,9 +15,11 @@ from confide.people.stretching import CELLS, Change, corners, together
 from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category, Numeric
 
-__all__ = ["met", "random_change", "random_pairs"]
+__all__ = ["MOST", "met", "random_change", "random_pairs"]
 
-_MOST = 200  # made-up people in a crowd that is not everybody
+MOST = 200
+"""Made-up people in a crowd that is not everybody, besides her whose record changes."""
+
 _SURELY = 0.99
 
 
@@ -53,7 +55,7 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Unit, count: int, see
     for _ in range(count):
         most = people - 1
         whole = draw.random() < 0.2 and most * len(roles) <= CELLS
-        others = most if whole else int(draw.integers(min(most, _MOST) + 1))
+        others = most if whole else int(draw.integers(min(most, MOST) + 1))
         slots = draw.choice(people, others + 1, replace=False)
         rows = np.column_stack([_cells(role, others, draw) for role in roles])
         yield together(slots[1:], rows, int(slots[0]), random_change(roles, unit, draw), draw.permutation(others + 1),

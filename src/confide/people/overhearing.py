@@ -1,8 +1,9 @@
 """What a run says besides what it returns: how it fails, what it warns of, prints and logs, at any level.
 
-The threads that it starts are heard, too, as long as it is waited for. Files, the network and the time that a run takes
-are not heard, nor is what other processes say, what a compiled library writes by itself, or what is said through a
-stream or a handler that was set up before and is no standard one.
+The threads that it starts are heard, too, as long as it is waited for. Of the standard streams, as they are now and as
+Python found them, text and bytes are heard. Files, the network and the time that a run takes are not, nor is what other
+processes say, what a compiled library writes by itself, what goes to a file descriptor past the streams (`os.write`,
+`/dev/stdout`), or what is said through a stream or a handler that was set up before and is no standard one.
 """
 
 from __future__ import annotations
@@ -79,8 +80,6 @@ def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
 def _listening(heard: Overheard) -> Iterator[None]:
     """Whatever this thread and those that it starts say is heard, and nothing else is: others may listen, too."""
     own = threading.get_ident()
-    out: Any = _Ear("print", sys.stdout)
-    err: Any = _Ear("print", sys.stderr)
     started: list[threading.Thread] = []
     with warnings.catch_warnings():
         others = warnings.showwarning
@@ -91,14 +90,12 @@ def _listening(heard: Overheard) -> Iterator[None]:
                 others(message, category, *more, **named)
 
         warnings.showwarning = show
-        sys.stdout, sys.stderr = out, err
         before = _EARS.listen(own, (heard.said, heard.beside, started))
         try:
             yield
         finally:
             heard.left = _waited(started)
             _EARS.leave(own, before)
-            sys.stdout, sys.stderr = out.beside, err.beside
 
 
 def _waited(started: list[threading.Thread]) -> int:
@@ -111,17 +108,19 @@ def _waited(started: list[threading.Thread]) -> int:
 
 _Words = list[tuple[str, str]]
 _Ears = tuple[_Words, _Words, list[threading.Thread]]
+_STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 class _Listeners:
-    """Who is listened to, by thread. While there is anybody, each line that is logged and each thread that is started
-    is looked at; what others log and start is as it was.
+    """Who is listened to, by thread. While there is anybody, each line that is logged, each thread that is started and
+    what is written to a standard stream is looked at; what others log, start and write is as it was.
     """
 
     def __init__(self) -> None:
         self._heard: dict[int, _Ears] = {}
         self._lock = threading.Lock()
         self._sound: tuple[Any, Any, Any] | None = None
+        self._streams: dict[str, Any] = {}
 
     def tell(self, how: str, words: str) -> bool:
         """Note what the current thread says, if it is one that is listened to."""
@@ -148,6 +147,8 @@ class _Listeners:
             if not self._heard and self._sound is not None:
                 logging.Logger.isEnabledFor, logging.Logger.handle, threading.Thread.start = self._sound  # type: ignore[method-assign]
                 self._sound = None
+                for name, stream in self._streams.items():
+                    setattr(sys, name, stream)
 
     def _begin(self) -> None:
         enabled, handle, start = self._sound = (logging.Logger.isEnabledFor, logging.Logger.handle,
@@ -172,6 +173,10 @@ class _Listeners:
         logging.Logger.isEnabledFor = is_enabled  # type: ignore[method-assign, assignment]
         logging.Logger.handle = handled  # type: ignore[method-assign, assignment]
         threading.Thread.start = started  # type: ignore[method-assign, assignment]
+        self._streams = {name: getattr(sys, name) for name in _STREAMS}
+        for name, stream in self._streams.items():
+            if stream is not None:  # as without a terminal
+                setattr(sys, name, _Ear(stream))
 
     def _heard_run(self, run: Callable[[], None], ears: _Ears) -> Callable[[], None]:
         def heard_run() -> None:
@@ -193,16 +198,36 @@ _EARS = _Listeners()
 class _Ear:
     """A stream of which threads that are listened to are heard, and the others write where they wrote."""
 
-    def __init__(self, name: str, beside: Any) -> None:
-        self.beside = beside
-        self._name = name
+    def __init__(self, beside: Any) -> None:
+        self._beside = beside
 
-    def write(self, text: str) -> int:
-        return len(text) if _EARS.tell(self._name, text) else int(self.beside.write(text))
+    def write(self, text: Any) -> int:
+        if not isinstance(text, str):  # who tries bytes learns that they go to `buffer`
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        return len(text) if _EARS.tell("print", text) else int(self._beside.write(text))
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
             self.write(line)
 
+    @property
+    def buffer(self) -> Any:
+        return _ByteEar(self._beside.buffer)
+
+    def detach(self) -> Any:
+        return self.buffer
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.beside, name)
+        return getattr(self._beside, name)
+
+
+class _ByteEar(_Ear):
+    """The same of the bytes below a stream of text."""
+
+    def write(self, text: Any) -> int:
+        said = bytes(text)
+        return len(said) if _EARS.tell("bytes", said.decode("latin-1")) else int(self._beside.write(text))
+
+    @property
+    def raw(self) -> Any:
+        return _ByteEar(self._beside.raw)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.audit import Neighbours
 from confide.people.column_rows import Role
@@ -17,6 +17,8 @@ __all__ = ["pair_words", "record_words"]
 
 _KINDS = 3  # different records of the others that are told, at most
 _COLUMNS = 6  # of a record that are told
+
+_Ints = NDArray[np.int64]
 
 
 def record_words(record: Any, roles: Sequence[Role]) -> str:
@@ -58,19 +60,37 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
     """
     if not isinstance(pair.first, list):
         return f"{record_words(pair.first, roles)} against {record_words(pair.second, roles)}"
-    first, second = _by_slot(pair.first), _by_slot(pair.second)
-    changed = [slot for slot in first if first[slot] != second.get(slot)]
-    others = [record for slot, record in first.items() if slot not in changed]
-    said = f"a crowd of {len(first):,}: " + (", ".join(
-        f"{record_words(first[slot], roles)} against {record_words(second.get(slot), roles)}"
-        + (f" in slot {slot}" if others else "") for slot in changed) or "the same twice, in another order")
-    counts = Counter(others)
-    if 0 < len(counts) <= _KINDS:
-        said += ", beside " + " and ".join(f"{count:,} with {record_words(record, roles)}"
-                                           for record, count in counts.items())
+    known, seen = dict[tuple[float, ...], int](), dict[Any, _Ints]()
+    slots, ranks = _ranked(pair.first, known, seen)
+    there, others = _ranked(pair.second, known, seen)
+    second = np.full(1 + max(slots.max(initial=-1), there.max(initial=-1)), -1)
+    second[there] = others
+    same = second[slots] == ranks
+    records: list[Any] = [*known, None]  # which is that of rank -1
+    said = f"a crowd of {len(slots):,}: " + (", ".join(
+        f"{record_words(records[rank], roles)} against {record_words(records[second[slot]], roles)}"
+        + (f" in slot {slot}" if same.any() else "")
+        for slot, rank in zip(slots[~same].tolist(), ranks[~same].tolist(), strict=True))
+        or "the same twice, in another order")
+    kinds, at, counts = np.unique(ranks[same], return_index=True, return_counts=True)
+    if 0 < len(kinds) <= _KINDS:
+        said += ", beside " + " and ".join(f"{counts[k]:,} with {record_words(records[kinds[k]], roles)}"
+                                           for k in np.argsort(at))
     return said
 
 
-def _by_slot(batches: Sequence[SlotRows]) -> dict[int, tuple[float, ...]]:
-    return {int(slot): tuple(np.asarray(cells, np.float64).tolist())
-            for batch in batches for slot, cells in zip(batch.index, batch.cells, strict=True)}
+def _ranked(
+    batches: Sequence[SlotRows], known: dict[tuple[float, ...], int], seen: dict[Any, _Ints]
+) -> tuple[_Ints, _Ints]:
+    """All slots, and which of the known records each has; rows that lie at one place in memory are looked at once."""
+    slots, ranks = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for batch in batches:
+        cells = batch.cells
+        place = (cells.ctypes.data, cells.shape, cells.strides)
+        if place not in seen:
+            rows, which = np.unique(cells, axis=0, return_inverse=True)
+            found = np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()], np.int64)
+            seen[place] = found[which.reshape(-1)]
+        slots.append(batch.index)
+        ranks.append(seen[place])
+    return np.concatenate(slots), np.concatenate(ranks)

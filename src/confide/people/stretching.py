@@ -185,7 +185,7 @@ def changes(roles: Sequence[Role], unit: Unit) -> list[Change]:
 
 def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
     """The records of everybody else, (m, c) with m < people: nobody, all alike at either end, some of each, and
-    everybody, unless these would be more than a million cells.
+    everybody, unless these would be more than a million cells: of such `confide.people.whole_crowds` has a few pairs.
 
     Args:
         roles: of the columns.

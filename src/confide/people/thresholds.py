@@ -26,6 +26,7 @@ from confide.people.column_rows import Role
 from confide.people.overhearing import Failed, overheard
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import CELLS, corners, ends_moved
+from confide.people.whole_crowds import built, of_records
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["PLACES", "stepping"]
@@ -40,11 +41,12 @@ _Path = Callable[[int], list[SlotRows]]
 def stepping(
     run: Callable[[Any, Noise], Any], roles: Sequence[Role], people: int, unit: Unit, seed: int
 ) -> Iterator[Neighbours]:
-    """Neighbours along some paths between which what is shown changes; none where a crowd is more than a million cells.
+    """Neighbours along some paths between which what is shown changes; none where a crowd is too large to be made up
+    (`confide.people.whole_crowds`).
 
     The paths: nobody, to everybody at the last ends of columns; half of the people at the first ends, and the others
     coming with the last ones; and where records are replaced, everybody at first ends, to everybody at the last ones,
-    of all columns and of each by itself.
+    of all columns and of each by itself, but where everybody is more than a million cells of all alone.
 
     Args:
         run: the mechanism itself.
@@ -53,7 +55,7 @@ def stepping(
         unit: of the promise.
         seed: of the noise.
     """
-    if people * len(roles) > CELLS:
+    if not built(people, len(roles)):
         return
     for length, path in _paths(roles, people, unit):
         seen: dict[int, tuple[Any, ...]] = {}
@@ -92,20 +94,15 @@ def _paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[tuple[int
     """(length, path): slots move in order, so that the last one that moved is the slot before how many have."""
     first = corners(roles)[0]
     last = ends_moved(roles, range(len(roles)))
-    yield people, lambda moved: [_rows(0, np.tile(last, (moved, 1)))]
+    yield people, lambda moved: of_records(0, [(last, moved)])
     half = people // 2
-    yield people - half, lambda moved: [_rows(0, np.tile(last, (moved, 1))),
-                                        _rows(people - half, np.tile(first, (half, 1)))]
+    yield people - half, lambda moved: [*of_records(0, [(last, moved)]), *of_records(people - half, [(first, half)])]
     if unit is Unit.RECORD_ADDED_OR_REMOVED:
         return
-    columns = [range(len(roles))] if len(roles) == 1 else [range(len(roles)), *([k] for k in range(len(roles)))]
-    for moving in columns:
+    alone = [] if len(roles) == 1 or people * len(roles) > CELLS else [[k] for k in range(len(roles))]
+    for moving in (range(len(roles)), *alone):
         yield people, partial(_replaced, first, ends_moved(roles, moving), people)
 
 
 def _replaced(before: NDArray[np.float64], after: NDArray[np.float64], people: int, moved: int) -> list[SlotRows]:
-    return [_rows(0, np.vstack([np.tile(after, (moved, 1)), np.tile(before, (people - moved, 1))]))]
-
-
-def _rows(start: int, cells: NDArray[np.float64]) -> SlotRows:
-    return SlotRows(np.arange(start, start + len(cells)), cells)
+    return of_records(0, [(after, moved), (before, people - moved)])

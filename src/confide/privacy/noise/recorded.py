@@ -5,7 +5,8 @@ whatever the centers are, and writes down what was asked. So a mechanism can be 
 set along one and the same public history: what differs is in the centers, and what it publishes must not differ.
 
 Both say of themselves what secure noise says: a run that does another thing in an audit than in a release shows it
-there. What is made with them is no release all the same (`Noise.audited`).
+there. What is made with them is no release all the same (`Noise.audited`). `given` puts noise before them that tells
+nothing of them at all.
 """
 
 from __future__ import annotations

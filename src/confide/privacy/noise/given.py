@@ -1,0 +1,122 @@
+"""The noise that a run gets: one class of it, wherever the noise comes from.
+
+Whether secure noise is drawn, kept in a journal, written down by an audit or forced by it: a run that looked at what it
+was given would do one thing in the audit and another in the release. So `Noise.secure()` is of this class, settlement
+gives nothing else, and the audit of any mechanism puts its own noise behind it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.veiled import behind, put_behind
+from confide.privacy.noise.arguments import Center, Points, Stream, StreamName
+from confide.privacy.noise.base import Noise, RealLaw
+from confide.privacy.noise.discrete import DiscreteLaw
+
+__all__ = ["GivenNoise", "given"]
+
+
+def given(source: Noise) -> Noise:
+    """Noise as a run gets it. It says of itself what its source says, but not whether an audit listens.
+
+    Args:
+        source: where the answers come from, and who hears what is asked for.
+
+    Example:
+        >>> from confide.privacy.noise import RecordingNoise
+        >>> heard = RecordingNoise(Noise.simulated(1))
+        >>> type(given(heard)) is type(Noise.secure()), given(heard).audited, given(heard)
+        (True, False, <secure noise, 0 streams drawn>)
+        >>> _ = given(heard).laplace(2.0, 1, stream="price", center=[0.5])
+        >>> heard.draws[0].center
+        (Fraction(1, 2),)
+    """
+    return source if isinstance(source, GivenNoise) else GivenNoise(source)
+
+
+class GivenNoise(Noise):
+    """Passes every request on as it is, and every answer back. See `given`."""
+
+    def __init__(self, source: Noise) -> None:
+        super().__init__()
+        put_behind(self, source)
+
+    @property
+    def kind(self) -> str:
+        return self._from.kind
+
+    @property
+    def release_safe(self) -> bool:
+        return self._from.release_safe
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} noise, {len(self._from._drawn)} streams drawn>"
+
+    @property
+    def _from(self) -> Noise:
+        source: Noise = behind(self)
+        return source
+
+    def laplace(
+        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        return self._from.laplace(scale, size, stream=stream, center=center, grid=grid)
+
+    def gaussian(
+        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        return self._from.gaussian(sigma, size, stream=stream, center=center, grid=grid)
+
+    def vector_laplace(
+        self, scale: float | Fraction, dimension: int, *, stream: Stream, center: Center | None = None,
+        stretch: ArrayLike | None = None, grid: int = 30,
+    ) -> NDArray[np.float64]:
+        return self._from.vector_laplace(scale, dimension, stream=stream, center=center, stretch=stretch, grid=grid)
+
+    # The other requests tell all of themselves further on; these serve who wraps the noise that a run was given, too.
+
+    def _claim(self, stream: Stream) -> StreamName:
+        return self._from._claim(stream)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._from._lattice(law, scale, center, shape, stream)
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._from._integers(law, scale, shape, stream)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._from._reals(law, scale, points, grid, shape, stream)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._from._vector(scale, points, stretch, grid, stream)
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._from._channel(table, inputs, stream)
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return self._from._selection(logits, count, stream)
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        return self._from._split(people, stream)
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        return self._from._exponential(shape, stream)
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return self._from._words(shape, stream)
