@@ -184,7 +184,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "round":
                 parts.rounds.draw_up(it, str(form.get("without", "")).replace(",", " ").split())
             case "final":
-                parts.rounds.finish(it)
+                parts.rounds.finish(it, _whole(str(form.get("round", "")), "round"))
             case "approve":
                 settled_campaign(it, parts.store).approve_payouts(str(form.get("code", "")), store=parts.store)
             case "export":
@@ -283,6 +283,7 @@ def _export(parts: PartsOf, campaign: Campaign, number: int, form: Form) -> Resp
 
 def _version(form: Form) -> int:
     """Which version of a draft somebody has read.
+                round=None if drawn is None else drawn.number,
 
     Raises:
         InvalidInput: the form does not say.

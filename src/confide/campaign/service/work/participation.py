@@ -222,8 +222,7 @@ class Participation:
         config, plan = campaign.file.config, campaign.plan
         if self._check_asked(opened, who) == "report":
             judge(kind.asked_first(config, plan), values)
-            row = kind.reported(config, plan, identity, values)
-            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+            Rounds(self._store).report(opened, who.slot, kind.reported(config, plan, identity, values))
             return
         check_row(self._device(opened, kind, who), values)
         contract = self.contract(who)
