@@ -130,7 +130,8 @@ def draw_up(
 
 
 def finish(
-    campaign: Campaign, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None
+    campaign: Campaign, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None,
+    number: int | None = None,
 ) -> Round:
     """Make the round final; what was final stays so. The ledger is charged: records are sent from here on.
 
@@ -139,14 +140,19 @@ def finish(
         store: where it will be settled.
         home: whose key signs; default `Home.default()`.
         check: asked, before anything is noted, whether the round may become final; raises where it may not.
+        number: of the round that was read; None makes final whichever stands.
 
     Raises:
-        Refused: there is none; another one was final; or this is a copy, whose original may have made one final.
+        Refused: there is none, or another one than was read; another one was final; or this is a copy, whose original
+            may have made one final.
         BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
     with home.deciding(file.digest):
         found = round_of(file, home)
+        if number is not None and number != found.number:
+            now = f"round {found.number} {'is final' if found.final else 'stands'}"
+            raise Refused(f"{now}, and not round {number}", "it was drawn up meanwhile: look at it first")
         if found.final:
             return found
         known = store.find(file)

@@ -27,7 +27,8 @@ neither settled nor paid before somebody has said that the original did not.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +39,7 @@ from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, locked, read_bytes, replace_private, sync, write_once
+from confide.contract.files import check_private, is_locked, locked, read_bytes, replace_private, sync, write_once
 from confide.privacy.noise.entropy import random_bytes
 
 __all__ = ["Home", "released_elsewhere"]
@@ -228,6 +229,38 @@ class Home:
             InvalidInput: nothing can be locked there.
         """
         return locked("home", self.folder / "locks" / content)
+
+    @contextmanager
+    def drawing_up(self, content: str) -> Iterator[None]:
+        """Hold what people have handed in as it is, while contracts are drawn up from it. Several may; it ends with its
+        process.
+
+        Whoever takes what people hand in asks `is_drawing_up` before, and holds `deciding` until it is stored.
+
+        Args:
+            content: digest of what the campaign's file says.
+
+        Raises:
+            InvalidInput: nothing can be locked there.
+        """
+        with ExitStack() as stack:
+            with self.deciding(content):  # whoever is about to store something has done so
+                stack.enter_context(locked("home", self._drawing(content), shared=True))
+            yield
+
+    def is_drawing_up(self, content: str) -> bool:
+        """Whether contracts are drawn up just now; for whoever holds `deciding`.
+
+        Args:
+            content: digest of what the campaign's file says.
+
+        Raises:
+            InvalidInput: nothing can be locked there.
+        """
+        return is_locked("home", self._drawing(content))
+
+    def _drawing(self, content: str) -> Path:
+        return self.folder / "locks" / f"{content}.drawing"
 
     def restored(self, content: str) -> bool:
         """Whether a campaign came with a copy, and its original may have settled or paid it since.

@@ -21,9 +21,9 @@ from pyarrow import ArrowException
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
 
-__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "locked", "make_folder", "parse_json",
-           "private_folder", "read_bytes", "read_json", "reading", "replace_private", "sweep_drafts", "sync",
-           "write_new", "write_once", "write_private"]
+__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "is_locked", "locked", "make_folder",
+           "parse_json", "private_folder", "read_bytes", "read_json", "reading", "replace_private", "sweep_drafts",
+           "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
@@ -207,30 +207,70 @@ def sweep_drafts(path: Path) -> None:
 
 
 @contextmanager
-def locked(field: str, path: Path) -> Iterator[None]:
+def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
     """Wait until nobody else holds a lock, and hold it; it ends with its process.
 
     Args:
         field: what to name in errors.
         path: of a file that is made for it, and stays; its folder is made for its owner alone.
+        shared: hold it together with others who share it, so that only those wait who do not.
 
     Raises:
         InvalidInput: it cannot be written, or nothing can be locked there.
     """
+    with _lockable(field, path) as descriptor:
+        _lock(field, path, descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+
+
+def is_locked(field: str, path: Path) -> bool:
+    """Whether somebody holds a lock just now; nobody waits. Of two who ask at once, one may be told of the other.
+
+    Args:
+        field: what to name in errors.
+        path: as for `locked`.
+
+    Raises:
+        InvalidInput: it cannot be written, or nothing can be locked there.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "lock"
+        ...     with locked("home", path, shared=True), locked("home", path, shared=True):
+        ...         held = is_locked("home", path)
+        ...     held, is_locked("home", path)
+        (True, False)
+    """
+    with _lockable(field, path) as descriptor:
+        try:
+            _lock(field, path, descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+@contextmanager
+def _lockable(field: str, path: Path) -> Iterator[int]:
+    """A file of a lock, open: closing it ends the lock."""
     try:
         make_folder(path.parent, private=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise InvalidInput(field, f"{path} cannot be written: {cause(error)}") from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError as error:
-            raise InvalidInput(field, f"{path} cannot be locked: {cause(error)}",
-                               "keep it on a file system with locks") from None
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _lock(field: str, path: Path, descriptor: int, how: int) -> None:
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:  # only where nobody waits
+        raise
+    except OSError as error:
+        raise InvalidInput(field, f"{path} cannot be locked: {cause(error)}",
+                           "keep it on a file system with locks") from None
 
 
 def write_once(field: str, path: Path, data: str) -> None:

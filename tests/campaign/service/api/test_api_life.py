@@ -30,6 +30,27 @@ def settled(operator: Caller, number: int) -> dict[str, Any]:
     raise AssertionError(job)
 
 
+def test_the_draft_that_was_read_is_the_one_that_is_opened(tmp_path: Path) -> None:
+    with serving(tmp_path, settling=False) as (app, anybody):
+        olga, text = anybody.logged_in("olga"), kind("bits").template
+        draft = olga("POST", "/drafts", json={"text": text}, status=201)
+        at = f"/drafts/{draft['number']}"
+        plan = olga("POST", f"{at}/plan")
+        assert plan["version"] == draft["version"] == 1
+        changed = {"text": text.replace('title = "', 'title = "Otherwise: '), "version": 1}
+        anybody.logged_in("ada")("PUT", at, json=changed)
+        said = olga("POST", f"{at}/open", json={"version": plan["version"]}, status=409)
+        assert said["detail"] == "the draft was changed meanwhile; read it again"
+        assert app.state.parts.opened.all() == ()
+        assert olga("POST", f"{at}/open", json={"version": 0}, status=422)["field"] == "version"
+        version = olga("POST", f"{at}/plan")["version"]
+        found = olga("POST", f"{at}/open", json={"version": version})
+        assert found["title"].startswith("Otherwise: ")
+        assert olga("POST", f"{at}/open") == olga("POST", f"{at}/open", json={}) == found  # which opens nothing anew
+        body = anybody("GET", "/openapi.json")["paths"]["/api/v1/drafts/{number}/open"]["post"]["requestBody"]
+        assert not body.get("required")
+
+
 def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
     with serving(tmp_path) as (app, anybody):
         olga = anybody.logged_in("olga")

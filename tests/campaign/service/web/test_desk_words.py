@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,7 @@ from campaign.service.web.test_answers import joined, opened
 from campaign.service.web.test_pages import Browser, finished
 from confide.campaign.service.access import Participant
 from confide.campaign.service.work.rounds import FIRST
+from confide.campaign.states import State
 from confide.campaign.store.reports import put_row
 from confide.contract import kind
 
@@ -114,6 +116,90 @@ def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> N
     assert 2 not in {each["slot"] for each in api("POST", f"/campaigns/{number}/invitations", json={})["codes"]}
     codes = list(csv.DictReader(io.StringIO(olga.send(f"{at}/invite"))))
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
+
+
+def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
+    """By all pages and doors: a ledger that does not admit it cancels it, and erases what she was told is stored."""
+    app, anybody = served
+    parts, olga = app.state.parts, Browser(app)
+    olga.log_in("olga")
+    text = kind("bits").template.replace("ill since may", "cancelled later")
+    first, number = opened(app, text), opened(app, text)  # the budget is enough for one of them
+    codes = [code for _, code in parts.invitations.invite(number, [0, 1, 2])]
+    hers, gone = Browser(app), Browser(app)
+    hers.join(codes[0])
+    gone.join(codes[1])
+    third = anybody.joined(codes[2])
+    parts.participation.submit(Participant(number, 0), {"report": "yes"})
+    assert "It is stored" in hers.see("/mine")
+    gone.see("/mine/withdraw")
+    gone.send("/mine/withdraw")
+    form = hers.see("/mine/withdraw")
+    for each in (first, number):
+        olga.see(f"/desk/campaigns/{each}")
+        olga.send(f"/desk/campaigns/{each}/settle", meant="yes")
+        for _ in range(1200):
+            if re.search(r'id="settle-state">(done|failed)', olga.see(f"/desk/campaigns/{each}")):
+                break
+            time.sleep(0.05)
+    assert parts.store.get(number).state is State.CANCELLED
+    assert parts.store.report_of(number, 0) is None
+
+    for browser in (hers, gone):
+        said = paragraphs(browser.see("/mine"))
+        assert "The campaign is cancelled: there will be no result, and nothing is paid for it." in said
+        assert "Whatever you and others had handed in is erased." in said
+        assert "Nothing is asked of you" not in said
+        assert "/mine/withdraw" not in browser.text
+        assert "Forget me on this device" in said
+    assert "there is nothing to take back" in hers.see("/mine/withdraw")
+    assert "<form" not in hers.text.partition("<main")[2]
+    said = paragraphs(hers.see("/mine/share", 409))
+    assert "The campaign is cancelled: there will be no result, and no share." in said
+    assert "Look again later" not in said
+    hers.text = form  # as a tab has it that she opened before
+    assert "The campaign is cancelled" in hers.send("/mine/withdraw")
+    anyone = Browser(app)
+    said = paragraphs(anyone.see(f"/campaigns/{number}"))
+    assert "This campaign is cancelled: there will be no result." in said
+    assert "takes part with a code" not in said
+    assert 'href="/join"' not in anyone.text.partition("<main")[2]
+    said = paragraphs(olga.see(f"/desk/campaigns/{number}"))
+    assert "It is cancelled: nothing was charged, and what people handed in is erased." in said
+    assert "have handed something in" not in said
+
+    mine = third("GET", "/mine")
+    assert (mine["state"], mine["asks"], mine["handed_in"]) == ("cancelled", "", False)
+    assert anybody("GET", f"/campaigns/{number}")["state"] == "cancelled"
+    operator = anybody.logged_in("olga")
+    for answer in (third("POST", "/mine/share", json={}, status=409),
+                   third("POST", "/mine/share", json={"values": {"report": "yes"}}, status=409),
+                   *(anybody("GET", f"/campaigns/{number}/{door}", status=409)
+                     for door in ("result", "pack", "pack.zip")),
+                   operator("GET", f"/campaigns/{number}/payouts", status=409)):
+        assert answer["detail"] == "the campaign is cancelled"
+        assert "later" not in answer["limit"]
+        assert "settle it first" not in answer["limit"]
+    late = third("PUT", "/mine/report", json={"values": {"report": "yes"}}, status=409)
+    assert late["detail"] == "nothing is asked for now"
+
+
+def test_a_report_that_comes_after_the_cancelling_is_told_so(app: FastAPI) -> None:
+    number = opened(app, kind("matching").template)
+    hers = joined(app, number)
+    app.state.parts.store.cancel(number)
+    said = hers.send("/mine/report", 409, **{"field.law": "12"})
+    assert "This was not taken: the campaign is cancelled." in said
+    assert "nothing is asked of you" not in said
+
+
+def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
+    number = opened(app, kind("matching").template)
+    anyone = Browser(app)
+    assert "takes part with a code" in anyone.see(f"/campaigns/{number}")
+    app.state.parts.store.close_collection(number)
+    assert "Nobody joins any more." in anyone.see(f"/campaigns/{number}")
+    assert 'href="/join"' not in anyone.text.partition("<main")[2]
 
 
 def test_a_copy_is_said_to_be_held_before_anything_is_tried(app: FastAPI) -> None:

@@ -103,6 +103,54 @@ def test_the_desk_opens_the_text_that_was_looked_at(tmp_path: Path) -> None:
         assert len(app.state.parts.opened.all()) == 1
 
 
+def test_of_two_who_write_a_draft_neither_overwrites_what_she_has_not_read(tmp_path: Path) -> None:
+    """Both texts are shown, what is said of the one is not shown for the other, and nothing can be opened there."""
+    def titled(title: str) -> str:
+        return kind("bits").template.replace('title = "', f'title = "{title} <i>')
+
+    with serving(tmp_path) as (app, _):
+        drafts, (olga, otto) = app.state.parts.drafts, (Browser(app), Browser(app))
+        olga.log_in("olga")
+        otto.log_in("ada")
+        at = f"/desk/drafts/{drafts.new(titled('First'), 1).number}"
+        olga.see(at)
+        otto.see(at)
+        otto.send(at, text=titled("Otto"))
+        for _ in range(2):  # pressing again does not make it another one
+            shown = olga.send(at, 409, text=titled("Olga"))
+            assert "another text was stored since you read the draft" in shown
+            assert all(shown.count(f"{name} &lt;i&gt;") == 1 for name in ("Olga", "Otto"))
+            assert f'action="{at}/open"' not in shown
+            assert "The ledger" not in shown
+            assert re.findall(r'name="version" value="(\d+)"', shown) == ["1"]
+            assert "Otto" in drafts.get(1).text
+        otto.see(at)
+        otto.send(at, text=titled("Again"))
+        olga.send(at, 409, text=titled("Olga"), instead="2")  # she has read another one than stands there now
+        assert "Again" in drafts.get(1).text
+        assert "Again &lt;i&gt;" in olga.text
+        olga.send(at, 409, text=titled("Olga"), instead="x")
+        olga.send(at, text=titled("Olga"), instead="3")
+        assert "Olga" in drafts.get(1).text
+        assert "Olga" in olga.send(f"{at}/open")
+
+
+def test_a_text_that_cannot_be_stored_is_not_taken_for_the_one_that_is(tmp_path: Path) -> None:
+    with serving(tmp_path) as (app, _):
+        olga, parts = Browser(app), app.state.parts
+        olga.log_in("olga")
+        text = kind("bits").template
+        number = parts.drafts.new(text, 1).number
+        olga.see(f"/desk/drafts/{number}")
+        parts.drafts.open(number)
+        shown = olga.send(f"/desk/drafts/{number}", 409, text=text.replace('title = "', 'title = "Late: '))
+        assert "the draft has become a campaign" in shown
+        assert shown.count("Late: ") == 1
+        assert f'action="/desk/drafts/{number}/open"' not in shown
+        assert 'name="instead"' not in shown
+        assert "Save and plan" not in shown
+
+
 def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:
     with serving(tmp_path) as (app, _):
         olga, hers = Browser(app), Browser(app)

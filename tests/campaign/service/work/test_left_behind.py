@@ -71,7 +71,7 @@ def test_refusals_of_payouts_do_not_tell_where_the_store_is(tmp_path: Path) -> N
             ("POST", "/reopen", {}), ("POST", "/batches/1", {"json": {}}),
             ("POST", "/confirmations", {"content": b"reference,status\n", "headers": {"Content-Type": "text/csv"}}))]
         assert {each["detail"] for each in answers} == {"the campaign is not settled yet"}
-        said = olga("POST", f"{at}/rounds/final", json={"confirm": True}, status=409)
+        said = olga("POST", f"{at}/rounds/final", json={"confirm": True, "round": 1}, status=409)
         assert str(tmp_path) not in str(said)
 
 

@@ -176,6 +176,81 @@ def test_nobody_declines_while_a_round_is_made_final(tmp_path: Path, monkeypatch
         assert parts.rounds.finish(opened).final
 
 
+def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told that something is stored from which her contract does not follow; a withdrawal is always taken."""
+    with Parts.at(tmp_path) as parts:
+        opened, people = reported(parts)
+        taking, her, told = parts.participation, people[0], list[str]()
+        assert opened.contracts is not None
+
+        def told_by(who: Participant, concern: str) -> None:
+            with pytest.raises(Refused) as caught:
+                taking.submit(who, {"concern": concern})
+            told.append(caught.value.reason)
+
+        taking.submit(her, {"concern": "0.1"})
+        once_drawn(monkeypatch, lambda: told_by(her, "0.95"))
+        found = parts.rounds.draw_up(opened)
+        assert json.loads(str(parts.store.row_of(opened.number, her.slot, phase=FIRST)))["concern"] == "0.1"
+        terms = opened.contracts.terms(opened.campaign.file.config, found.drawn, "1")
+        told_by(her, "0.95")
+        assert told == ["contracts are being drawn up now", "nothing is asked for now"]
+        once_drawn(monkeypatch, lambda: taking.withdraw(people[1]))
+        again = parts.rounds.draw_up(opened)
+        assert opened.contracts.terms(opened.campaign.file.config, again.drawn, "1") == terms  # what is stored
+        assert parts.rounds.draw_up(opened).without == ("2",)
+
+
+def test_a_round_that_comes_to_nothing_leaves_reports_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Parts.at(tmp_path) as parts:
+        opened, (her, *_) = reported(parts)
+
+        def fails() -> None:
+            raise MemoryError
+
+        once_drawn(monkeypatch, fails)
+        with pytest.raises(MemoryError):
+            parts.rounds.draw_up(opened)
+        parts.participation.submit(her, {"concern": "0.95"})
+        assert json.loads(str(parts.store.row_of(opened.number, her.slot, phase=FIRST)))["concern"] == "0.95"
+
+
+def test_a_report_that_is_being_stored_is_in_the_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever draws one up waits until it is: what was asked for before is not stored after."""
+    with Parts.at(tmp_path) as parts:
+        opened, (her, *_) = reported(parts)
+        real, found = type(parts.store).hand_row, list[Any]()
+        thread = Thread(target=lambda: found.append(parts.rounds.draw_up(opened)))
+
+        def slow(*args: Any, **more: Any) -> None:
+            thread.start()
+            thread.join(0.5)
+            assert thread.is_alive()
+            real(*args, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(type(parts.store), "hand_row", slow)
+            parts.participation.submit(her, {"concern": "0.95"})
+        thread.join(60)
+        again = parts.rounds.draw_up(opened)
+        assert (found[0].number, again.number) == (1, 2)
+        assert found[0].drawn == again.drawn
+
+
+def test_the_round_that_was_read_is_the_one_that_is_made_final(parts: Parts) -> None:
+    opened, _ = reported(parts)
+    parts.rounds.draw_up(opened)
+    parts.rounds.draw_up(opened, [str(each) for each in range(500, 1001)])
+    with pytest.raises(Refused, match=r"round 2 stands, and not round 1.*look at it first"):
+        parts.rounds.finish(opened, 1)
+    assert parts.store.get(opened.number).state is State.OPEN
+    assert parts.store.home.final_round(opened.campaign.file.digest) is None
+    assert parts.rounds.finish(opened, 2).number == 2
+    with pytest.raises(Refused, match="round 2 is final, and not round 1"):
+        parts.rounds.finish(opened, 1)
+    assert parts.rounds.finish(opened, 2).final
+
+
 def test_no_round_is_drawn_up_where_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the installation has noted of it: where the campaign stands, the store says, before a report is read."""
     with Parts.at(tmp_path) as parts:

@@ -21,8 +21,8 @@ from confide.campaign.service.api.models import (
 from confide.campaign.service.shell.guards import PartsOf
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.work.opened import check_settled
 from confide.campaign.states import State
-from confide.contract.errors import Refused
 
 __all__ = ["router", "settled_files"]
 
@@ -48,16 +48,15 @@ def settled_files(parts: Parts, number: int) -> dict[str, bytes]:
     """The public files of a settled campaign: path -> bytes.
 
     Raises:
-        Refused: it is not settled.
+        Refused: it is not settled, or never will be.
     """
-    if parts.opened.stored(number).state is not State.SETTLED:
-        raise Refused("the campaign is not settled yet", "look again later")
+    check_settled(parts.opened.stored(number).state)
     return parts.store.pack(number)
 
 
 @router.get("", responses=answers(422))
 def list_campaigns(parts: PartsOf, after: After = 0, limit: Limit = 50) -> CampaignsModel:
-    """Campaigns that were opened, in order."""
+    """Campaigns that were opened, in order; but those that are cancelled, which are there under their numbers."""
     found = parts.opened.all(limit=limit + 1, after=after, states=_SHOWN)
     shown = found[:limit]
     return CampaignsModel(campaigns=[campaign_model(each) for each in shown],

@@ -49,9 +49,17 @@ class ChangedDraft(Strict):
     version: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
 
 
+class ReadDraft(Strict):
+    """Which text is opened."""
+
+    version: int | None = Field(default=None, ge=1, le=2**31 - 1,
+                                description="the one that was read; default whichever stands there now")
+
+
 class PlanModel(BaseModel):
     """What a campaign would give."""
 
+    version: int = Field(description="of the draft that was planned; to be given when it is opened")
     title: str
     kind: str
     slots: int = Field(description="invited slots; 0 where a custodian holds the records")
@@ -100,10 +108,12 @@ def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
 @router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
 def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
     """What the campaign would give, from public parameters alone."""
-    campaign = parts.drafts.campaign(parts.drafts.get(number))
+    draft = parts.drafts.get(number)
+    campaign = parts.drafts.campaign(draft)
     plan, file = campaign.plan, campaign.file
     return PlanModel(
-        title=file.title, kind=file.kind.name, slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
+        version=draft.version, title=file.title, kind=file.kind.name,
+        slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
         guarantees=plan.guarantees.to_dict(), sections=[each.to_dict() for each in plan.sections()],
         offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
         ledger=ledger_says(file, plan, parts.store)[1])
@@ -116,6 +126,8 @@ def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
 
 
 @router.post("/{number}/open", responses=answers(*_WHO, 404, 409))
-def open_draft(parts: PartsOf, _: Running, number: Number) -> CampaignModel:
-    """Make the draft a campaign, and open its collection; asked again, it is the same campaign."""
-    return campaign_model(parts.drafts.open(number))
+def open_draft(parts: PartsOf, _: Running, number: Number, read: ReadDraft | None = None) -> CampaignModel:
+    """Make the draft a campaign, and open its collection; asked again, it is the same campaign. Refused where somebody
+    else has written it since the version that was read.
+    """
+    return campaign_model(parts.drafts.open(number, None if read is None else read.version))

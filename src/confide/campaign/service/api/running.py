@@ -64,11 +64,23 @@ class CodesModel(BaseModel):
     codes: list[Code]
 
 
+class Confirmed(Strict):
+    """That an act is meant: it cannot be undone."""
+
+    confirm: Literal[True]
+
+
 class RoundOf(Strict):
     """Who is left out of the next round of contracts, besides those who have declined or withdrawn."""
 
     without: list[str] = Field(default=[], max_length=1_000_000)
     again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
+
+
+class FinalRound(Confirmed):
+    """Which round is made final."""
+
+    round: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
 
 
 class RoundModel(BaseModel):
@@ -84,12 +96,6 @@ class KnownModel(BaseModel):
     """What was taken of the operator's knowledge."""
 
     people: int
-
-
-class Confirmed(Strict):
-    """That an act is meant: it cannot be undone."""
-
-    confirm: Literal[True]
 
 
 @router.get("/progress", responses=answers(*_WHO))
@@ -150,10 +156,12 @@ def draw_up_round(parts: PartsOf, _: Running, number: Number, of: RoundOf) -> Ro
 
 
 @router.post("/rounds/final", responses=answers(*_WHO, 409))
-def finish_round(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> RoundModel:
-    """Make the round final, and charge the ledger: from now on devices act on it."""
+def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) -> RoundModel:
+    """Make the round that was read final, and charge the ledger: from now on devices act on it. Refused where another
+    one was drawn up since.
+    """
     opened = parts.opened.get(number)
-    found = parts.rounds.finish(opened)
+    found = parts.rounds.finish(opened, meant.round)
     return RoundModel(round=found.number, final=found.final, without=list(found.without),
                       sections=[each.to_dict() for each in opened.campaign.round_sections(found)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -97,11 +98,13 @@ def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
 def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
     """Write a draft anew, and plan it."""
     _operator(request, Role.OPERATOR, form)
-    text = str(form.get("text", "")).replace("\r\n", "\n")
+    text, read = str(form.get("text", "")).replace("\r\n", "\n"), 0
     try:
-        parts.drafts.change(number, text, _version(form))
+        read = _version(form)
+        # Another text takes the place of this one only where she was shown that one, and says that she means it.
+        parts.drafts.change(number, text, _whole(str(form["instead"]), "instead") if "instead" in form else read)
     except ConfideError as error:
-        return _draft(request, parts, number, text=text, problem=str(error), status=409)
+        return _draft(request, parts, number, unsaved=_Unsaved(text, read), problem=str(error), status=409)
     return go(f"/desk/drafts/{number}")
 
 
@@ -184,7 +187,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "round":
                 parts.rounds.draw_up(it, str(form.get("without", "")).replace(",", " ").split())
             case "final":
-                parts.rounds.finish(it)
+                parts.rounds.finish(it, _whole(str(form.get("round", "")), "round"))
             case "approve":
                 settled_campaign(it, parts.store).approve_payouts(str(form.get("code", "")), store=parts.store)
             case "export":
@@ -229,9 +232,27 @@ def _levels(request: Request, title: str, back: str, campaign: Callable[[], Camp
     return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)
 
 
-def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None, problem: str = "",
+@dataclass(frozen=True)
+class _Unsaved:
+    """What an operator has written that could not be stored.
+
+    Args:
+        text: of the campaign file.
+        version: of the draft, as she had read it; 0 where her form did not say.
+    """
+
+    text: str
+    version: int
+
+
+def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved | None = None, problem: str = "",
            status: int = 200) -> HTMLResponse:
+    """A draft as it is stored, with what it would give; or what she has written, beside what is stored: nothing that is
+    said of the one may be taken for the other's, so that it has no plan, and cannot be opened.
+    """
     found = parts.drafts.get(number)
+    if unsaved is not None and unsaved.text != found.text:
+        return page(request, "unsaved.html", status=status, desk=True, draft=found, unsaved=unsaved, problem=problem)
     shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
         it = parts.drafts.campaign(found)
@@ -239,8 +260,7 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
                   "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
     except ConfideError as error:
         shown["refusal"] = str(error)
-    return page(request, "draft.html", status=status, desk=True, draft=found, text=found.text if text is None else text,
-                problem=problem, **shown)
+    return page(request, "draft.html", status=status, desk=True, draft=found, problem=problem, **shown)
 
 
 def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
@@ -263,6 +283,7 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "
                 gone=gone, may=may, contracts=opened.contracts is not None, again=again, came=came,
                 few=opened.contracts is None and came < _FEW * progress.slots,
                 copied=parts.store.home.restored(known.content),
+                round=None if drawn is None else drawn.number,
                 drawn=() if drawn is None or opened.contracts is None else opened.contracts.round_sections(
                     it.plan, drawn.drawn),
                 cost=cost_of(it.file, it.plan) if known.state in (State.OPEN, State.CLOSED) else "")

@@ -183,10 +183,10 @@ def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int =
 
 def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: bool = False) -> HTMLResponse:
     it = parts.opened.get(who.campaign).campaign
-    terms = it.file.kind.payouts(it.plan)
+    terms, state = it.file.kind.payouts(it.plan), parts.opened.stored(who.campaign).state
     return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
                 deposit=terms is not None and terms.deposit > 0,
-                settled=parts.opened.stored(who.campaign).state is State.SETTLED)
+                settled=state is State.SETTLED, cancelled=state is State.CANCELLED)
 
 
 def _her(request: Request, form: Form) -> Participant:
@@ -205,6 +205,7 @@ def _mine(
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
     stored, unasked = parts.participation.typed(who), parts.participation.unasked(who)
+    terms = opened.campaign.file.kind.payouts(opened.campaign.plan)
     level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
@@ -213,6 +214,7 @@ def _mine(
         unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50],
         typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
+        cancelled=standing.state is State.CANCELLED, deposit=terms is not None and terms.deposit > 0,
         number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
         wrong=wrong or {}, emptied=emptied, late=late, problem=problem)
 

@@ -22,10 +22,11 @@ from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
 from confide.campaign.store.transactions import stored
+from confide.contract.errors import Refused
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.tables import Category
 
-__all__ = ["Opened", "OpenedCampaign"]
+__all__ = ["Opened", "OpenedCampaign", "check_settled"]
 
 _KEPT = 64
 Read = TypeVar("Read")
@@ -88,6 +89,25 @@ class OpenedCampaign:
     def identities(self) -> Sequence[str]:
         """The public list of ids, in the order of slots."""
         return self.campaign.file.kind.identities(self.campaign.file.config)
+
+
+def check_settled(state: State, remedy: str = "look again later") -> None:
+    """Whether a campaign has a result.
+
+    Args:
+        state: where it stands.
+        remedy: what would do where it may still have one.
+
+    Raises:
+        Refused: not yet; or it never will, since it is cancelled.
+
+    Example:
+        >>> check_settled(State.SETTLED)
+    """
+    if state is State.CANCELLED:
+        raise Refused("the campaign is cancelled", "there will be no result; what was handed in is erased")
+    if state is not State.SETTLED:
+        raise Refused("the campaign is not settled yet", remedy)
 
 
 class Opened:

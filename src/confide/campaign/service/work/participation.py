@@ -21,7 +21,7 @@ from confide.campaign.contracts import Contract, Round, contract_in
 from confide.campaign.pages import handed_section, share_section
 from confide.campaign.service.access.identity import Participant
 from confide.campaign.service.work.intake import Intake
-from confide.campaign.service.work.opened import Opened, OpenedCampaign
+from confide.campaign.service.work.opened import Opened, OpenedCampaign, check_settled
 from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, Rounds, current, nothing_to_decline
 from confide.campaign.states import State
 from confide.campaign.store import Store
@@ -222,8 +222,7 @@ class Participation:
         config, plan = campaign.file.config, campaign.plan
         if self._check_asked(opened, who) == "report":
             judge(kind.asked_first(config, plan), values)
-            row = kind.reported(config, plan, identity, values)
-            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+            Rounds(self._store).report(opened, who.slot, kind.reported(config, plan, identity, values))
             return
         check_row(self._device(opened, kind, who), values)
         contract = self.contract(who)
@@ -269,13 +268,13 @@ class Participation:
             values: her record, as she handed it in; default the one that is stored, which is erased once all is paid.
 
         Raises:
-            Refused: the campaign is not settled, she has withdrawn, or her record was erased and none is given.
+            Refused: the campaign is not settled, or is cancelled; she has withdrawn; or her record was erased and none
+                is given.
             InvalidInput: a record that cannot be used. The message is hers.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
-        if self._store.get(who.campaign).state is not State.SETTLED:
-            raise Refused("the campaign is not settled yet", "look again later")
+        check_settled(self._store.get(who.campaign).state)
         self._publish(opened)
         if values is None and self._store.has_withdrawn(who.campaign, who.slot):
             terms = kind.payouts(campaign.plan)

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.payouts.export import TEXT, batch_file, take_confirmations
-from confide.campaign.service.work.opened import OpenedCampaign
-from confide.campaign.states import State
+from confide.campaign.service.work.opened import OpenedCampaign, check_settled
 from confide.campaign.store import Store
-from confide.contract.errors import Refused
 
 __all__ = ["payout_file", "settled_campaign", "take_answer"]
 
@@ -27,8 +25,7 @@ def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
     Raises:
         Refused: it is not.
     """
-    if store.get(opened.number).state is not State.SETTLED:
-        raise Refused("the campaign is not settled yet", "settle it first")
+    check_settled(store.get(opened.number).state, "settle it first")
     return opened.campaign
 
 

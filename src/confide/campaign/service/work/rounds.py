@@ -22,6 +22,7 @@ from confide.campaign.folder import hidden_beside, tidy
 from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.states import State
 from confide.campaign.store import Store
+from confide.campaign.store.collecting import nothing_asked
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import make_folder, replace_private
 from confide.contract.kinds import ContractKind, Progress
@@ -54,6 +55,11 @@ def nothing_to_decline() -> Refused:
     return Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
 
 
+def drawn_up_now() -> Refused:
+    """Told to who hands in a report while contracts are drawn up from the others."""
+    return Refused("contracts are being drawn up now", "look again in a minute; what was handed in before stands")
+
+
 _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
 
 
@@ -72,6 +78,8 @@ class Rounds:
         progress: Progress | None = None,
     ) -> Round:
         """Draw up the next round from all reports, without those who have declined or withdrawn.
+
+        Nobody's report is taken meanwhile: what she is told is stored would not be what her contract follows from.
 
         Args:
             opened: the campaign.
@@ -98,13 +106,34 @@ class Rounds:
             raise InvalidInput("again", "names somebody who has withdrawn", "she takes no part any more")
         no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
         out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
-        with self._written(opened, "reports.source", FIRST, list(first)) as folder:
+        content = opened.campaign.file.digest
+        with (self._store.home.drawing_up(content),
+              self._written(opened, "reports.source", FIRST, list(first)) as folder):
             found = opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
                                             progress=progress, reports=folder)
         for slot, row in declined:  # of an earlier round; if she has declined this one already, that stands
             if opened.identities[slot] in again:
                 self._store.forget_row(opened.number, slot, row, phase=DECLINED)
         return found
+
+    def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
+        """Take somebody's report, from which her contract will be drawn up; a later one replaces it.
+
+        Args:
+            opened: the campaign.
+            slot: hers.
+            row: as the kind reads it.
+
+        Raises:
+            Refused: contracts were drawn up, or are being drawn up, the collection is over, or she has withdrawn.
+        """
+        home, content = self._store.home, opened.campaign.file.digest
+        with home.deciding(content):  # nobody begins to draw up a round before it is stored
+            if home.is_drawing_up(content):
+                raise drawn_up_now()
+            if current(self._store, opened) is not None:
+                raise nothing_asked()
+            self._store.hand_row(opened.number, slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
 
     def decline(self, opened: OpenedCampaign, slot: int) -> None:
         """Note that somebody declines her contract in the round as it stands.
@@ -124,11 +153,15 @@ class Rounds:
             self._store.hand_row(opened.number, slot, json.dumps({"round": found.number}), phase=DECLINED,
                                  states=(State.OPEN,))
 
-    def finish(self, opened: OpenedCampaign) -> Round:
+    def finish(self, opened: OpenedCampaign, number: int | None = None) -> Round:
         """Make the round final, and charge the ledger: from now on devices act on it.
 
+        Args:
+            opened: the campaign.
+            number: of the round that was read; None makes final whichever stands now.
+
         Raises:
-            Refused: none was drawn up, or somebody is in it who has declined or withdrawn.
+            Refused: none was drawn up, or another one since; or somebody is in it who has declined or withdrawn.
             BudgetExceeded: the ledger does not admit the campaign.
         """
         def check(found: Round) -> None:
@@ -140,7 +173,7 @@ class Rounds:
 
         if current(self._store, opened) is None:
             raise Refused("no contracts were drawn up", "draw up a round first")
-        return finish(opened.campaign, self._store, self._store.home, check)
+        return finish(opened.campaign, self._store, self._store.home, check, number)
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
