@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from confide.audit import (
 )
 from confide.contract import InvalidInput
 from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP, SparseVector, report_noisy_max
-from confide.privacy.noise import ForcedNoise, RecordingNoise
+from confide.privacy.noise import Draw, ForcedNoise, RecordingNoise
 
 from false_alarms import alpha
 
@@ -197,14 +197,39 @@ def test_the_number_of_items_and_the_table_must_be_public() -> None:
         assert "depends on the data" in _audit(run).leaks[0]
 
 
-def test_hidden_parts_bring_their_own_loss() -> None:
-    def first_above(values: list[float], noise: Noise) -> list[int]:
-        drawn = [noise.laplace(4.0, 1, stream=("sparse", k), center=[v])[0] for k, v in enumerate(values)]
-        return [int(np.argmax(np.array(drawn) > 0.5)), *noise.discrete_laplace(2, 1, stream="count")]
+def _first_above(values: list[float], noise: Noise) -> list[int]:
+    drawn = [noise.laplace(4.0, 1, stream=("sparse", k), center=[v])[0] for k, v in enumerate(values)]
+    return [int(np.argmax(np.array(drawn) > 0.5)), *noise.discrete_laplace(2, 1, stream="count")]
 
-    two = door_audit(first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
-                     Noise.simulated, hidden={"sparse": HiddenPart(lambda draws: 0.125 * len(draws), list)})
+
+def _farther(draws: Sequence[Draw]) -> list[Draw]:
+    return [replace(draw, value=np.where(draw.value > 0.5, draw.value + 1, draw.value - 1)) for draw in draws]
+
+
+def _but_the_first(draws: Sequence[Draw]) -> list[Draw]:
+    return [draws[0], *_farther(draws[1:])]
+
+
+def test_hidden_parts_bring_their_own_loss() -> None:
+    two = door_audit(_first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
+                     Noise.simulated, hidden={"sparse": HiddenPart(lambda draws: 0.125 * len(draws), _farther)})
     assert [two[part].measured for part in ("", "sparse", "count")] == [0.25, 0.25, 0.0]
+    assert not any(each.flagged for each in two.values())
+    ends = {part: each.row().evidence.rpartition(", ")[2] for part, each in two.items()}
+    own = "loss there by the mechanism's own formula for sparse"
+    assert ends == {"": own, "sparse": own, "count": "loss exact there"}
+
+
+@pytest.mark.parametrize("kept", [list, _but_the_first, lambda draws: _farther(draws)[1:]],
+                         ids=["all kept", "one kept", "one left out"])
+def test_other_answers_that_keep_one_show_nothing(kept: Any) -> None:
+    found = door_audit(_first_above, [PAIR], {"": PureDP(1.0)}, Noise.simulated,
+                       hidden={"sparse": HiddenPart(lambda draws: 0.0, kept)})[""]
+    assert found.flagged
+    assert found.measured == 0.0
+    assert "nothing shows that these are hidden" in found.doubts[0]
+    assert found.row().verdict is Verdict.BROKEN
+    assert found.leaks or found.row().evidence == found.doubts[0]
 
 
 @pytest.mark.parametrize("law", ["channel", "selection"])
@@ -267,11 +292,25 @@ def _shows_answers(values: list[int], noise: Noise) -> list[Any]:
     return [_alarm(values, heard), *(draw.value.tolist() for draw in heard.draws)]
 
 
+def _which_is_largest(values: list[int], noise: Noise) -> list[int]:
+    heard = RecordingNoise(noise)
+    halted = _alarm(values, heard)
+    return [-1 if halted is None else halted, int(np.argmin([draw.value[0] for draw in heard.draws[1:]]))]
+
+
+def _whole_vectors(values: list[int], noise: Noise) -> list[bool]:
+    """All at once, of which a pattern of single answers would count the first alone."""
+    level = noise.discrete_laplace(2, 1, stream=("alarm", 0, "threshold"), center=[0])[0]
+    noisy = noise.discrete_laplace(4, len(values), stream=("alarm", 0, "answer", 0), center=values)
+    return [bool(each > level) for each in noisy]
+
+
 @pytest.mark.parametrize("run", [
     lambda values, noise: _alarm(values, noise, epsilon=10.0),
     lambda values, noise: _alarm(values, noise, threshold=max(values)),
-    _never_halts, _shows_answers,
-], ids=["a tenth of the noise", "threshold from the data", "never halts", "shows its answers"])
+    _never_halts, _shows_answers, _which_is_largest, _whole_vectors,
+], ids=["a tenth of the noise", "threshold from the data", "never halts", "shows its answers",
+        "shows which is the least", "whole vectors"])
 def test_broken_sparse_vectors_are_flagged(run: Mechanism) -> None:
     rng = np.random.default_rng(1)
     pairs = []
@@ -355,6 +394,22 @@ def test_the_largest_of_noisy_answers() -> None:
     assert 0.2 < sound.measured <= 1.0
     assert door_audit(shown, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
     assert door_audit(winner, pairs, claims, Noise.simulated)[""].flagged  # if all ten were shown
+
+
+@pytest.mark.parametrize("of", [
+    lambda noisy: np.sort(np.argsort(-noisy)[:5]), lambda noisy: np.argsort(-noisy),
+    lambda noisy: np.argsort(-noisy)[1], np.argmin, lambda noisy: np.ptp(noisy) > 30,
+    lambda noisy: noisy[np.argsort(noisy)[-2:]] @ [-1, 1] > 2, lambda noisy: noisy.max() > 0,
+], ids=["the first five", "the whole ranking", "the second place", "the last place", "whether they are far apart",
+        "whether the largest leads by far", "the sign of the largest"])
+def test_more_than_the_largest_of_noisy_answers_is_no_winner(of: Callable[[np.ndarray], Any]) -> None:
+    def shown(values: list[int], noise: Noise) -> Any:
+        noisy = noise.discrete_laplace(2.0, 10, stream="winner", center=values)
+        return np.argmax(noisy), of(noisy)
+
+    pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
+    found = door_audit(shown, pairs, {"": PureDP(1.0)}, Noise.simulated, hidden={"winner": NOISY_MAX}, histories=4)[""]
+    assert found.leaks == ("noisy answers that should stay hidden reach the public",)
 
 
 @pytest.mark.parametrize("safe", [lambda noise: noise.release_safe, lambda noise: noise.kind == "secure"])

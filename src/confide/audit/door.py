@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from confide.audit.comparing import Loss, exceeds, promised_parameter
-from confide.audit.history_loss import HiddenPart, belongs, history_loss
+from confide.audit.history_loss import HiddenPart, belongs, exactly, history_loss, own_formulas
+from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
 from confide.audit.telling import telling
 from confide.contract.errors import InvalidInput
@@ -63,8 +64,10 @@ class DoorAudit:
         promised: the claim's parameter.
         leaks: what reached the public past the noise, or depended on the data; empty for a sound mechanism.
         pairs: how many pairs of data sets were walked.
-        flagged: a leak, or a loss above the claim.
+        flagged: a leak, a loss above the claim, or a doubt.
         promise: whose loss the claim is; None where the claim is about a part of the noise alone.
+        doubts: hidden parts of which nothing shows that they are hidden, each in words, so that the loss is not known.
+        formulas: hidden parts whose loss is computed by a formula of the mechanism's own, which nobody checks.
     """
 
     claim: Loss
@@ -74,11 +77,17 @@ class DoorAudit:
     pairs: int
     flagged: bool
     promise: Privacy | None = None
+    doubts: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()
 
     def row(self, promise: str = "privacy") -> AuditRow:
         """The result as a row of an `AuditReport`; it can hold what follows from the promise that was walked for."""
-        evidence = f"its own run on {self.pairs} pairs of neighbours: published alike on equal noise, loss exact there"
-        measured, evidence = (math.inf, self.leaks[0]) if self.leaks else (self.measured, evidence)
+        measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
+                                             f"equal noise, {exactly(self.formulas)}")
+        if self.leaks:
+            measured, evidence = math.inf, self.leaks[0]
+        elif self.doubts:
+            measured, evidence = math.nan, self.doubts[0]
         if self.promise is None:
             return AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
         return AuditRow.of_privacy(self.promise, measured, evidence, named=promise, flagged=self.flagged)
@@ -87,7 +96,7 @@ class DoorAudit:
 def door_audit(
     run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy],
     noise: Callable[[int], Noise], hidden: Mapping[str, HiddenPart] | None = None, histories: int = 1,
-    promises: Sequence[Privacy] = (),
+    promises: Sequence[Privacy] = (), disguises: int = 4,
 ) -> dict[str, DoorAudit]:
     """Walk a mechanism's own run over pairs of neighbouring data sets.
 
@@ -99,11 +108,12 @@ def door_audit(
         noise: number of a history (from 0) -> the source of noise for it.
         hidden: parts whose noisy answers are not published themselves, such as those of a sparse vector
             (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
-            follows, the same must be published.
+            follows, the same must be published. Other answers that keep one of them show nothing: that is flagged.
         histories: how many histories of each pair are walked. What happens in some of them only, such as a cut that
             rare noise meets, is seen where one of them meets it.
         promises: of everything together, each held by its own number. The pairs must differ by the step that they are
             about, and show what their audience sees.
+        disguises: how many other answers of hidden parts are tried in each history, >= 1.
 
     Returns:
         One audit per claim, and one per promise, by its sentence; a leak flags all of them. Every noisy answer of a
@@ -128,6 +138,7 @@ def door_audit(
               *(_Walked(promise.sentence(), "", promise) for promise in promises)]
     worst = dict.fromkeys((each.name for each in walked), 0.0)
     leaks: dict[str, None] = {}
+    doubts: dict[str, None] = {}
     parts = hidden or {}
     drawn: dict[StreamName, Draw] = {}
     count = 0
@@ -145,10 +156,13 @@ def door_audit(
                 leaks[DIFFERS] = None
             if told != also:
                 leaks[_TOLD] = None
-            if parts:
-                disguised = ForcedNoise(_disguised(history.draws, parts))
-                if _once(run, pair.first, disguised, pair.published) != (shown, told):
+            disguised: Sequence[Draw] = history.draws
+            for _ in range(disguises if parts else 0):
+                before, disguised = disguised, _disguised(disguised, parts)
+                doubts |= dict.fromkeys(_kept(before, disguised, parts))
+                if _once(run, pair.first, ForcedNoise(disguised), pair.published) != (shown, told):
                     leaks["noisy answers that should stay hidden reach the public"] = None
+                    break
             for each in walked:
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
@@ -162,8 +176,9 @@ def door_audit(
     out = {}
     for each in walked:
         promised = promised_parameter(each.loss)
-        flagged = bool(leaks) or exceeds(worst[each.name], promised)
-        out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise)
+        flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
+        out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise,
+                                   tuple(doubts), tuple(own_formulas(parts, each.part)))
     return out
 
 
@@ -205,6 +220,13 @@ def _disguised(draws: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[D
         inside = [draw for draw in out if belongs(draw, part)]
         out = [draw for draw in out if not belongs(draw, part)] + list(rule.other_answers(inside))
     return out
+
+
+def _kept(draws: Sequence[Draw], others: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[str]:
+    """Of which parts other answers keep some, in words."""
+    return [f"the other answers of {part!r} keep some of its noisy answers as they were, or leave them out, so that "
+            "nothing shows that these are hidden: its loss is not known until `other_answers` changes every one"
+            for part in parts if kept_entries([draw for draw in draws if belongs(draw, part)], others)]
 
 
 def _leaks(first: Sequence[Draw], second: Sequence[Draw]) -> list[str]:

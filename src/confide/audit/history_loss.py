@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from confide.audit.comparing import Loss, promised_parameter
+from confide.audit.other_answers import armings, other_losers, other_pattern
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.gdp import mu
@@ -27,7 +28,8 @@ from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.selection import largest_law
 
-__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter", "spent"]
+__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "exactly", "history_loss", "own_formulas",
+           "promised_parameter", "spent"]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
@@ -40,7 +42,9 @@ class HiddenPart:
     Args:
         loss: the exact loss in nats of what follows, for all draws of the part, as the two runs made them.
         other_answers: the part's draws with other values from which the same follows: a run with these must publish the
-            same, or else the hidden answers are not hidden.
+            same, or else the hidden answers are not hidden. Every entry must have another value, or nothing shows that
+            it is hidden. What it returns is given to it again, for further ones; it may choose them at random, and
+            should then choose by the values that it is given, so that an audit can be done again.
     """
 
     loss: Callable[[Sequence[Pair]], float]
@@ -169,19 +173,15 @@ def _selection_loss(one: Draw, other: Draw) -> _Selection:
     return _Selection(float(np.ptp(ratios)), exact_epsilon(first / first.sum(), second / second.sum()))
 
 
-def _armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
-    """Where each threshold stands among a sparse vector's draws, and where its answers end."""
-    starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
-    return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
-
-
 def _pattern_loss(draws: Sequence[Pair]) -> float:
     """|ln ratio| of the probabilities of what was said, by the noise that was asked for, summed over the armings."""
-    armings = _armings([one for one, _ in draws])
-    if draws and (not armings or armings[0][0] > 0):  # these are no draws of a sparse vector
+    found = armings([one for one, _ in draws])
+    if draws and (not found or found[0][0] > 0):  # these are no draws of a sparse vector
+        return math.inf
+    if any(len(draw.center) != 1 for pair in draws for draw in pair):  # nor are vectors
         return math.inf
     total = 0.0
-    for start, end in armings:
+    for start, end in found:
         level, asked = draws[start], draws[start + 1 : end]
         if level[0].center != level[1].center:
             return math.inf
@@ -199,17 +199,6 @@ def _pattern_loss(draws: Sequence[Pair]) -> float:
     return total
 
 
-def _other_answers(draws: Sequence[Draw]) -> list[Draw]:
-    """Other noisy answers of which the same is said: all moved, high ones further up and low ones further down."""
-    out = []
-    for start, end in _armings(draws):
-        level = draws[start].value
-        out.append(replace(draws[start], value=level + 3))
-        out += [replace(draw, value=draw.value + np.where(draw.value > level, 8, -2).astype(draw.value.dtype))
-                for draw in draws[start + 1 : end]]
-    return out
-
-
 def _largest_loss(draws: Sequence[Pair]) -> float:
     """|ln ratio| of the probabilities that the same item is the largest, summed over the draws."""
     total = 0.0
@@ -222,16 +211,39 @@ def _largest_loss(draws: Sequence[Pair]) -> float:
     return total
 
 
-def _other_losers(draws: Sequence[Draw]) -> list[Draw]:
-    """Other noisy answers with the same largest ones: all moved, the largest further up."""
-    return [replace(draw, value=draw.value + 3 + 5 * (np.arange(draw.value.size) == np.argmax(draw.value)))
-            for draw in draws]
-
-
-NOISY_MAX = HiddenPart(loss=_largest_loss, other_answers=_other_losers)
+NOISY_MAX = HiddenPart(loss=_largest_loss, other_answers=other_losers)
 """The draws of `report_noisy_max`, one vector each: what is published is which is the largest."""
 
-SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=_other_answers)
+SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=other_pattern)
 """The draws of sparse vectors without clamps: what is published is which answers were above, and nothing else. What
 counts is read off the draws themselves: their scales, the thresholds of both runs (which must be the same: a threshold
 is public), and whether it went on after an alarm."""
+
+
+def own_formulas(hidden: Mapping[str, HiddenPart], part: str = "") -> list[str]:
+    """Hidden parts within a part of the noise, or around it, whose loss is a formula of the mechanism's own.
+
+    Args:
+        hidden: first words of streams -> what is known of them.
+        part: first words of the streams that are counted; "" for all.
+
+    Example:
+        >>> mine = HiddenPart(loss=lambda pairs: 0.0, other_answers=list)
+        >>> own_formulas({"winner": NOISY_MAX, "counts/first": mine}, "counts")
+        ['counts/first']
+    """
+    return [name for name, rule in hidden.items() if rule is not NOISY_MAX and rule is not SPARSE_VECTOR
+            and (not part or f"{name}/".startswith(f"{part}/") or f"{part}/".startswith(f"{name}/"))]
+
+
+def exactly(formulas: Sequence[str]) -> str:
+    """How the loss of a walk was found, in words.
+
+    Args:
+        formulas: hidden parts whose loss is the mechanism's own to say.
+
+    Example:
+        >>> exactly([]), exactly(["counts"])
+        ('loss exact there', "loss there by the mechanism's own formula for counts")
+    """
+    return f"loss there by the mechanism's own formula for {', '.join(formulas)}" if formulas else "loss exact there"

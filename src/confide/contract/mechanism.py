@@ -97,7 +97,8 @@ class Mechanism(ABC):
         position of the largest, as of `report_noisy_max`; "sparse vector" which were above the threshold, as of
         `SparseVector`; or a `confide.audit.HiddenPart`.
 
-        An audit counts every other noisy answer as published.
+        An audit counts every other noisy answer as published. Of those that are named it tries whether more is
+        published, such as which came second; the loss by a `HiddenPart` of one's own is a formula that nobody checks.
         """
         return {}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from confide.audit import AuditRow, HiddenPart, Loss, Neighbours, door_audit, exceeds
 from confide.audit.door import DIFFERS
+from confide.audit.history_loss import exactly
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.people.overhearing import Failed, overheard
@@ -29,7 +30,8 @@ _ALONE = ("noise was drawn without `center=` (stream {}), and what the run publi
           "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. What "
           "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
           "what differs is bare")
-_REPEATED = 16  # pairs whose first run is done again
+_REPEATED = 16  # pairs whose first run is done again, and whose hidden answers are changed
+_DISGUISES = 4  # ... so often; those of the others once, in another way each time
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
 
 
@@ -49,6 +51,7 @@ class Walk:
         spoke: whether the run said something besides, the same for the two of every pair.
         unknown: why the loss of what is published is not known; "" where it is.
         alone: streams that were drawn without a center where what is published, or said, differs.
+        formulas: hidden streams whose loss is computed by a formula of the mechanism's own.
     """
 
     claim: Loss
@@ -62,6 +65,7 @@ class Walk:
     spoke: bool
     unknown: str = ""
     alone: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()
 
     @property
     def flagged(self) -> bool:
@@ -81,7 +85,7 @@ class Walk:
             words: of a pair, which is made up.
         """
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
-                                             "equal noise, loss exact there")
+                                             f"equal noise, {exactly(self.formulas)}")
         at = "" if self.shown is None else words(self.shown)
         if self.failure:
             measured, evidence = math.nan, f"{self.failure}: {at}"
@@ -124,7 +128,8 @@ def walk(
     if found.count == 0:
         door_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
     return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
-                found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone))
+                found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone),
+                found.formulas)
 
 
 class _Found:
@@ -140,6 +145,8 @@ class _Found:
         self.worst: Neighbours | None = None
         self.shown: Neighbours | None = None
         self.alone: dict[str, None] = {}
+        self.doubts: dict[str, None] = {}
+        self.formulas: tuple[str, ...] = ()
 
     def meet(self, pair: Neighbours, seed: int) -> None:
         """The two runs of a pair; a second time where they say different things: what is compiled or read for the first
@@ -159,6 +166,8 @@ class _Found:
         self.leaks |= leaks
         self.failure = self.failure or steps.failure
         self._raw = self._raw or steps.raw
+        self.doubts |= dict.fromkeys(found.doubts)
+        self.formulas = found.formulas
         if exceeds(found.measured, found.promised) and len(self._above) < _PROBED:
             self._above.append((pair, seed))
         if found.measured > self.measured:
@@ -167,9 +176,10 @@ class _Found:
     def _both(self, pair: Neighbours, seed: int) -> tuple[_Steps, Any]:
         steps = _Steps(self._run, pair.published)
         told = Neighbours(pair.first, pair.second, steps.published)
+        disguises = _DISGUISES if self.count <= _REPEATED else 1
         try:
             return steps, door_audit(steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed),
-                                     self._hidden)[self._part]
+                                     self._hidden, disguises=disguises)[self._part]
         except ConfideError:
             raise
         except Exception as error:
@@ -189,6 +199,8 @@ class _Found:
         """Why a loss that is above the promise is none of what is published."""
         if self.left:
             return _LEFT
+        if self.doubts:
+            return next(iter(self.doubts))
         if not exceeds(self.measured, self.promised) or self.leaks or self.failure:
             return ""
         if not named:

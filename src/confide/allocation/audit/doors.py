@@ -75,7 +75,7 @@ def walked(
     parts = charges(own)
     everything, others = beside_charge(parts[""], (each for each in own.guarantees().privacy if each.unit is own.unit))
     return door_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
-                      histories(seed), hidden_parts(own), HISTORIES, others)
+                      histories(seed), hidden_parts(own), HISTORIES, others, disguises=1)
 
 
 def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:

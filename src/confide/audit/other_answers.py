@@ -1,0 +1,183 @@
+"""Other noisy answers of which the same is said: a run that is given these must publish the same.
+
+What is hidden must be hidden in every respect: how large the answers are, how far apart, on which side of zero, and in
+which order. So other answers keep nothing but what is said of them. Which is second, and which is the largest of those
+above a threshold, is another one each time; every entry has another value.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise import Draw, Noise
+
+__all__ = ["armings", "kept_entries", "other_losers", "other_pattern"]
+
+_FAR = 1024  # scales from one side to the next, at most, and what there was
+_EXACT = 2**52  # steps within which doubles are exact
+
+_Whole = NDArray[np.int64]
+
+
+def armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
+    """Where each threshold stands among a sparse vector's draws, and where its answers end."""
+    starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
+    return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
+
+
+def other_losers(draws: Sequence[Draw]) -> list[Draw]:
+    """Vectors with the same position of the largest, and another order of all others.
+
+    Args:
+        draws: one vector each.
+
+    Returns:
+        As many; a tie is broken, in favour of the one that was the largest.
+
+    Example:
+        >>> from confide.privacy.noise import RecordingNoise
+        >>> heard = RecordingNoise(Noise.simulated(1))
+        >>> _ = heard.discrete_laplace(3.0, 5, stream="winner", center=[9, 6, 0, 0, 0])
+        >>> one, other = heard.draws[0].value, other_losers(heard.draws)[0].value
+        >>> bool(one.argmax() == other.argmax()), bool((one == other).any())
+        (True, False)
+        >>> bool(np.argsort(one)[-2] == np.argsort(other)[-2])
+        False
+    """
+    return [changed for draw in draws for changed in _group([draw], _winner(draw))]
+
+
+def _winner(draw: Draw) -> _Whole:
+    flat = draw.value.reshape(-1)
+    return np.asarray(np.arange(flat.size) == np.argmax(flat), dtype=np.int64) if flat.size else np.zeros(0, np.int64)
+
+
+def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
+    """Answers of sparse vectors of which the same ones are above their threshold, in another order on either side.
+
+    Args:
+        draws: each threshold, followed by its answers.
+
+    Returns:
+        As many; what stands before the first threshold is left out.
+    """
+    out = []
+    for start, end in armings(draws):
+        group = draws[start:end]
+        level = group[0].value.reshape(-1)[0]
+        values = _flat(group)
+        sides = np.where(values > level, 2, 0)
+        sides[0] = 1
+        out += _group(group, sides)
+    return out
+
+
+def kept_entries(draws: Sequence[Draw], others: Sequence[Draw]) -> bool:
+    """Whether other answers keep an entry that has another possible value, or leave it out.
+
+    Args:
+        draws: of a part.
+        others: the same with other answers.
+
+    Example:
+        >>> from confide.privacy.noise import RecordingNoise
+        >>> heard = RecordingNoise(Noise.simulated(1))
+        >>> _ = heard.laplace(1.0, 2, stream="a", center=[0.0, 0.0])
+        >>> kept_entries(heard.draws, heard.draws), kept_entries(heard.draws, other_losers(heard.draws))
+        (True, False)
+    """
+    values = {draw.stream: draw.value for draw in others}
+    for draw in draws:
+        if draw.law == "split" or (draw.law == "selection" and len(draw.center) < 2):
+            continue
+        if draw.law == "channel" and len(draw.table[0]) < 2:
+            continue
+        value = values.get(draw.stream)
+        if value is None or value.shape != draw.value.shape or bool(np.any(value == draw.value)):
+            return True
+    return False
+
+
+def _flat(group: Sequence[Draw]) -> NDArray[np.generic]:
+    return np.concatenate([draw.value.reshape(-1) for draw in group])
+
+
+def _group(group: Sequence[Draw], sides: _Whole) -> list[Draw]:
+    """Draws with all entries changed, where those of a lower side stay below those of a higher one.
+
+    Args:
+        group: whose entries are compared with each other.
+        sides: (n,) of all entries, in order.
+    """
+    old = _flat(group)
+    if not old.size:
+        return list(group)
+    # The coins follow from the answers that are changed, and so from the audit's seed: it can be done again.
+    coins = Noise.simulated(zlib.crc32(old.tobytes())).words((2, old.size + 3), stream="other answers")
+    scale = max(float(max(draw.scale for draw in group)), 1.0)
+    far = _FAR * scale + float(np.abs(old.astype(np.float64)).max())
+    unit = _unit(group, far)
+    most = max(1, int(min(far / unit, _EXACT / 8)))
+    new = unit * _places(_order(old, sides, coins[0]), sides, coins[1], max(1, int(most * (scale / _FAR / far))), most)
+    while np.any(new == old):  # at most as many times as there are entries
+        new = new + unit
+    parts = np.split(new, np.cumsum([draw.value.size for draw in group])[:-1])
+    return [replace(draw, value=part.astype(draw.value.dtype).reshape(draw.value.shape))
+            for draw, part in zip(group, parts, strict=True)]
+
+
+def _unit(group: Sequence[Draw], far: float) -> float | int:
+    """The least distance of two answers: that of their grid, or where doubles are coarser, a power of two."""
+    if any(draw.value.dtype.kind != "f" for draw in group):
+        return 1
+    return float(max(2.0 ** -max(draw.grid for draw in group), 2.0 ** math.ceil(math.log2(far * 8 / _EXACT))))
+
+
+def _places(order: _Whole, sides: _Whole, coins: NDArray[np.uint64], least: int, most: int) -> _Whole:
+    """(n,) new values in units, no two of them alike.
+
+    Args:
+        order: (n,) positions, the least first.
+        sides: (n,) of all entries.
+        coins: (n+3,).
+        least: of common distances.
+        most: of all.
+    """
+    sort = int(coins[-1] % 4)
+    gaps = _gaps(coins[:-3], sort, least, max(1, most // order.size))
+    edges = np.flatnonzero(np.diff(sides[order])) + 1
+    gaps[edges] = _gaps(coins[edges], sort, least, most)  # from one side to the next it may be far
+    out = np.empty(order.size, dtype=np.int64)
+    out[order] = np.cumsum(gaps)
+    largest = int(_between(coins[-2:-1], least, most)[0])  # on either side of zero, near or far
+    return np.asarray(out + ((largest if coins[-3] % 2 else -largest) - out[order[-1]]))
+
+
+def _order(old: NDArray[np.generic], sides: _Whole, coins: NDArray[np.uint64]) -> _Whole:
+    """(n,) positions by their new values, the least first: each side reversed, or mixed so that another one leads."""
+    before = np.lexsort((-np.arange(old.size), old, sides))  # of two that are alike, the earlier one leads
+    mixed = np.lexsort((coins[: old.size], sides))
+    out = []
+    for side in np.unique(sides):
+        was, now = before[sides[before] == side], mixed[sides[mixed] == side]
+        out.append(was[::-1] if coins[-1] % 2 or was[-1] == now[-1] else now)
+    return np.concatenate(out)
+
+
+def _gaps(coins: NDArray[np.uint64], sort: int, least: int, most: int) -> _Whole:
+    """(n,) distances: all as small as can be, all large, or of every size."""
+    if sort == 0:
+        return np.ones(len(coins), dtype=np.int64)
+    return most // 2 + _between(coins, 1, most) // 2 + 1 if sort == 1 else _between(coins, least, most)
+
+
+def _between(coins: NDArray[np.uint64], least: int, most: int) -> _Whole:
+    """(n,) whole numbers of every size up to `most`: their logarithms are uniform."""
+    part = (coins >> np.uint64(11)) * 2.0**-53
+    return np.asarray(np.maximum(1, most * np.exp2(-part * math.log2(max(1.0, most / least)))), dtype=np.int64)
