@@ -23,6 +23,7 @@ from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.states import State
 from confide.contract.errors import Refused
+from confide.contract.worded import worded
 
 __all__ = ["router", "settled_files"]
 
@@ -51,7 +52,7 @@ def settled_files(parts: Parts, number: int) -> dict[str, bytes]:
         Refused: it is not settled.
     """
     if parts.opened.stored(number).state is not State.SETTLED:
-        raise Refused("the campaign is not settled yet", "look again later")
+        raise Refused(worded("the campaign is not settled yet"), worded("look again later"))
     return parts.store.pack(number)
 
 
@@ -125,5 +126,5 @@ def download_file(parts: PartsOf, number: Number, path: str) -> Response:
     """One of them."""
     files = settled_files(parts, number)
     if path not in files:
-        raise HTTPException(404, "the pack has no such file")
+        raise HTTPException(404, worded("the pack has no such file"))
     return Response(files[path], media_type="application/octet-stream")

@@ -29,6 +29,7 @@ from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries
 from confide.contract.presentation import Section
+from confide.contract.worded import worded
 
 __all__ = ["router"]
 
@@ -101,7 +102,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     try:
         parts.drafts.change(number, text, _version(form))
     except ConfideError as error:
-        return _draft(request, parts, number, text=text, problem=str(error), status=409)
+        return _draft(request, parts, number, text=text, problem=error, status=409)
     return go(f"/desk/drafts/{number}")
 
 
@@ -112,7 +113,7 @@ def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
     try:
         found = parts.drafts.open(number, _version(form))
     except ConfideError as error:
-        return _draft(request, parts, number, problem=str(error), status=409)
+        return _draft(request, parts, number, problem=error, status=409)
     return go(f"/desk/campaigns/{found.number}")
 
 
@@ -162,7 +163,7 @@ def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
     except ConfideError as error:
-        return _campaign(request, parts, number, problem=str(error), status=422)
+        return _campaign(request, parts, number, problem=error, status=422)
     return go(f"/desk/campaigns/{number}")
 
 
@@ -172,7 +173,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final", "approve") and not meant:
-        return _campaign(request, parts, number, problem="confirm that you mean it", status=422)
+        return _campaign(request, parts, number, problem=worded("confirm that you mean it"), status=422)
     try:
         match act:
             case "close":
@@ -194,9 +195,9 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "reopen":
                 settled_campaign(it, parts.store).reopen_payouts(store=parts.store)
             case _:
-                raise HTTPException(404, "nothing of that name can be done")
+                raise HTTPException(404, worded("nothing of that name can be done"))
     except ConfideError as error:
-        return _campaign(request, parts, number, problem=str(error), status=409)
+        return _campaign(request, parts, number, problem=error, status=409)
     return go(f"/desk/campaigns/{number}")
 
 
@@ -211,7 +212,7 @@ def ledger(request: Request, parts: PartsOf) -> Response:
 def _operator(request: Request, role: Role, form: Form) -> Operator:
     who = looking(request)
     if who is None:
-        raise HTTPException(401, "log in first")
+        raise HTTPException(401, worded("log in first"))
     checked(request, form, OPERATOR_COOKIE)
     if not who.role.covers(role):
         raise HTTPException(403, f"this is for operators with the role {role.value!r}")
@@ -219,18 +220,18 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
 
 
 def _levels(request: Request, title: str, back: str, campaign: Callable[[], Campaign]) -> HTMLResponse:
-    shown, problem = list[Section](), ""
+    shown, problem = list[Section](), None
     try:
         it = campaign()
         title = it.file.title
         shown = [kept_trade_off(it)]
     except ConfideError as error:
-        problem = str(error)
+        problem = error
     return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)
 
 
-def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None, problem: str = "",
-           status: int = 200) -> HTMLResponse:
+def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None,
+           problem: ConfideError | None = None, status: int = 200) -> HTMLResponse:
     found = parts.drafts.get(number)
     shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
@@ -238,17 +239,17 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
                   "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
     except ConfideError as error:
-        shown["refusal"] = str(error)
+        shown["refusal"] = error
     return page(request, "draft.html", status=status, desk=True, draft=found, text=found.text if text is None else text,
                 problem=problem, **shown)
 
 
-def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
+def _campaign(request: Request, parts: PartsOf, number: int, *, problem: ConfideError | str = "", unknown: str = "",
               gone: str = "", status: int = 200) -> HTMLResponse:
     who, opened = looking(request), parts.opened.get(number)
     it = opened.campaign
     if who is None:
-        raise HTTPException(401, "log in first")
+        raise HTTPException(401, worded("log in first"))
     progress = show_progress(parts, who, number)
     may, known = who.role.covers(Role.OPERATOR), parts.opened.stored(number)
     payouts, code, people, again = [], "", dict[str, int](), list[int]()
@@ -292,7 +293,7 @@ def _version(form: Form) -> int:
 
 def _whole(text: str, field: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-        raise InvalidInput(field, "is none", "load the page again")
+        raise InvalidInput(field, worded("is none"), worded("load the page again"))
     return int(text)
 
 
@@ -304,5 +305,5 @@ def _uploaded(form: Mapping[str, Any]) -> bytes:
     """
     found = form.get("file")
     if not isinstance(found, UploadFile):
-        raise InvalidInput("file", "is missing", "choose one")
+        raise InvalidInput("file", worded("is missing"), worded("choose one"))
     return found.file.read()

@@ -32,6 +32,7 @@ from confide.contract.files import replace_private
 from confide.contract.kinds import ContractKind, HandingKind, LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
+from confide.contract.worded import worded
 from confide.people import PeoplesKind
 from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
 from confide.people.retyping import retyped
@@ -275,12 +276,12 @@ class Participation:
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
         if self._store.get(who.campaign).state is not State.SETTLED:
-            raise Refused("the campaign is not settled yet", "look again later")
+            raise Refused(worded("the campaign is not settled yet"), worded("look again later"))
         self._publish(opened)
         if values is None and self._store.has_withdrawn(who.campaign, who.slot):
             terms = kind.payouts(campaign.plan)
-            raise Refused("she has withdrawn, so that there is no share",
-                          "a deposit that she left is returned" if terms is not None and terms.deposit else "")
+            raise Refused(worded("she has withdrawn, so that there is no share"),
+                          worded("a deposit that she left is returned") if terms is not None and terms.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
@@ -322,8 +323,8 @@ class Participation:
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
         row = shares.slice(slot, 1).to_pylist()[0]
         if all(value is None for value in row.values()):
-            raise Refused("her record and her share are not stored any more",
-                          "type the record again: with the public result it gives the share")
+            raise Refused(worded("her record and her share are not stored any more"),
+                          worded("type the record again: with the public result it gives the share"))
         kind, plan = opened.campaign.file.kind, opened.campaign.plan
         if isinstance(kind, HandingKind):
             listed = kind.handout(plan, opened.campaign.settled(store=self._store), opened.identities)
@@ -354,8 +355,8 @@ class Participation:
         everybody = opened.read_once(known_file(opened), lambda: _read_known(opened)) or {}
         found = everybody.get(opened.identities[slot])
         if found is None:
-            raise Refused("the operator has not said yet what is known of everybody who is invited",
-                          "come back in a while")
+            raise Refused(worded("the operator has not said yet what is known of everybody who is invited"),
+                          worded("come back in a while"))
         return found
 
 
@@ -374,11 +375,13 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     """
     column = instructions.get("column", "")
     if set(values) != {column}:
-        raise InvalidInput("report", "is no row that a device makes", f"must have {column!r} and nothing else")
+        raise InvalidInput("report", worded("is no row that a device makes"),
+                           worded("must have %(column)s and nothing else", column=f"{column!r}"))
     text = values[column]
     right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
     if text and not right:
-        raise InvalidInput(column, "is nothing that a device hands in", "hand in what the page has made")
+        raise InvalidInput(column, worded("is nothing that a device hands in"),
+                           worded("hand in what the page has made"))
 
 
 def known_file(opened: OpenedCampaign) -> Path:
@@ -396,21 +399,27 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
     campaign, kind = opened.campaign, opened.local
     fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)
     if not fields:
-        raise Refused("nothing is asked of the operator about people", "people say everything themselves")
+        raise Refused(worded("nothing is asked of the operator about people"),
+                      worded("people say everything themselves"))
     if len(text) > _LARGEST_KNOWN:
-        raise InvalidInput("known", "is too long", f"must have at most {_LARGEST_KNOWN:,} letters")
+        raise InvalidInput("known", worded("is too long"),
+                           worded("must have at most %(largest_known)s letters", largest_known=f"{_LARGEST_KNOWN:,}"))
     rows, names = list(csv.DictReader(io.StringIO(text))), [field.column for field in fields]
     ids = set(opened.identities)
     seen = set[str]()
     for number, row in enumerate(rows, 2):
         if set(row) != {"id", *names}:
-            raise InvalidInput("known", f"line {number} has other columns", f"must have id, {', '.join(names)}")
+            raise InvalidInput("known", worded("line %(number)s has other columns", number=number),
+                               worded("must have id, %(names)s", names=', '.join(names)))
         if row["id"] not in ids or row["id"] in seen:
-            raise InvalidInput("known", f"line {number}: no id of the public list, or one that came before")
+            raise InvalidInput("known",
+                               worded("line %(number)s: no id of the public list, or one that came before",
+                                    number=number))
         seen.add(row["id"])
         judge(fields, {name: row[name] for name in names})
     if len(seen) < len(ids):
-        raise InvalidInput("known", f"has {len(seen):,} of {len(ids):,} ids", "must have everybody who is invited")
+        raise InvalidInput("known", worded("has %(seen)s of %(ids)s ids", seen=f"{len(seen):,}", ids=f"{len(ids):,}"),
+                           worded("must have everybody who is invited"))
     replace_private(known_file(opened), text)
     return len(rows)
 

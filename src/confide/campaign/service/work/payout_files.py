@@ -13,6 +13,7 @@ from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.contract.errors import Refused
+from confide.contract.worded import worded
 
 __all__ = ["payout_file", "settled_campaign", "take_answer"]
 
@@ -28,7 +29,7 @@ def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
         Refused: it is not.
     """
     if store.get(opened.number).state is not State.SETTLED:
-        raise Refused("the campaign is not settled yet", "settle it first")
+        raise Refused(worded("the campaign is not settled yet"), worded("settle it first"))
     return opened.campaign
 
 
