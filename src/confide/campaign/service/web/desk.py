@@ -58,7 +58,7 @@ def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before:
     campaigns, older = leafed(parts.opened.newest(limit=_MOST + 1, before=before), _MOST)
     drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
     return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
-                drafts_older=drafts_older, drafts_before=drafts_before,
+                drafts_older=drafts_older, drafts_before=drafts_before, may=_may(request),
                 kinds=list(summaries()[0].items()))
 
 
@@ -219,6 +219,12 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
     return who
 
 
+def _may(request: Request) -> bool:
+    """Whether whoever looks may do something: a viewer is shown no button that would be refused."""
+    who = looking(request)
+    return who is not None and who.role.covers(Role.OPERATOR)
+
+
 def _levels(request: Request, title: str, back: str, campaign: Callable[[], Campaign]) -> HTMLResponse:
     shown, problem = list[Section](), None
     try:
@@ -241,7 +247,7 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
     except ConfideError as error:
         shown["refusal"] = error
     return page(request, "draft.html", status=status, desk=True, draft=found, text=found.text if text is None else text,
-                problem=problem, **shown)
+                problem=problem, may=_may(request), **shown)
 
 
 def _campaign(request: Request, parts: PartsOf, number: int, *, problem: ConfideError | str = "", unknown: str = "",

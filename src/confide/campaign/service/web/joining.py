@@ -185,7 +185,7 @@ def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: boo
     it = parts.opened.get(who.campaign).campaign
     terms = it.file.kind.payouts(it.plan)
     return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
-                deposit=terms is not None and terms.deposit > 0,
+                deposit=terms is not None and terms.deposit > 0, contract=parts.participation.contract(who) is not None,
                 settled=parts.opened.stored(who.campaign).state is State.SETTLED)
 
 
@@ -227,7 +227,9 @@ def _share(
         found = parts.participation.share(who, values)
     except (InvalidInput, Refused) as error:
         found, problem = (), error
-    settled = parts.store.get(who.campaign).state is State.SETTLED
+    # Who withdrew before the settlement has no share, and nothing to compute it from.
+    settled = parts.store.get(who.campaign).state is State.SETTLED and not parts.store.has_withdrawn(
+        who.campaign, who.slot)
     fields = parts.participation.share_form(who) if settled else ()
     names = "contract=TEXT," * (opened.contracts is not None) + ",".join(f"{each.column}=..." for each in fields)
     return page(

@@ -245,10 +245,10 @@ class Participation:
         return before
 
     def contract(self, who: Participant) -> Contract | None:
-        """What the round as it stands offers her; None where there is none."""
+        """What the round as it stands offers her; None where there is none, or she has withdrawn."""
         opened = self._opened.get(who.campaign)
         found = self._round(opened)
-        if found is None:
+        if found is None or self._store.has_withdrawn(who.campaign, who.slot):
             return None
         return contract_in(opened.campaign, found, opened.identities[who.slot], self._store.home)
 
@@ -278,7 +278,7 @@ class Participation:
         if self._store.get(who.campaign).state is not State.SETTLED:
             raise Refused(worded("the campaign is not settled yet"), worded("look again later"))
         self._publish(opened)
-        if values is None and self._store.has_withdrawn(who.campaign, who.slot):
+        if self._store.has_withdrawn(who.campaign, who.slot):
             terms = kind.payouts(campaign.plan)
             raise Refused(worded("she has withdrawn, so that there is no share"),
                           worded("a deposit that she left is returned") if terms is not None and terms.deposit else "")
@@ -296,7 +296,8 @@ class Participation:
         if report is not None and codec is not None and isinstance(peoples, PeoplesKind):
             record = peoples.one(campaign.plan, codec.unpack(np.array([who.slot]), [report]), 0)
             return kind.explain(campaign.plan, campaign.public(opened.pack), record, who.slot)
-        return self._stored_share(opened, who.slot)
+        kept = kind.payouts(campaign.plan) is not None and not self._store.payouts(who.campaign).done
+        return self._stored_share(opened, who.slot, none=kept)
 
     def share_form(self, who: Participant) -> Sequence[Field]:
         """What her share is computed from again: what she handed in, and never what her own device alone knew."""
@@ -318,8 +319,8 @@ class Participation:
             return values if contract is None or "contract" in values else {**values, "contract": contract.token}
         return {**self._known(opened, who.slot), **values}
 
-    def _stored_share(self, opened: OpenedCampaign, slot: int) -> Sequence[Section]:
-        """Her share alone, where her record was erased: what it follows from, she alone has."""
+    def _stored_share(self, opened: OpenedCampaign, slot: int, *, none: bool) -> Sequence[Section]:
+        """Her share alone, where no record of hers is stored: it was erased, or, where that is known, none came."""
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
         row = shares.slice(slot, 1).to_pylist()[0]
         if all(value is None for value in row.values()):
@@ -328,8 +329,9 @@ class Participation:
         kind, plan = opened.campaign.file.kind, opened.campaign.plan
         if isinstance(kind, HandingKind):
             listed = kind.handout(plan, opened.campaign.settled(store=self._store), opened.identities)
-            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]))]
-        return [share_section(row, kind.payouts(plan))]
+            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]),
+                                   none=none)]
+        return [share_section(row, kind.payouts(plan), none=none)]
 
     def _publish(self, opened: OpenedCampaign) -> None:
         """The public files, where the worker has not written them on this machine yet."""
