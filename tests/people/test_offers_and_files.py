@@ -48,6 +48,23 @@ def test_offers_of_the_examples(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLES)
+def test_an_offer_says_of_a_payment_what_it_can_come_to(name: str) -> None:
+    """Payments are whole coins, rounded up: the largest one stands there as it would be queued, not a coin less."""
+    it = campaign_of(name)
+    terms = it.file.kind.payouts(it.plan)
+    if terms is not None:
+        assert terms.money(terms.highest) in str(section_of(it.plan.offer(), Question.GETS))
+
+
+@pytest.mark.parametrize("name", PEOPLES)
+def test_an_offer_does_not_deny_what_its_form_asks(name: str) -> None:
+    it = campaign_of(name)
+    said = str(section_of(it.plan.offer(), Question.REPORT))
+    assert it.file.kind.asked(it.file.config, it.plan)
+    assert "not asked" not in said
+
+
+@pytest.mark.parametrize("name", PEOPLES)
 def test_payments_are_tables_and_lies_follow_from_the_guarantee(name: str) -> None:
     it = campaign_of(name)
     offer, promises = it.plan.offer(), it.plan.guarantees

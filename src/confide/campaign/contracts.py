@@ -38,6 +38,7 @@ from confide.contract.words import cause
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
+from confide.contract.worded import worded
 
 __all__ = ["Contract", "Round", "contract_in", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
 
@@ -124,7 +125,8 @@ def draw_up(
     with home.deciding(file.digest):  # while this was drawn up, another one may have been made final, or drawn up
         _check_not_final(file, home)
         if _stamp(path) != stood:
-            raise Refused("another round was drawn up meanwhile", "look at that one; draw up another if need be")
+            raise Refused(worded("another round was drawn up meanwhile"),
+                          worded("look at that one; draw up another if need be"))
         _write(file, found, home)
     return found
 
@@ -151,8 +153,11 @@ def finish(
     with home.deciding(file.digest):
         found = round_of(file, home)
         if number is not None and number != found.number:
-            now = f"round {found.number} {'is final' if found.final else 'stands'}"
-            raise Refused(f"{now}, and not round {number}", "it was drawn up meanwhile: look at it first")
+            raise Refused(
+                worded("round %(number)s is final, and not round %(read)s", number=found.number, read=number)
+                if found.final else
+                worded("round %(number)s stands, and not round %(read)s", number=found.number, read=number),
+                worded("it was drawn up meanwhile: look at it first"))
         if found.final:
             return found
         known = store.find(file)
@@ -270,8 +275,9 @@ def _path(kind: ContractKind, file: CampaignFile) -> Path:
 
 def _check_not_final(file: CampaignFile, home: Home) -> None:
     if home.final_round(file.digest) is not None:
-        raise Refused("the contracts of this campaign are final", "records may have been sent on them: two records of "
-                      "one person would cost her twice; another round is another campaign")
+        raise Refused(worded("the contracts of this campaign are final"),
+                      worded("records may have been sent on them: two records of one person would cost her twice; "
+                             "another round is another campaign"))
 
 
 def _stamp(path: Path) -> str | None:

@@ -48,30 +48,32 @@ def warning_sections(plan: Plan) -> list[Section]:
     return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []
 
 
-def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None) -> Section:
-    """A stored share whose record was erased.
+def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *, none: bool = False) -> Section:
+    """A stored share of which no record is stored.
 
     Args:
         share: of one participant.
         terms: by which a part of it is money; None where none is.
+        none: whether it is known that no record was handed in; else it may have been erased.
     """
     rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
                   value if isinstance(value, str | int | float | None) else str(value))
                  for name, value in share.items())
     return Section(title="Your share", private=True, blocks=(
-        Text((_ERASED,)),
+        Text((_NONE if none else _ERASED,)),
         Table(columns=("what", "value"), rows=rows)))
 
 
-def handed_section(goods: pa.Table) -> Section:
-    """What somebody is handed, where her record was erased.
+def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
+    """What somebody is handed, where no record of hers is stored.
 
     Args:
         goods: a line for each thing; no line where she gets nothing.
+        none: whether it is known that she has handed in none; else it may have been erased.
     """
     shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
         tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)
-    return Section(title="Your share", private=True, blocks=(Text((_ERASED,)), *shown))
+    return Section(title="Your share", private=True, blocks=(Text((_NONE if none else _ERASED,)), *shown))
 
 
 def contract_note(contract: Contract) -> Section:
@@ -93,8 +95,10 @@ def round_note(drawn: Round) -> Section:
                    blocks=(Text((state + gone,)),))
 
 
-_ERASED = ("Your record was erased after the settlement; this is what it gave you. Type the record again to see that "
-           "your share follows from it and the public result alone.")
+_ERASED = ("What was handed in was erased after the settlement; this is what your record gave you, or, if you handed "
+           "in none, the empty one in its place. Type it again to see that your share follows from it and the public "
+           "result alone.")
+_NONE = "You handed in nothing: an empty record took your place, and this is what it gives."
 _UNLISTED = "whoever is in it"
 _CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers. public: everybody; others: all but "
                 "oneself, together; collector: whoever receives the reports; fellows: participants who know their own "

@@ -13,6 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from confide.contract.errors import Refused
+from confide.contract.worded import worded
 
 __all__ = ["MOVES", "Event", "State", "advance"]
 
@@ -83,5 +84,7 @@ def advance(state: State, event: Event) -> State:
         return MOVES[state, event]
     except KeyError:
         possible = sorted(e.value for s, e in MOVES if s is state)
-        remedy = f"possible now: {', '.join(possible)}" if possible else "this campaign is over"
-        raise Refused(f"a campaign that is {state.value} cannot {event.value}", remedy) from None
+        remedy = worded("possible now: %(moves)s", moves=", ".join(possible)) if possible else worded(
+            "this campaign is over")
+        raise Refused(worded("a campaign that is %(state)s cannot %(move)s", state=state.value, move=event.value),
+                      remedy) from None

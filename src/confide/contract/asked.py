@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
+from confide.contract.worded import Worded, worded
 from confide.contract.words import did_you_mean
 
-__all__ = ["Field", "Form", "judge", "problems"]
+__all__ = ["Field", "Form", "faults", "judge"]
 
 Form = Literal["choice", "number", "text"]
 
@@ -72,41 +73,76 @@ class Field:
             raise InvalidInput("choices", "do not fit the form", "a choice needs some, and nothing else has any")
 
     def problem(self, text: str | None) -> str:
-        """What is wrong with what she typed, in public terms; empty where nothing is.
+        """What is wrong with what she typed, in public terms, and what would be right; empty where nothing is.
 
         Args:
             text: hers; None or white space where she left it empty.
         """
+        fault = self.fault(text)
+        return f"{fault}; {limit}" if fault and (limit := self.limit_of(text)) else fault
+
+    def limit_of(self, text: str | None) -> str:
+        """What would be right where something is wrong; empty where she left the field empty."""
+        return self.limit() if text is not None and text.strip() else ""
+
+    def fault(self, text: str | None) -> str:
+        """What is wrong with what she typed, without what would be right."""
         given = "" if text is None else text
         if not given.strip():
-            return "is missing" if self.required else ""
+            return worded("is missing") if self.required else ""
         if self.form == "choice":
-            return "" if given in self.choices else f"is not on the list; {self.limit()}"
-        return self._number_problem(given) if self.form == "number" else ""
+            return "" if given in self.choices else worded("is not on the list")
+        return self._number_fault(given) if self.form == "number" else ""
 
-    def _number_problem(self, text: str) -> str:
+    def _number_fault(self, text: str) -> str:
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
-            return f"is no number; {self.limit()}"
+            return worded("is no number")
         low = (self.lowest is not None and value < self.lowest) or (self.above is not None and value <= self.above)
         if low or (self.highest is not None and value > self.highest):
-            return f"is out of bounds; {self.limit()}"
+            return worded("is out of bounds")
         if any(start < value < end for start, end in self.gaps):
-            return f"lies where no number may be; {self.limit()}"
-        return f"is not whole; {self.limit()}" if self.whole and value != math.floor(value) else ""
+            return worded("lies where no number may be")
+        return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
-    def limit(self) -> str:
-        """What is accepted, in words."""
+    def limit(self) -> Worded:
+        """What is accepted, in words; the field's unit and its choices are the campaign's."""
         if self.form == "choice":
-            return f"must be one of {', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
+            shown = f"{', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
+            return worded("must be one of %(choices)s", choices=shown)
         if self.form == "text":
-            return "must be a text"
-        ends = [f"{words} {end:.12g}" for words, end in (("at least", self.lowest), ("above", self.above),
-                                                         ("at most", self.highest)) if end is not None]
-        apart = ", ".join(f"not between {start:.12g} and {end:.12g}" for start, end in self.gaps)
-        what = "a whole number" if self.whole else "" if ends else "a number"
-        found = " ".join(filter(None, ("must be", what, " and ".join(ends), self.unit)))
-        return f"{found}, {apart}" if apart else found
+            return worded("must be a text")
+        found = self._range()
+        for start, end in self.gaps:
+            found = worded("%(limit)s, not between %(low)s and %(high)s", limit=found, low=f"{start:.12g}",
+                           high=f"{end:.12g}")
+        return found
+
+    def _range(self) -> Worded:
+        """Whole sentences, so that they can be told in other languages; the unit stands behind the last number."""
+        unit = f" {self.unit}" if self.unit else ""
+        low, high = self.lowest, "" if self.highest is None else f"{self.highest:.12g}{unit}"
+        if self.above is not None and (low is None or self.above >= low):
+            start = f"{self.above:.12g}{'' if high else unit}"
+            if self.whole:
+                return worded("must be a whole number above %(low)s and at most %(high)s", low=start, high=high) \
+                    if high else worded("must be a whole number above %(low)s", low=start)
+            return worded("must be above %(low)s and at most %(high)s", low=start, high=high) \
+                if high else worded("must be above %(low)s", low=start)
+        if low is not None:
+            start = f"{low:.12g}{'' if high else unit}"
+            if self.whole:
+                return worded("must be a whole number at least %(low)s and at most %(high)s", low=start, high=high) \
+                    if high else worded("must be a whole number at least %(low)s", low=start)
+            return worded("must be at least %(low)s and at most %(high)s", low=start, high=high) \
+                if high else worded("must be at least %(low)s", low=start)
+        if high:
+            return worded("must be a whole number at most %(high)s", high=high) if self.whole else worded(
+                "must be at most %(high)s", high=high)
+        if self.unit:
+            return worded("must be a whole number of %(unit)s", unit=self.unit) if self.whole else worded(
+                "must be a number of %(unit)s", unit=self.unit)
+        return worded("must be a whole number") if self.whole else worded("must be a number")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -134,25 +170,23 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
         if name not in columns:
             raise InvalidInput("record", f"{name!r} is not asked for",
                                did_you_mean(name, columns, f"give {', '.join(columns[:_SHOWN]) or 'nothing'}"))
-    for column, found in problems(asked, values).items():
-        problem, _, limit = found.partition("; ")
-        raise InvalidInput(column, problem, limit)
+    for column, (fault, limit) in faults(asked, values).items():
+        raise InvalidInput(column, fault, limit)
 
 
-def problems(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, str]:
-    """column -> what is wrong there, of every field that is not as it is asked for, in the form's order.
+def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """column -> what is wrong there, and what would be right, of every field that is not as it is asked for.
 
     Args:
-        asked: the fields.
+        asked: the fields, in the form's order.
         values: column -> what she typed; what is left out is empty.
 
     Example:
-        >>> way, age = (Field(column=name, label=name, form="number", lowest=0.0) for name in ("way", "age"))
-        >>> problems([way, age], {"way": "-1"})
-        {'way': 'is out of bounds; must be at least 0', 'age': 'is missing'}
+        >>> faults([Field(column="age", label="age", form="number", whole=True)], {"age": "0.5"})
+        {'age': ('is not whole', 'must be a whole number')}
     """
-    found = {each.column: each.problem(values.get(each.column)) for each in asked}
-    return {column: problem for column, problem in found.items() if problem}
+    found = {each.column: (each.fault(text := values.get(each.column)), each.limit_of(text)) for each in asked}
+    return {column: told for column, told in found.items() if told[0]}
 
 
 def _plain(value: Any) -> Any:

@@ -15,23 +15,25 @@ from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import erase_share
 from confide.campaign.store.transactions import Stored, Transactions, check_slot, stored
 from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["Collecting", "Facts", "nothing_asked", "withdrawn"]
 
 
 def withdrawn() -> Refused:
     """Told to who has withdrawn, and hands something in."""
-    return Refused("this participant has withdrawn", "a new campaign may invite her again")
+    return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite her again"))
 
 
 def nothing_asked() -> Refused:
     """Told to who hands something in where the collection has not begun, or is over."""
-    return Refused("nothing is asked for now", "the page of the campaign says where it stands")
+    return Refused(worded("nothing is asked for now"), worded("the page of the campaign says where it stands"))
 
 
 def _drawn_before() -> Refused:
     """Told to whose device hands in another draw than before."""
-    return Refused("what your device drew was handed in before", "another draw would tell more of your answer")
+    return Refused(worded("what your device drew was handed in before"),
+                   worded("another draw would tell more of your answer"))
 
 
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
@@ -147,7 +149,7 @@ class Collecting(Transactions):
         with self._locked(campaign) as (connection, known):
             asked = select(t.job.c.id).where(t.job.c.campaign_id == campaign, t.job.c.task == "settle")
             if known.state not in states or connection.execute(asked).first() is not None:
-                raise Refused("the collection is over", "nothing can be handed in any more")
+                raise Refused(worded("the collection is over"), worded("nothing can be handed in any more"))
             check_slot(slot, known)
             if slot in reports.withdrawn(connection, campaign):
                 raise withdrawn()

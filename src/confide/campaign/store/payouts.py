@@ -24,6 +24,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from confide.campaign.store import schema as s
 from confide.contract.encoding import digest
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["BatchRow", "Entry", "Queue", "Sent", "all_paid", "answered", "approve", "approved", "attempts", "batch",
            "confirm", "entries", "export", "queue", "reopen"]
@@ -185,7 +186,8 @@ def approve(connection: Connection, campaign: int, code: str) -> int:
     if not found.people["queued"]:
         return 0
     if not hmac.compare_digest(code.strip().lower().encode(), found.code.encode()):
-        raise Refused("the code does not belong to what is queued", "look at the queue again, and repeat its code")
+        raise Refused(worded("the code does not belong to what is queued"),
+                      worded("look at the queue again, and repeat its code"))
     connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign, s.payout.c.state == "queued")
                        .values(state="approved"))
     return found.people["queued"]
@@ -240,7 +242,7 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
     row = connection.execute(select(s.payout_batch).where(
         s.payout_batch.c.campaign_id == campaign, s.payout_batch.c.number == number)).first()
     if row is None:
-        raise InvalidInput("batch", f"{number} does not exist")
+        raise InvalidInput("batch", worded("%(number)s does not exist", number=number))
     states = connection.execute(select(s.payout.c.state).distinct().where(
         s.payout.c.campaign_id == campaign, s.payout.c.batch == number)).scalars().all()
     reopened = connection.execute(select(s.payout_reopened.c.slot).where(
@@ -252,12 +254,14 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 
 def answered(number: int) -> Refused:
     """The bank has said something of a batch."""
-    return Refused(f"the bank has answered batch {number}", "what failed is queued again by reopening it")
+    return Refused(worded("the bank has answered batch %(number)s", number=number),
+                   worded("what failed is queued again by reopening it"))
 
 
 def _nothing_approved() -> Refused:
-    return Refused("no payout is approved", "look at the queue and approve it by its code first; what was exported "
-                   "before is written again by its batch's number")
+    return Refused(worded("no payout is approved"),
+                   worded("look at the queue and approve it by its code first; what was exported "
+                   "before is written again by its batch's number"))
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
@@ -316,17 +320,21 @@ def confirm(
     late: list[_Attempt] = []
     for name, verdict in said.items():
         if name not in known:
-            raise InvalidInput("reference", f"{name!r} is of no payout that was exported here", "nothing was imported")
+            raise InvalidInput("reference", worded("%(name)s is of no payout that was exported here", name=f"{name!r}"),
+                               worded("nothing was imported"))
         found = known[name]
         if found.state == verdict:
             continue
         if found.state == "paid":
-            raise InvalidInput("reference", f"{name!r} was confirmed as paid before", "nothing was imported: take it "
-                               "out of the file, and pay what the bank returned so late by hand")
+            raise InvalidInput("reference", worded("%(name)s was confirmed as paid before", name=f"{name!r}"),
+                               worded("nothing was imported: take it "
+                               "out of the file, and pay what the bank returned so late by hand"))
         if found.reopened:
             if found.slot not in waiting:
-                raise InvalidInput("reference", f"{name!r} had failed and was sent again under another one; now it is "
-                                   "said to be paid", "nothing was imported; ask the bank to stop the later payment")
+                raise InvalidInput("reference",
+                                   worded("%(name)s had failed and was sent again under another one; now it is said to "
+                                          "be paid", name=f"{name!r}"),
+                                   worded("nothing was imported; ask the bank to stop the later payment"))
             waiting.remove(found.slot)
             late.append(found)
         changed.setdefault((verdict, found.number), []).append(found.slot)

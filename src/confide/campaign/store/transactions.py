@@ -16,6 +16,7 @@ from confide.campaign.store import chain
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import Database
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["Stored", "Transactions", "check_slot", "stored", "today"]
 
@@ -66,8 +67,9 @@ class Transactions:
             Refused: it came with a copy, and nobody has said that its original did neither.
         """
         if self.home.restored(known.content):
-            raise Refused("this is a copy, and its original may have settled or paid this campaign since",
-                          f"if it did neither, and never will: confide restored --confirm {known.number}")
+            raise Refused(worded("this is a copy, and its original may have settled or paid this campaign since"),
+                          worded("if it did neither, and never will: confide restored --confirm %(number)s",
+                               number=known.number))
 
     @contextmanager
     def _locked(self, campaign: int) -> Iterator[tuple[Connection, Stored]]:
@@ -75,7 +77,7 @@ class Transactions:
         with self._database.writing() as connection:
             row = connection.execute(select(s.campaign).where(s.campaign.c.id == campaign).with_for_update()).first()
             if row is None:
-                raise InvalidInput("campaign", f"the store has no number {campaign}")
+                raise InvalidInput("campaign", worded("the store has no number %(campaign)s", campaign=campaign))
             yield connection, stored(row)
 
     @staticmethod
@@ -98,7 +100,8 @@ def stored(row: Any) -> Stored:
 def check_slot(slot: int, known: Stored) -> None:
     """Whether a campaign has this slot."""
     if not 0 <= slot < known.slots:
-        raise InvalidInput("slot", f"{slot} is out of range", f"must be in [0, {known.slots})")
+        raise InvalidInput("slot", worded("%(slot)s is out of range", slot=slot),
+                           worded("must be in [0, %(slots)s)", slots=known.slots))
 
 
 def today() -> str:

@@ -86,9 +86,8 @@ class BitKind(PeoplesKind, ABC):
     def payouts(self, plan: BitPlan) -> PayoutTerms:
         """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
         collection = plan.collection
-        highest = plan.market.payment_range()[1] * collection.minor_units
         return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
-                           highest=math.ceil(highest), deposit=plan.deposit)
+                           highest=plan.highest, deposit=plan.deposit)
 
     def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
         """Of the reports, and of a rehearsal's answers."""

@@ -77,23 +77,31 @@ class BitPlan:
     def deposit(self) -> int:
         """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
         lowest = self.market.payment_range()[0]
-        return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
+        return self._up(-lowest) if lowest < 0 else 0
 
     @property
-    def _largest(self) -> float:
-        return float(self.market.payment_range()[1])
+    def highest(self) -> int:
+        """Coins that no payment exceeds: amounts are rounded up to whole ones."""
+        return self._up(float(self.market.payment_range()[1]))
+
+    def paid(self, amount: float) -> str:
+        """What is paid where an amount is due, or can come to: the whole coins that it is rounded up to."""
+        return self.coins(self._up(amount))
+
+    def _up(self, amount: float) -> int:
+        return math.ceil(amount * self.collection.minor_units)
 
     def sections(self) -> Sequence[Section]:
         rows = [("people invited (fixed and public)", f"{self.market.people:,}"), *self.pages.planned(self),
-                ("largest single payment, whoever takes part", self.money(self._largest))]
+                ("largest single payment, whoever takes part", self.coins(self.highest))]
         if self.deposit:
             rows.append(("deposit that each participant leaves", self.coins(self.deposit)))
         blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows), note=_NOTE)]
         warnings = self.pages.warnings(self)
-        most, lowest = self.config.payment.most, float(self.market.payment_range()[0])
-        for words, amount in (("payment", self._largest), ("debt", -lowest)):
+        most, (lowest, largest) = self.config.payment.most, map(float, self.market.payment_range())
+        for words, amount in (("payment", largest), ("debt", -lowest)):
             if most is not None and amount > most:
-                warnings.append(f"a single {words} can come to {self.money(amount)}, above the {self.money(most)} of "
+                warnings.append(f"a single {words} can come to {self.paid(amount)}, above the {self.money(most)} of "
                                 "[payment] most: more people, or a smaller epsilon, make it smaller")
         if self.collection.coin >= self.market.margin:
             warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "
@@ -129,7 +137,7 @@ class BitPlan:
                    "that runs confide submit keeps a book, and refuses to answer the same words, or the same name, "
                    "again without asking you; a browser keeps none, and whoever asks in other words is noticed by "
                    "neither."),
-            answer(Question.GETS, f"At most {self.money(self._largest)}, by whether your report agrees with those of "
+            answer(Question.GETS, f"At most {self.coins(self.highest)}, by whether your report agrees with those of "
                                   f"others.{deposit}", self.pages.paid(self)),
             answer(Question.LIES, f"{lies(self.guarantees)} Your report is random already, and a lie is any other way "
                                   "to make one.", *self.pages.why(self)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,6 +34,22 @@ FEW = 0.05
 def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     digits = max(0, round(math.log10(mechanism.payment.minor_units)))
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
+
+
+def _most(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    """What something is at most: rounded up to whole coins."""
+    return _rounded(mechanism, value, math.ceil)
+
+
+def _least(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    """What something is at least, or may be at most: rounded down."""
+    return _rounded(mechanism, value, math.floor)
+
+
+def _rounded(mechanism: PrivateTruthfulRegression, value: float, way: Callable[[float], int]) -> str:
+    if not math.isfinite(value):
+        return _money(mechanism, value)
+    return _coins(mechanism, way(value * mechanism.payment.minor_units))
 
 
 def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
@@ -68,15 +85,15 @@ def plan_sections(
         ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
-        ("expected total, at most", _money(m, f.expected_total)),
+        ("expected total, at most", _most(m, f.expected_total)),
         ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
         ("a typical payment; nine in ten lie between",
          f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
-        ("every payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
+        ("every payment lies between", f"{_least(m, f.lowest)} and {_most(m, f.highest)}"
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
+            ("no lie gains more, on average over everybody else, than", _most(m, f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
@@ -85,7 +102,7 @@ def plan_sections(
          number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
-         f"that is {_money(m, f.privacy_cost)}"),
+         f"that is {_least(m, f.privacy_cost)}"),
         ("lies and empty slots that truth and accuracy allow for",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
@@ -177,7 +194,9 @@ def offer_sections(
                "that you never owe anything." if f.deposit_coins else "")
     but = f", but for a probability of {delta:g}," if delta else ""
     return [
-        answer(Question.REPORT, f"{response.column} ({response.limit()}).", f"What is checked, not asked: {asked}."),
+        answer(Question.REPORT, f"{response.column} ({response.limit()}), and beside it {asked}, which the operator "
+               "checks.",
+               f"What is said below of a lie is about {response.column} alone."),
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
                               "published coefficients, two noisy estimates that payments are computed from, and a "
                               "random split of the participants into two groups. Only you (and whoever pays you) see "
@@ -191,7 +210,7 @@ def offer_sections(
                Table(columns=("your payment", "amount"), rows=(
                    ("typically", _money(m, made_up.payment)),
                    ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
-                   (f"always{_unless(f.range_failure)}", f"{_money(m, f.lowest)} to {_money(m, f.highest)}")),
+                   (f"always{_unless(f.range_failure)}", f"{_least(m, f.lowest)} to {_most(m, f.highest)}")),
                      note="The first two are of made-up people who answer truly."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),
@@ -206,8 +225,8 @@ def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Tabl
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    return [f"On average over everybody else, no lie gains you more than {_money(m, f.gain)}, if your privacy is worth "
-            f"at most {_money(m, f.privacy_cost)} to you.",
+    return [f"On average over everybody else, no lie gains you more than {_most(m, f.gain)}, if your privacy is worth "
+            f"at most {_least(m, f.privacy_cost)} to you.",
             Table(columns=(f"answering more or less than the truth by ({unit})",
                            f"typically loses you, on average ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
@@ -271,7 +290,7 @@ def result_sections(
             formula,
             f"Made by: {m.release.describe()}.",
             _truth(plan),
-            f"Money: the expected total is at most {_money(m, f.expected_total)}. What was really paid depends on "
+            f"Money: the expected total is at most {_most(m, f.expected_total)}. What was really paid depends on "
             "private records; it is the operator's and is not published.",
         )),)),
     ]
@@ -351,7 +370,7 @@ def explain(
     empty = _truth_of(plan).vacuous
     why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
            "At worst, with e against her and her privacy cost saved, no lie gains more than "
-           f"{_money(m, f.gain)}.")
+           f"{_most(m, f.gain)}.")
     typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from gettext import NullTranslations
 
 from babel.messages.catalog import Catalog
 
@@ -16,25 +17,31 @@ __all__ = ["in_brackets", "outside", "pseudo"]
 
 
 def pseudo() -> Catalog:
-    """A language in which every text stands in brackets."""
+    """A language in which every text stands in brackets; values in it stand outside, and have brackets of their own."""
     found = Catalog(locale="en")
     for message in extracted():
         if message.id:
             texts = message.id if isinstance(message.id, tuple) else (message.id,)
-            shown = tuple(f"⟦{text}⟧" for text in texts)
+            shown = tuple(map(bracketed, texts))
             found.add(message.id, shown if isinstance(message.id, tuple) else shown[0], context=message.context)
     return found
+
+
+def bracketed(text: str) -> str:
+    """A text in brackets, but for its values."""
+    return "".join(part if part.startswith("%(") or not re.search(r"[^\W\d_]", part) else f"⟦{part}⟧"
+                   for part in re.split(r"(%\(\w+\)s)", text))
 
 
 @contextmanager
 def in_brackets() -> Iterator[None]:
     """While it is entered, pages of this process speak that language."""
     templates = pages._templates("en")
-    templates.install_gettext_translations(as_translations(pseudo()), newstyle=True)  # type: ignore[attr-defined]
+    pages.speak(templates, as_translations(pseudo()))
     try:
         yield
     finally:
-        templates.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
+        pages.speak(templates, NullTranslations())
 
 
 def outside(html: str, allowed: Iterable[str] = ()) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import time
@@ -10,8 +11,10 @@ from typing import get_args
 
 import pytest
 from babel.messages.pofile import read_po
+from fastapi import FastAPI
 from jinja2 import Environment
 
+import confide
 from campaign.service.clients import serving
 from campaign.service.language.pseudo import in_brackets, outside, pseudo
 from campaign.service.parts import PASSWORD
@@ -22,6 +25,7 @@ from confide.campaign.service.language import catalogues, chosen, extracted, lan
 from confide.campaign.service.language.catalogues import TEMPLATE, as_translations, template
 from confide.campaign.service.web import page as pages
 from confide.campaign.service.work import Task
+from confide.campaign.service.work.drafts import LONGEST_TEXT
 from confide.campaign.states import State
 from confide.contract.kinds import kind, kind_names
 from confide.contract.words import as_sentence
@@ -55,8 +59,22 @@ def test_a_planted_text_is_found(planted: str) -> None:
 
 
 def test_every_template_has_texts_to_translate() -> None:
-    found = {place for message in extracted() for place, _ in message.locations}
+    found = {place for message in extracted() for place, _ in message.locations if place.endswith(".html")}
     assert found == {path.name for path in TEMPLATES}
+
+
+def test_a_message_is_written_where_the_catalogue_finds_it() -> None:
+    """Literally, and with the values that it names: what is put together elsewhere could never be translated."""
+    there = {message.id for message in extracted()}
+    package = Path(confide.__file__).parent
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "worded":
+                (message,) = node.args
+                assert isinstance(message, ast.Constant), (path, node.lineno)
+                assert message.value in there, (path, node.lineno)
+                named = set(re.findall(r"%\((\w+)\)s", message.value))
+                assert named == {each.arg for each in node.keywords}, (path, node.lineno)
 
 
 @pytest.mark.slow
@@ -98,7 +116,7 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
         pages_.append(hers.client.post("/mine/withdraw", data={}).text)
         plan = parts.opened.get(number).campaign.plan
         theirs = {"confide", "olga", "draft", "name", *kind_names(), parts.store.home.fingerprint,
-                  "The ledger admits the campaign.", "is new to it."}  # the ledger's, as on the command line
+                  "The ledger admits the campaign.", "is new to it.", "epsilon = 1"}  # the ledger's
         theirs |= {as_sentence(kind(name).summary) for name in kind_names()}
         theirs |= {text for each in plan.guarantees for text in (as_sentence(each.sentence()), str(each.source))}
         theirs |= {text for each in it.asked(plan.config, plan) for text in (each.label, each.note)}
@@ -106,6 +124,80 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
         theirs |= {row["promise"] for row in rows} | {str(row["promised"]) for row in rows}
         for html in pages_:
             assert outside(html, theirs) == []
+
+
+def typed(app: FastAPI, name: str, *, refused: dict[str, str], taken: dict[str, str]) -> list[str]:
+    """What a participant of a kind reads: of a form that is refused, of one that is stored, and of another draw."""
+    parts = app.state.parts
+    draft = parts.drafts.new(kind(name).template, parts.operators.all()[0].number)
+    number, hers = parts.drafts.open(draft.number).number, Browser(app)
+    hers.join(parts.invitations.invite(number, [0])[0][1])
+    pages_ = []
+    for fields in (refused, taken, dict.fromkeys(taken, "no")):
+        if hers.see("/mine") and 'action="/mine/report"' in hers.text:
+            word = re.search(r'name="word" value="(\w+)"', hers.text)
+            assert word is not None
+            sent = {"word": word[1], **{f"field.{column}": text for column, text in fields.items()}}
+            pages_.append(hers.client.post("/mine/report", data=sent).text)
+        pages_.append(hers.see("/mine"))
+    return [*pages_, hers.see("/mine/share", 409)]
+
+
+def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of forms and their fields, of what was changed meanwhile or comes too early, and of what is not there."""
+    monkeypatch.setitem(pages._templates("en").globals, "sections", lambda *_: "")
+    with serving(tmp_path, attempts=3) as (app, _), in_brackets():
+        parts, olga, vera = app.state.parts, Browser(app), Browser(app)
+        parts.operators.add("⟦v⟧", PASSWORD, Role.VIEWER)
+        pages_ = typed(app, "matching", refused={"law": "abc", "music": "1000", "algebra": "-1"}, taken={"law": "5"})
+        assert "⟦is no number⟧" in pages_[0]
+        assert "⟦must be at least ⟧0⟦ and at most ⟧100" in pages_[0]
+        for name, refused in (("regression", {"age": "abc", "sleep": "99"}), ("bits", {"report": "maybe"})):
+            pages_ += typed(app, name, refused=refused, taken={"report": "yes"} if name == "bits" else {})
+        pages_.append(olga.see("/nothing", 404))
+        assert "⟦There is no such page.⟧" in olga.text
+        pages_ += [olga.see(path, status) for path, status in (("/campaigns/99", 404), ("/campaigns/x", 422),
+                                                               ("/campaigns/0", 422), ("/?before=1.5", 422))]
+        pages_.append(olga.client.post("/", data={}).text)
+        pages_.append(olga.client.post("/join", data={"code": "a" * 100_000}).text)
+        pages_.append(olga.client.post("/join", content=b"x", headers={"Content-Type": "multipart/form-data"}).text)
+        for _ in range(4):
+            pages_.append(vera.client.post("/login", data={"name": "vera", "password": "wrong"}).text)
+        assert "⟦Too many attempts. Wait five minutes.⟧" in pages_[-1]
+        for browser, name in ((olga, "olga"), (vera, "⟦v⟧")):
+            browser.see("/login")
+            browser.send("/login", name=name, password=PASSWORD)
+        draft = parts.drafts.new(kind("bits").template, parts.operators.all()[0].number, "x")
+        at = f"/desk/drafts/{draft.number}"
+        pages_.append(vera.see(at).replace("<h1>Does the new schedule make people ill?</h1>", ""))
+        olga.see(at)
+        for status, fields, said in ((409, {"version": "7"}, "changed meanwhile"), (409, {"version": "x"}, "⟦is none⟧"),
+                                     (413, {"text": "#" * (LONGEST_TEXT + 1)}, "⟦The request is too large")):
+            olga.see(at)
+            pages_.append(olga.send(at, status, **{"text": "#", **fields}))
+            assert said.lower() in olga.text.lower()
+        number = parts.opened.newest(limit=1)[0].number
+        at = f"/desk/campaigns/{number}"
+        for act in ("export", "reopen", "approve", "final", "round", "answer", "known", "nothing"):
+            olga.see(at)
+            word = re.search(r'name="word" value="(\w+)"', olga.text)
+            assert word is not None
+            pages_.append(olga.client.post(f"{at}/{act}", data={"word": word[1], "meant": "yes"}).text)
+        olga.see("/desk")
+        word = re.search(r'name="word" value="(\w+)"', olga.text)
+        assert word is not None
+        for sent in ({"word": "other"}, {}):
+            pages_.append(olga.client.post("/desk/drafts", data=sent).text)
+        theirs = {"confide", "olga", "vera", "⟦v⟧", *kind_names(), "report", "version", "file", "number", "body",
+                  "epsilon = ", "The ledger admits the campaign.", "is new to it."}  # fields, the ledger
+        for name in ("matching", "regression", "bits"):
+            it = parts.drafts.campaign(parts.drafts.new(kind(name).template, 1)).file
+            theirs |= {it.title, it.budget.data_set}
+            plan = it.kind.plan(it.config)
+            for each in it.kind.asked(it.config, plan):
+                theirs |= {each.column, each.label, each.note, each.unit, *each.choices} - {""}
+        assert all(pages_)
+        assert sorted({text for html in pages_ for text in outside(html, theirs)}) == []
 
 
 def test_what_pages_of_a_provider_say_stands_in_brackets(tmp_path: Path) -> None:
@@ -167,4 +259,4 @@ def test_english_is_complete_by_itself() -> None:
 
 def test_a_catalogue_has_the_forms_of_numbers() -> None:
     found = as_translations(pseudo())
-    assert found.ngettext("%(num)s place", "%(num)s places", 2) == "⟦%(num)s places⟧"
+    assert found.ngettext("%(num)s place", "%(num)s places", 2) == "%(num)s⟦ places⟧"

@@ -255,3 +255,26 @@ def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
     assert "Take part" in hers.send("/leave")
 
 
+
+
+def test_nobody_is_shown_what_she_may_not_do(app: FastAPI) -> None:
+    """A viewer reads a draft and begins none; and nobody is asked to join where nothing can be handed in."""
+    parts, text = app.state.parts, kind("bits").template.replace("make people", "M").replace("ill since may", "viewers")
+    draft = parts.drafts.new(text, parts.operators.all()[0].number, "looked-at")
+    vera, olga = Browser(app), Browser(app)
+    vera.log_in("vera")
+    olga.log_in("olga")
+    for path in ("/desk", f"/desk/drafts/{draft.number}"):
+        assert re.findall(r'action="([^"]*)"', vera.see(path)) == (["/logout"] if path == "/desk" else [])
+        assert vera.text.count("<button") == (path == "/desk")
+    assert " readonly>" in vera.text
+    assert paragraphs(text.partition("\n")[0]) in paragraphs(vera.text)
+    olga.see(f"/desk/drafts/{draft.number}")
+    assert " readonly>" not in olga.text
+    olga.send(f"/desk/drafts/{draft.number}/open")
+    (number,) = set(re.findall(r'action="/desk/campaigns/(\d+)/settle"', olga.text))
+    public = Browser(app)
+    assert "takes part with a code" in public.see(f"/campaigns/{number}")
+    olga.send(f"/desk/campaigns/{number}/close", meant="yes")
+    assert "takes part with a code" not in public.see(f"/campaigns/{number}")
+    assert "Nothing can be handed in any more." in public.text

@@ -251,6 +251,22 @@ def test_the_round_that_was_read_is_the_one_that_is_made_final(parts: Parts) -> 
     assert parts.rounds.finish(opened, 2).final
 
 
+@pytest.mark.parametrize("final", [False, True])
+def test_who_has_withdrawn_has_no_contract(final: bool, tmp_path: Path) -> None:
+    with Parts.at(tmp_path) as parts:
+        opened, people = reported(parts)
+        parts.rounds.draw_up(opened)
+        if final:
+            parts.rounds.finish(opened)
+        taking, (who, other, *_) = parts.participation, people
+        before = taking.offer(other)
+        assert taking.contract(who) is not None
+        assert taking.withdraw(who)
+        assert taking.contract(who) is None
+        assert taking.offer(who) == opened.campaign.offer(home=parts.store.home)
+        assert taking.offer(other) == before
+
+
 def test_no_round_is_drawn_up_where_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the installation has noted of it: where the campaign stands, the store says, before a report is read."""
     with Parts.at(tmp_path) as parts:

@@ -10,7 +10,7 @@ from campaign.service.parts import Parts, filled, sent
 from confide.campaign.pages import share_section
 from confide.campaign.service.access import Participant
 from confide.campaign.service.work import Task
-from confide.contract import InvalidInput, kind
+from confide.contract import InvalidInput, Refused, kind
 from confide.contract.kinds import LocalKind, PayoutTerms
 from confide.contract.presentation import Section, Table, Text
 from people.all_kinds import PEOPLES
@@ -58,6 +58,23 @@ def test_a_share_follows_from_what_left_the_device(tmp_path: Path) -> None:
             assert " EUR" in words(taking.share(who))
         with pytest.raises(InvalidInput, match="not a column"):
             taking.share(people[0], {"answer": "yes"})
+
+
+def test_what_was_stored_for_somebody_is_told_as_it_was(tmp_path: Path) -> None:
+    """Who withdrew has no share, whatever she types; who handed in nothing reads so, as long as that can be known."""
+    with Parts.at(tmp_path) as parts:
+        number, taking = parts.open(kind("bits").template), parts.participation
+        hers, gone, idle, *others = parts.join(number, range(6))
+        for who in (hers, gone, *others):  # so that something is due: else all is erased at once, and nothing known
+            taking.submit(who, {"report": "yes"})
+        assert taking.withdraw(gone)
+        assert parts.do(number, Task.SETTLE).problem == ""
+        for values in (None, {"report": "yes"}):
+            with pytest.raises(Refused, match="she has withdrawn"):
+                taking.share(gone, values)
+        assert "You handed in nothing" in words(taking.share(idle))
+        assert "erased" not in words(taking.share(idle))
+        assert "You handed in nothing" not in words(taking.share(hers))
 
 
 def test_who_is_handed_goods_reads_their_names_when_her_record_is_erased(tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["Invitations"]
 
-_OVER = ("cancelled",)
+_OVER = {"cancelled": worded("the campaign is cancelled")}
 
 
 class Invitations:
@@ -53,15 +54,17 @@ class Invitations:
             known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state, s.campaign.c.paid).where(
                 s.campaign.c.id == campaign).with_for_update()).first()
             if known is None:
-                raise InvalidInput("campaign", f"the store has no number {campaign}")
+                raise InvalidInput("campaign", worded("the store has no number %(campaign)s", campaign=campaign))
             if known.state in _OVER:
-                raise Refused(f"the campaign is {known.state}", "nobody is invited to it any more")
+                raise Refused(_OVER[known.state], worded("nobody is invited to it any more"))
             if known.paid is not None:
-                raise Refused("everybody is paid, and what people handed in is erased",
-                              "nobody is invited to it any more")
+                raise Refused(worded("everybody is paid, and what people handed in is erased"),
+                              worded("nobody is invited to it any more"))
             if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
-                raise InvalidInput("slots", f"{wanted[0] if wanted[0] < 0 else wanted[-1]} is out of range",
-                                   f"must be in [0, {known.slots})")
+                raise InvalidInput("slots",
+                                   worded("%(wanted)s is out of range",
+                                        wanted=wanted[0] if wanted[0] < 0 else wanted[-1]),
+                                   worded("must be in [0, %(slots)s)", slots=known.slots))
             for table in (t.invitation, t.participant_session):
                 if len(wanted) == known.slots:
                     connection.execute(delete(table).where(table.c.campaign_id == campaign))

@@ -15,6 +15,7 @@ from confide.campaign.service.access.identity import Operator, Role
 from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["LONGEST_NAME", "LONGEST_PASSWORD", "SHORTEST_PASSWORD", "Operators"]
 
@@ -150,7 +151,8 @@ class Operators:
         admins = connection.execute(select(func.count()).select_from(t.operator).where(
             t.operator.c.active == 1, t.operator.c.role == Role.ADMIN.value)).scalar_one()
         if not admins:
-            raise Refused("nobody would be left who may say who is an operator", "make somebody else an admin first")
+            raise Refused(worded("nobody would be left who may say who is an operator"),
+                              worded("make somebody else an admin first"))
 
     def _insert(self, name: str, role: Role, values: Mapping[str, Any]) -> Operator:
         _check_name(name)

@@ -23,6 +23,7 @@ from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.opened import check_settled
 from confide.campaign.states import State
+from confide.contract.worded import worded
 
 __all__ = ["router", "settled_files"]
 
@@ -124,5 +125,5 @@ def download_file(parts: PartsOf, number: Number, path: str) -> Response:
     """One of them."""
     files = settled_files(parts, number)
     if path not in files:
-        raise HTTPException(404, "the pack has no such file")
+        raise HTTPException(404, worded("the pack has no such file"))
     return Response(files[path], media_type="application/octet-stream")

@@ -17,6 +17,7 @@ from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.rounds import current
 from confide.campaign.states import State
 from confide.contract.errors import Refused
+from confide.contract.worded import worded
 
 __all__ = ["router"]
 
@@ -122,10 +123,10 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
     """
     opened = parts.opened.get(number)
     if opened.campaign.held:
-        raise Refused("nobody is invited to this campaign: a custodian holds its data", "settle it")
+        raise Refused(worded("nobody is invited to this campaign: a custodian holds its data"), worded("settle it"))
     gone = parts.store.withdrawn(number)
     if not gone.keys().isdisjoint(invited.slots or ()):
-        raise Refused("somebody among them has withdrawn and takes no part any more", "leave her out")
+        raise Refused(worded("somebody among them has withdrawn and takes no part any more"), worded("leave her out"))
     slots = [slot for slot in range(len(opened.identities)) if slot not in gone] if invited.slots is None \
         else invited.slots
     base = parts.settings.base_url
@@ -170,7 +171,8 @@ def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) 
 def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
     """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
     if parts.opened.get(number).contracts is not None:
-        raise Refused("the contracts close this campaign", "draw up a round and make it final, then settle")
+        raise Refused(worded("the contracts close this campaign"),
+                      worded("draw up a round and make it final, then settle"))
     if parts.store.get(number).state is State.OPEN:
         parts.store.close_collection(number)
     return show_progress(parts, _, number)
@@ -181,9 +183,9 @@ def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) ->
     """Close the collection, charge the ledger, run with secure noise, and publish: by a worker, once."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     if known.state is State.CANCELLED:
-        raise Refused("the campaign is cancelled", "plan another one")
+        raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
     if opened.contracts is not None and known.state is State.OPEN:
-        raise Refused("no contracts of this campaign are final", "draw up a round and make it final")
+        raise Refused(worded("no contracts of this campaign are final"), worded("draw up a round and make it final"))
     return job_model(parts.jobs.ask(number, Task.SETTLE))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import io
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+
+import confide
 
 __all__ = ["TEMPLATE", "as_translations", "chosen", "extracted", "languages", "template", "translations"]
 
@@ -32,7 +36,10 @@ msgstr ""
 
 """
 
-_TEMPLATES = Path(__file__).parent.parent / "web" / "templates"
+_PACKAGE = Path(confide.__file__).parent
+_TEMPLATES = _PACKAGE / "campaign" / "service" / "web" / "templates"
+_WORDS = b"confide.contract.worded import"
+"""Modules with this say something that pages show: the texts of their calls of `worded`."""
 _ENGLISH = "en"  # the texts in the templates are English
 _ASKED = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
 _LONGEST = 1000  # letters of a header that are read
@@ -92,13 +99,28 @@ def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
 
 
 def extracted() -> Catalog:
-    """Every text of the pages, with nothing translated yet: what a translator begins with."""
+    """Every text of the pages, with nothing translated yet: what a translator begins with.
+
+    These are the texts of their templates, and those of refusals that pages show.
+    """
     found = Catalog(project="confide", charset="utf-8", fuzzy=False)
     options = {"**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
     for name, line, message, comments, context in extract_from_dir(
             _TEMPLATES, [("**.html", "jinja2.ext:babel_extract")], options):
         found.add(message, None, [(name, line)], auto_comments=comments, context=context)
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        for message, line in _worded(source) if _WORDS in source else ():
+            found.add(message, None, [(path.relative_to(_PACKAGE).as_posix(), line)])
     return found
+
+
+def _worded(source: bytes) -> Iterator[tuple[str, int]]:
+    """The texts of a module's calls of `worded`, and their lines."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="worded"), args=[ast.Constant(value=str(message))]):
+                yield message, node.lineno
 
 
 def template() -> str:

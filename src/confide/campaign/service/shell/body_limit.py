@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from confide.campaign.service.shell.problems import problem_response
+from confide.campaign.service.shell.problems import TooLarge
 
 __all__ = ["BodyLimit"]
 
@@ -41,9 +41,7 @@ class BodyLimit:
         said = headers.get(b"content-length", b"0")
         limit = await self._limit(scope, headers, said)
         if not said.isdigit() or int(said) > limit:
-            await problem_response(413, "the request is too large", limit=f"must have at most {limit:,} bytes")(
-                scope, receive, send)
-            return
+            raise TooLarge(limit)
         seen, refused = 0, False
 
         async def counted() -> Message:
@@ -65,8 +63,7 @@ class BodyLimit:
             if not refused:
                 raise
         if refused:
-            await problem_response(413, "the request is too large", limit=f"must have at most {limit:,} bytes")(
-                scope, receive, send)
+            raise TooLarge(limit)
 
     async def _limit(self, scope: Scope, headers: dict[bytes, bytes], said: bytes) -> int:
         """Bytes that a request may have, by who sends it; nobody is looked up for a small one that says its length."""

@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from confide.campaign.service.access import Operator, Participant, Role, csrf_of
 from confide.campaign.service.shell.parts import Parts
+from confide.contract.worded import worded
 
 __all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
            "cookie_name", "cookie_of", "has_session", "may_upload", "needs", "parts_of", "taking_part", "token_of"]
@@ -79,7 +80,7 @@ def check_form(token: str, word: str) -> None:
         HTTPException: 403, it was not.
     """
     if not hmac.compare_digest(csrf_of(token).encode(), word.encode("utf-8", "replace")):
-        raise HTTPException(403, "the form belongs to no session, or to another one; load the page again")
+        raise HTTPException(403, worded("the form belongs to no session, or to another one; load the page again"))
 
 
 def needs(role: Role) -> Callable[[Request], Operator]:
@@ -91,7 +92,7 @@ def needs(role: Role) -> Callable[[Request], Operator]:
     def guard(request: Request) -> Operator:
         found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
         if found is None:
-            raise HTTPException(401, "this is for operators who have logged in", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, worded("this is for operators who have logged in"), {"WWW-Authenticate": "Bearer"})
         if not found.role.covers(role):
             raise HTTPException(403, f"this is for operators with the role {role.value!r}")
         return found
@@ -123,7 +124,7 @@ def taking_part(request: Request) -> Participant:
     """A door for the participant herself."""
     found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
     if found is None:
-        raise HTTPException(401, "this is for participants who have joined with their code",
+        raise HTTPException(401, worded("this is for participants who have joined with their code"),
                             {"WWW-Authenticate": "Bearer"})
     return found
 

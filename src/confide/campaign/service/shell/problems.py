@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -20,11 +19,15 @@ from starlette.types import Scope
 from confide.campaign.service.access import new_code
 from confide.campaign.service.work.faults import Changed, NotNow, Unknown
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, StoreFailed
+from confide.contract.worded import Worded, worded
 
-__all__ = ["MEDIA", "Answer", "Problem", "answers", "install", "problem_response", "status_of"]
+__all__ = ["AWAY", "MEDIA", "Answer", "Problem", "Told", "TooLarge", "answers", "install", "problem_response",
+           "status_of"]
 
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
+AWAY = (worded("the store cannot do this now"), worded("try again in a moment"))
+"""Told of a store that has failed: what it says of itself is for whoever runs it."""
 _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "not there", 405: "not done here",
            409: "refused", 413: "too large", 415: "another format", 422: "cannot be used", 429: "too often",
            500: "an internal error", 503: "not now"}
@@ -46,12 +49,33 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 
 
+class Told(JSONResponse):
+    """A problem as an answer to a program; a page shows the same in its own language."""
+
+    detail: str
+    limit: str
+
+
+class TooLarge(ConfideError):
+    """A request that is longer than whoever asks may send.
+
+    Args:
+        most: bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        super().__init__("the request is too large")
+
+
 def problem_response(status: int, detail: str, *, field: str | None = None, limit: str | None = None,
-                     headers: dict[str, str] | None = None) -> JSONResponse:
+                     headers: dict[str, str] | None = None) -> Told:
     """A problem as an answer."""
-    said = Problem(title=_TITLES.get(status, "a problem"), status=status, detail=detail, field=field,
-                   limit=limit or None)
-    return JSONResponse(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
+    said = Problem(title=_TITLES.get(status, "a problem"), status=status, detail=str(detail), field=field,
+                   limit=str(limit) if limit else None)
+    answer = Told(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
+    answer.detail, answer.limit = detail, limit or ""
+    return answer
 
 
 def status_of(error: ConfideError) -> int:
@@ -65,20 +89,27 @@ def status_of(error: ConfideError) -> int:
             return 409
         case StoreFailed() | NotNow():
             return 503
+        case TooLarge():
+            return 413
     return 500
 
 
-def _told(error: ConfideError) -> JSONResponse:
+def _told(error: ConfideError) -> Told:
     match error:
         case InvalidInput():
-            return problem_response(422, f"{error.field} {error.problem}", field=error.field, limit=error.limit)
+            return problem_response(422, worded("%(field)s %(problem)s", field=error.field, problem=error.problem),
+                                    field=error.field, limit=error.limit)
         case BudgetExceeded():
             return problem_response(409, error.reason, limit=error.remedy)
         case Refused():
             return problem_response(409, error.reason, limit=error.remedy)
         case StoreFailed():
-            return problem_response(503, "the store cannot do this now", limit="try again in a moment",
-                                    headers={"Retry-After": "5"})
+            return problem_response(503, AWAY[0], limit=AWAY[1], headers={"Retry-After": "5"})
+        case TooLarge():
+            return problem_response(413, worded("the request is too large"),
+                                    limit=worded("must have at most %(most)s bytes", most=f"{error.most:,}"))
+        case Unknown() | Changed():
+            return problem_response(status_of(error), error.worded)
         case NotNow():
             return problem_response(503, error.why, limit=error.remedy, headers={"Retry-After": "5"})
     return problem_response(status_of(error), str(error))
@@ -99,9 +130,8 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
             otherwise.
     """
 
-    def shown(request: Request, answer: JSONResponse) -> Response:
-        said = json.loads(bytes(answer.body))
-        found = show(request, answer.status_code, said["detail"], said.get("limit", ""))
+    def shown(request: Request, answer: Told) -> Response:
+        found = show(request, answer.status_code, answer.detail, answer.limit)
         if found is not None:
             found.headers.update({name: value for name, value in answer.headers.items() if name == "retry-after"})
         return answer if found is None else found
@@ -115,15 +145,19 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
         place, what, limit = _unreadable(error.errors()[0], _names(app))
-        return shown(request, problem_response(422, f"{place}: {what}", field=place, limit=limit))
+        return shown(request,
+                     problem_response(422, worded("%(place)s: %(what)s", place=place, what=what), field=place,
+                                      limit=limit))
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.BAD_REQUEST and request.url.path.startswith("/api/"):
             # What FastAPI says of a body that breaks its reader otherwise than by its grammar: no UTF-8, or too deep.
             return problem_response(422, f"body: {_NO_JSON[1]}", field=_NO_JSON[0], limit=_NO_JSON[2])
-        headers = dict(error.headers or {})
-        return shown(request, problem_response(error.status_code, str(error.detail), headers=headers))
+        detail = error.detail  # a form's reader speaks for itself, of what is in the form
+        if error.status_code == HTTPStatus.BAD_REQUEST and not isinstance(detail, Worded):
+            detail = worded("the form cannot be read")
+        return shown(request, problem_response(error.status_code, detail, headers=dict(error.headers or {})))
 
     async def unexpected(scope: Scope, error: Exception) -> Response:
         if isinstance(error, ConfideError) and status_of(error) != HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -159,7 +193,7 @@ def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, 
         case "missing" if place == "body":
             return place, "is missing", "send one JSON object, with Content-Type: application/json"
         case "missing":
-            return place, "is missing", ""
+            return place, worded("is missing"), ""
         case "extra_forbidden":
             known = parts[:-1] if first["loc"][-1] in names else parts  # known elsewhere
             return (".".join(map(str, known)) or "body", "has a field that is not known",
@@ -170,12 +204,21 @@ def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, 
             return place, "cannot be used", "must be a JSON object"
         case "literal_error" if first.get("ctx") == {"expected": "True"}:
             return place, "cannot be used", "must be true"
+        case "int_parsing" | "int_from_float" | "int_type":
+            return place, worded("cannot be used"), worded("must be a valid integer")
+        case "greater_than_equal":
+            return place, worded("cannot be used"), worded("must be greater than or equal to %(least)s",
+                                                           least=first["ctx"]["ge"])
+        case "less_than_equal":
+            return place, worded("cannot be used"), worded("must be less than or equal to %(most)s",
+                                                           most=first["ctx"]["le"])
     told = re.sub(r"^\w+ (should|must) ", "must ", str(first["msg"]))  # the limit, never what was sent
-    return place, "cannot be used", re.sub(r", (unable|got) .*", "", told)
+    return place, worded("cannot be used"), re.sub(r", (unable|got) .*", "", told)
 
 
-def _unexpected(error: Exception) -> JSONResponse:
+def _unexpected(error: Exception) -> Told:
     """A fault of ours: its text may hold private values, so it goes nowhere; a reference goes to both sides."""
     reference = new_code()[:9]
     _log.error("an internal error: %s", type(error).__name__, extra={"reference": reference})
-    return problem_response(500, f"reference {reference}", limit="tell the operator the reference")
+    return problem_response(500, worded("reference %(reference)s", reference=reference),
+                            limit=worded("tell the operator the reference"))

@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from confide.campaign.service.access.attempts import WINDOW
 from confide.campaign.service.shell.guards import address_of
 from confide.campaign.service.shell.parts import Parts
+from confide.contract.worded import worded
 
 __all__ = ["delay", "place_of", "tried"]
 
@@ -45,7 +46,7 @@ async def tried(parts: Parts, request: Request, what: str, who: str, do: Callabl
     counted = await run_in_threadpool(parts.attempts.begin, asked)
     if who and counted.counts[-1] > parts.settings.attempts:
         await run_in_threadpool(parts.attempts.forgive, counted)  # so that it slows nobody else
-        raise HTTPException(429, "too many attempts", {"Retry-After": str(WINDOW)})
+        raise HTTPException(429, worded("too many attempts"), {"Retry-After": str(WINDOW)})
     wait = delay(max(counted.counts[:2]) - parts.settings.attempts_at_ease)
     if wait:
         await sleep(wait)

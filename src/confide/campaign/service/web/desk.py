@@ -30,6 +30,7 @@ from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries
 from confide.contract.presentation import Section
+from confide.contract.worded import worded
 
 __all__ = ["router"]
 
@@ -58,7 +59,7 @@ def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before:
     campaigns, older = leafed(parts.opened.newest(limit=_MOST + 1, before=before), _MOST)
     drafts, drafts_older = leafed(parts.drafts.newest(limit=_MOST + 1, before=drafts_before), _MOST)
     return page(request, "desk.html", desk=True, campaigns=campaigns, older=older, before=before, drafts=drafts,
-                drafts_older=drafts_older, drafts_before=drafts_before,
+                drafts_older=drafts_older, drafts_before=drafts_before, may=_may(request),
                 kinds=list(summaries()[0].items()))
 
 
@@ -104,7 +105,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
         # Another text takes the place of this one only where she was shown that one, and says that she means it.
         parts.drafts.change(number, text, _whole(str(form["instead"]), "instead") if "instead" in form else read)
     except ConfideError as error:
-        return _draft(request, parts, number, unsaved=_Unsaved(text, read), problem=str(error), status=409)
+        return _draft(request, parts, number, unsaved=_Unsaved(text, read), problem=error, status=409)
     return go(f"/desk/drafts/{number}")
 
 
@@ -115,7 +116,7 @@ def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
     try:
         found = parts.drafts.open(number, _version(form))
     except ConfideError as error:
-        return _draft(request, parts, number, problem=str(error), status=409)
+        return _draft(request, parts, number, problem=error, status=409)
     return go(f"/desk/campaigns/{found.number}")
 
 
@@ -165,7 +166,7 @@ def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
     except ConfideError as error:
-        return _campaign(request, parts, number, problem=str(error), status=422)
+        return _campaign(request, parts, number, problem=error, status=422)
     return go(f"/desk/campaigns/{number}")
 
 
@@ -175,7 +176,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final", "approve") and not meant:
-        return _campaign(request, parts, number, problem="confirm that you mean it", status=422)
+        return _campaign(request, parts, number, problem=worded("confirm that you mean it"), status=422)
     try:
         match act:
             case "close":
@@ -197,9 +198,9 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "reopen":
                 settled_campaign(it, parts.store).reopen_payouts(store=parts.store)
             case _:
-                raise HTTPException(404, "nothing of that name can be done")
+                raise HTTPException(404, worded("nothing of that name can be done"))
     except ConfideError as error:
-        return _campaign(request, parts, number, problem=str(error), status=409)
+        return _campaign(request, parts, number, problem=error, status=409)
     return go(f"/desk/campaigns/{number}")
 
 
@@ -214,21 +215,27 @@ def ledger(request: Request, parts: PartsOf) -> Response:
 def _operator(request: Request, role: Role, form: Form) -> Operator:
     who = looking(request)
     if who is None:
-        raise HTTPException(401, "log in first")
+        raise HTTPException(401, worded("log in first"))
     checked(request, form, OPERATOR_COOKIE)
     if not who.role.covers(role):
         raise HTTPException(403, f"this is for operators with the role {role.value!r}")
     return who
 
 
+def _may(request: Request) -> bool:
+    """Whether whoever looks may do something: a viewer is shown no button that would be refused."""
+    who = looking(request)
+    return who is not None and who.role.covers(Role.OPERATOR)
+
+
 def _levels(request: Request, title: str, back: str, campaign: Callable[[], Campaign]) -> HTMLResponse:
-    shown, problem = list[Section](), ""
+    shown, problem = list[Section](), None
     try:
         it = campaign()
         title = it.file.title
         shown = [kept_trade_off(it)]
     except ConfideError as error:
-        problem = str(error)
+        problem = error
     return page(request, "levels.html", desk=True, title=title, back=back, shown=shown, problem=problem)
 
 
@@ -245,8 +252,8 @@ class _Unsaved:
     version: int
 
 
-def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved | None = None, problem: str = "",
-           status: int = 200) -> HTMLResponse:
+def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved | None = None,
+           problem: ConfideError | None = None, status: int = 200) -> HTMLResponse:
     """A draft as it is stored, with what it would give; or what she has written, beside what is stored: nothing that is
     said of the one may be taken for the other's, so that it has no plan, and cannot be opened.
     """
@@ -259,16 +266,17 @@ def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved |
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
                   "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
     except ConfideError as error:
-        shown["refusal"] = str(error)
-    return page(request, "draft.html", status=status, desk=True, draft=found, problem=problem, **shown)
+        shown["refusal"] = error
+    return page(request, "draft.html", status=status, desk=True, draft=found, problem=problem, may=_may(request),
+                **shown)
 
 
-def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", unknown: str = "",
+def _campaign(request: Request, parts: PartsOf, number: int, *, problem: ConfideError | str = "", unknown: str = "",
               gone: str = "", status: int = 200) -> HTMLResponse:
     who, opened = looking(request), parts.opened.get(number)
     it = opened.campaign
     if who is None:
-        raise HTTPException(401, "log in first")
+        raise HTTPException(401, worded("log in first"))
     progress = show_progress(parts, who, number)
     may, known = who.role.covers(Role.OPERATOR), parts.opened.stored(number)
     payouts, code, people, again = [], "", dict[str, int](), list[int]()
@@ -313,7 +321,7 @@ def _version(form: Form) -> int:
 
 def _whole(text: str, field: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-        raise InvalidInput(field, "is none", "load the page again")
+        raise InvalidInput(field, worded("is none"), worded("load the page again"))
     return int(text)
 
 
@@ -325,5 +333,5 @@ def _uploaded(form: Mapping[str, Any]) -> bytes:
     """
     found = form.get("file")
     if not isinstance(found, UploadFile):
-        raise InvalidInput("file", "is missing", "choose one")
+        raise InvalidInput("file", worded("is missing"), worded("choose one"))
     return found.file.read()

@@ -19,8 +19,9 @@ from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, c
 from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import STATIC, Form, checked, forget_token, go, keep_token, page, taking
 from confide.campaign.states import State
-from confide.contract.asked import problems
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.asked import faults
+from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.worded import worded
 
 __all__ = ["Program", "programs", "router"]
 
@@ -75,7 +76,7 @@ def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
     standing = parts.participation.standing(who)
     typed = standing.asks in ("record", "report") and not standing.local
-    wrong = problems(parts.participation.form(who), values) if typed else {}
+    wrong = faults(parts.participation.form(who), values) if typed else {}
     if wrong:
         return _mine(request, parts, who, typed=values, wrong=wrong, status=422)
     if typed and form.get("nothing") != "yes" and parts.participation.empties(who, values):
@@ -83,12 +84,11 @@ def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
     try:
         parts.participation.submit(who, values)
     except InvalidInput as error:
-        said = f"{error.problem}; {error.limit}" if error.limit else error.problem
-        return _mine(request, parts, who, typed=values, wrong={error.field: said}, status=422)
+        return _mine(request, parts, who, typed=values, wrong={error.field: (error.problem, error.limit)}, status=422)
     except Refused as error:
         now = parts.participation.standing(who)
         late = not now.withdrawn and now.asks not in ("record", "report")
-        return _mine(request, parts, who, typed=values, problem="" if late else str(error), late=late, status=409)
+        return _mine(request, parts, who, typed=values, problem=None if late else error, late=late, status=409)
     return go("/mine#handed-in")
 
 
@@ -185,22 +185,22 @@ def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: boo
     it = parts.opened.get(who.campaign).campaign
     terms, state = it.file.kind.payouts(it.plan), parts.opened.stored(who.campaign).state
     return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
-                deposit=terms is not None and terms.deposit > 0,
+                deposit=terms is not None and terms.deposit > 0, contract=parts.participation.contract(who) is not None,
                 settled=state is State.SETTLED, cancelled=state is State.CANCELLED)
 
 
 def _her(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
-        raise HTTPException(401, "join with your code first")
+        raise HTTPException(401, worded("join with your code first"))
     checked(request, form, PARTICIPANT_COOKIE)
     return who
 
 
 def _mine(
     request: Request, parts: PartsOf, who: Participant, *, typed: Mapping[str, str] | None = None,
-    problem: str = "", wrong: Mapping[str, str] | None = None, emptied: bool = False, late: bool = False,
-    status: int = 200
+    problem: Refused | None = None, wrong: Mapping[str, tuple[str, str]] | None = None, emptied: bool = False,
+    late: bool = False, status: int = 200
 ) -> HTMLResponse:
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
@@ -224,11 +224,14 @@ def _share(
 ) -> HTMLResponse:
     opened = parts.opened.get(who.campaign)
     it = opened.campaign
+    problem: ConfideError | None = None
     try:
-        found, problem = parts.participation.share(who, values), ""
+        found = parts.participation.share(who, values)
     except (InvalidInput, Refused) as error:
-        found, problem = (), str(error)
-    settled = parts.store.get(who.campaign).state is State.SETTLED
+        found, problem = (), error
+    # Who withdrew before the settlement has no share, and nothing to compute it from.
+    settled = parts.store.get(who.campaign).state is State.SETTLED and not parts.store.has_withdrawn(
+        who.campaign, who.slot)
     fields = parts.participation.share_form(who) if settled else ()
     names = "contract=TEXT," * (opened.contracts is not None) + ",".join(f"{each.column}=..." for each in fields)
     return page(

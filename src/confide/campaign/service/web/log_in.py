@@ -17,6 +17,7 @@ from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cook
 from confide.campaign.service.shell.parts import PROVIDER_BACK, Parts
 from confide.campaign.service.shell.trying import tried
 from confide.campaign.service.web.page import Form, forget_token, go, keep_token, looking, page, same_site
+from confide.contract.worded import worded
 
 if TYPE_CHECKING:
     from confide.campaign.service.access.provider import Provider
@@ -53,7 +54,7 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
     """Send somebody to the provider. A link leads here, no form: a provider may lead her over other sites."""
     if parts.provider is None:
-        raise HTTPException(404, "nobody but this service says who operators are")
+        raise HTTPException(404, worded("nobody but this service says who operators are"))
     same_site(request)
     await tried(parts, request, "go to a provider", "", lambda: None)  # each leaves a note: many of them become slow
     return await run_in_threadpool(_sent_away, request, parts, parts.provider)
@@ -76,7 +77,7 @@ async def take_answer(request: Request, parts: PartsOf) -> Response:
     """Take the provider's answer, once, and begin a session for whom it names, where she is an operator."""
     provider = parts.provider
     if provider is None:
-        raise HTTPException(404, "nobody but this service says who operators are")
+        raise HTTPException(404, worded("nobody but this service says who operators are"))
     answers = list[Response]()
 
     def let_in() -> bool | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
+from gettext import NullTranslations
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -27,11 +28,13 @@ from confide.campaign.service.shell.guards import (
     parts_of,
 )
 from confide.campaign.service.web.rendering import sections_html
+from confide.campaign.service.web.telling import told
+from confide.contract.worded import worded
 from confide.contract.words import as_sentence, number
 from confide.people.device_odds import of_hundred
 
 __all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
-           "same_site", "taking"]
+           "same_site", "speak", "taking"]
 
 LANGUAGE_COOKIE = "confide_language"
 HERE = Path(__file__).parent
@@ -50,9 +53,20 @@ Listed = TypeVar("Listed", bound=_Numbered)
 def _templates(language: str = "en") -> Environment:
     found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
                         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
-    found.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined] # i18n's
     found.globals.update(sections=sections_html, figure=number, sentence=as_sentence, hundred=of_hundred)
+    speak(found, translations(language))
     return found
+
+
+def speak(templates: Environment, catalogue: NullTranslations) -> None:
+    """Have templates speak a language: what they say themselves, and what `told` shows of a problem.
+
+    Args:
+        templates: of all pages.
+        catalogue: in which texts are looked up.
+    """
+    templates.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined] # i18n's
+    templates.globals["told"] = partial(told, translate=catalogue.gettext)
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
@@ -118,7 +132,7 @@ def same_site(request: Request) -> None:
     origin, named = request.headers.get("origin"), "sec-fetch-site" in request.headers
     unnamed = origin is None or (origin == "null" and named)  # some hide it; then the other one counts
     if from_elsewhere(request) or not (unnamed or _ours(request, str(origin))):
-        raise HTTPException(403, "the form comes from another site")
+        raise HTTPException(403, worded("the form comes from another site"))
 
 
 def _ours(request: Request, origin: str) -> bool:
@@ -142,8 +156,8 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
         return
     try:
         form = await _InMemory(request.headers, request.stream(), max_files=2, max_fields=500).parse()
-    except MultiPartException as error:
-        raise HTTPException(400, error.message) from None
+    except MultiPartException:
+        raise HTTPException(400, worded("the form cannot be read")) from None
     try:
         yield form
     finally:
@@ -157,13 +171,13 @@ async def _sent(request: Request) -> AsyncIterator[FormData]:
     known: Callable[[Request], object] | None = (
         looking if path.startswith(("/desk", "/logout")) else taking if path.startswith(("/mine", "/leave")) else None)
     if known is not None and await run_in_threadpool(known, request) is None:
-        raise HTTPException(401, "log in first" if known is looking else "join with your code first")
+        raise HTTPException(401, worded("log in first") if known is looking else worded("join with your code first"))
     _, parameters = parse_options_header(request.headers.get("content-type", ""))
     if parameters.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
-        raise HTTPException(415, "a form is UTF-8")
+        raise HTTPException(415, worded("a form is UTF-8"))
     async with _form(request) as form:
         if any("\0" in name or (isinstance(text, str) and "\0" in text) for name, text in form.multi_items()):
-            raise HTTPException(422, "a form has no zeros")
+            raise HTTPException(422, worded("a form has no zeros"))
         yield form
 
 

@@ -39,9 +39,12 @@ def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
     """One campaign: its result where there is one, and what was offered."""
     known, it = parts.opened.stored(number), parts.opened.get(number).campaign
     result, signed = [], ""
+    contracts = parts.opened.get(number).contracts is not None
+    joined = (State.OPEN, State.CHARGED) if contracts else (State.OPEN,)  # devices answer on contracts that are final
     if known.state is State.SETTLED:
         signed = signed_digest(settled_files(parts, number))
         result = list(it.file.kind.result(it.plan, it.settled(store=parts.store)))
-    return page(request, "campaign.html", known=known, result=result, offer=it.offer(home=parts.store.home),
+    return page(request, "campaign.html", known=known, result=result, joinable=known.state in joined,
+                offer=it.offer(home=parts.store.home),
                 held=it.held, promises=[each for each in it.plan.guarantees if each.claimable],
                 fingerprint=parts.store.home.fingerprint, signed=signed)

@@ -31,6 +31,7 @@ from confide.campaign.store.erasure import PACK
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import make_folder
 from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.worded import worded
 from confide.contract.words import number as spelled
 from confide.people.device_odds import LARGEST_LEVEL
 
@@ -110,7 +111,8 @@ class Drafts:
         _check_text(text)
         named = name or _named(text)
         if not _NAME.fullmatch(named):
-            raise InvalidInput("name", "cannot be used", "must be 1 to 50 small letters, digits and hyphens")
+            raise InvalidInput("name", worded("cannot be used"),
+                               worded("must be 1 to 50 small letters, digits and hyphens"))
         with self._database.writing() as connection:
             number = connection.execute(insert(t.draft).values(
                 name=named, text=text, version=1, operator_id=operator).returning(t.draft.c.id)).scalar_one()
@@ -214,8 +216,8 @@ class Drafts:
         found = Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"), self._store.home)
         count = getattr(getattr(found.file.config, "people", None), "count", 0)
         if count > self._most:  # before it is planned, which takes memory for everybody
-            raise InvalidInput("people.count", f"{count:,} are more than this service takes",
-                               f"must be at most {self._most:,}")
+            raise InvalidInput("people.count", worded("%(count)s are more than this service takes", count=f"{count:,}"),
+                               worded("must be at most %(most)s", most=f"{self._most:,}"))
         found.plan  # noqa: B018 - kept with it
         return found
 
@@ -244,12 +246,13 @@ class Drafts:
         campaign = self.campaign(draft)
         file, plan = campaign.file, campaign.plan
         if campaign.held and self._data is None:
-            raise Refused("this service has no data folder, in which a custodian's table could lie",
-                          "start it with --data FOLDER")
+            raise Refused(worded("this service has no data folder, in which a custodian's table could lie"),
+                          worded("start it with --data FOLDER"))
         self._check_files(file, held=campaign.held)
         if isinstance(file.kind, LocalKind) and file.kind.level(plan) > LARGEST_LEVEL:
-            raise Refused("participants' devices draw nothing at so large a level",
-                          f"a report may cost {spelled(LARGEST_LEVEL)} at most, in nats or as rho")
+            raise Refused(worded("participants' devices draw nothing at so large a level"),
+                          worded("a report may cost %(largest_level)s at most, in nats or as rho",
+                               largest_level=spelled(LARGEST_LEVEL)))
         if self._store.home.released(file.digest) is not None:
             raise released_elsewhere()
         asked = charge_of(file, plan)
@@ -275,7 +278,7 @@ class Drafts:
     def _unopened(self, number: int) -> Draft:
         known = self.get(number)
         if known.campaign is not None:
-            raise Refused("the draft has become a campaign", "what people were offered does not change")
+            raise Refused(worded("the draft has become a campaign"), worded("what people were offered does not change"))
         return known
 
     @staticmethod
@@ -296,22 +299,25 @@ class Drafts:
         for place, (key, said) in enumerate(file.kind.files(file.config)):
             parts = PurePosixPath(said).parts
             if "://" in said or "\\" in said or not parts or PurePosixPath(said).is_absolute() or ".." in parts:
-                raise InvalidInput(key, "is no name of a file below the service's data folder",
-                                   "give a path without .. that begins with a name")
+                raise InvalidInput(key, worded("is no name of a file below the service's data folder"),
+                                   worded("give a path without .. that begins with a name"))
             mine = PurePosixPath(said.casefold()).parts
             if any(mine[: len(each)] == each[: len(mine)] for each in seen):
-                raise InvalidInput(key, "is the name of another file of this campaign, or lies in its place",
-                                   f"give each file a name of its own, and none of {', '.join(_OWN)}")
+                raise InvalidInput(key, worded("is the name of another file of this campaign, or lies in its place"),
+                                   worded("give each file a name of its own, and none of %(own)s", own=', '.join(_OWN)))
             seen.append(mine)
             if key in written and not said.endswith(".csv"):
-                raise InvalidInput(key, "is written by the service, as CSV", "give a name that ends in .csv")
+                raise InvalidInput(key, worded("is written by the service, as CSV"),
+                                   worded("give a name that ends in .csv"))
             if self._data is None:
                 continue
             there = self._data / said
             if there.exists() and not there.resolve().is_relative_to(self._data.resolve()):
-                raise InvalidInput(key, "leads out of the service's data folder", "put the file itself there")
+                raise InvalidInput(key, worded("leads out of the service's data folder"),
+                                   worded("put the file itself there"))
             if held and place == 0 and not there.exists():
-                raise InvalidInput(key, "is not in the service's data folder", "put the table there first")
+                raise InvalidInput(key, worded("is not in the service's data folder"),
+                                   worded("put the table there first"))
 
     def _make_folder(self, file: CampaignFile, campaign: int, *, held: bool) -> None:
         """The campaign's own folder, with links to what a custodian's file names and is there."""
@@ -327,7 +333,7 @@ class Drafts:
 
 
 def _same_content() -> Refused:
-    return Refused("a campaign of the same content is there already", "give this one another title")
+    return Refused(worded("a campaign of the same content is there already"), worded("give this one another title"))
 
 
 def _draft(row: Any) -> Draft:
@@ -337,7 +343,8 @@ def _draft(row: Any) -> Draft:
 
 def _check_text(text: str) -> None:
     if len(text) > LONGEST_TEXT:
-        raise InvalidInput("text", f"has {len(text):,} letters", f"must have at most {LONGEST_TEXT:,}")
+        raise InvalidInput("text", worded("has %(text)s letters", text=f"{len(text):,}"),
+                           worded("must have at most %(longest_text)s", longest_text=f"{LONGEST_TEXT:,}"))
 
 
 def _named(text: str) -> str:

@@ -4,9 +4,20 @@ be done by a process that ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from confide.contract.errors import ConfideError
+from confide.contract.worded import Worded, worded
 
 __all__ = ["Changed", "NotNow", "Unknown"]
+
+_MISSING: dict[str, Callable[[int], Worded]] = {
+    "campaign": lambda number: worded("there is no campaign %(number)s", number=number),
+    "draft": lambda number: worded("there is no draft %(number)s", number=number),
+    "job": lambda number: worded("there is no job %(number)s", number=number),
+    "job of campaign": lambda number: worded("there is no job of campaign %(number)s", number=number),
+}
+_CHANGED = {"draft": worded("the draft was changed meanwhile; read it again")}
 
 
 class NotNow(ConfideError):
@@ -26,13 +37,13 @@ class Unknown(ConfideError):
     """What is asked for is not there, or not for whoever asks.
 
     Args:
-        what: "campaign", "draft".
+        what: "campaign", "draft", "job", "job of campaign".
         number: by which it was asked for.
     """
 
     def __init__(self, what: str, number: int) -> None:
-        self.what = what
-        super().__init__(f"there is no {what} {number}")
+        self.what, self.worded = what, _MISSING[what](number)
+        super().__init__(self.worded)
 
 
 class Changed(ConfideError):
@@ -43,5 +54,5 @@ class Changed(ConfideError):
     """
 
     def __init__(self, what: str) -> None:
-        self.what = what
-        super().__init__(f"the {what} was changed meanwhile; read it again")
+        self.what, self.worded = what, _CHANGED[what]
+        super().__init__(self.worded)

@@ -16,6 +16,7 @@ from threading import Lock, Thread
 from confide.campaign.service.work.faults import NotNow
 from confide.campaign.store import Store
 from confide.contract.errors import StoreFailed
+from confide.contract.worded import worded
 
 __all__ = ["Intake"]
 
@@ -69,7 +70,7 @@ class Intake:
         handed = _Handed(campaign, slot, report, once)
         with self._lock:
             if self._closed:
-                raise NotNow("the service is shutting down", "hand it in again in a moment")
+                raise NotNow(worded("the service is shutting down"), worded("hand it in again in a moment"))
             self._waiting.put(handed)
         try:
             handed.done.result(timeout=_PATIENCE)

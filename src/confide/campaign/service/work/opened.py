@@ -24,6 +24,7 @@ from confide.campaign.store.erasure import PACK
 from confide.campaign.store.transactions import stored
 from confide.contract.errors import Refused
 from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.worded import worded
 from confide.tables import Category
 
 __all__ = ["Opened", "OpenedCampaign", "check_settled"]
@@ -91,12 +92,12 @@ class OpenedCampaign:
         return self.campaign.file.kind.identities(self.campaign.file.config)
 
 
-def check_settled(state: State, remedy: str = "look again later") -> None:
+def check_settled(state: State, remedy: str = "") -> None:
     """Whether a campaign has a result.
 
     Args:
         state: where it stands.
-        remedy: what would do where it may still have one.
+        remedy: what would do where it may still have one; default to look again later.
 
     Raises:
         Refused: not yet; or it never will, since it is cancelled.
@@ -105,9 +106,10 @@ def check_settled(state: State, remedy: str = "look again later") -> None:
         >>> check_settled(State.SETTLED)
     """
     if state is State.CANCELLED:
-        raise Refused("the campaign is cancelled", "there will be no result; what was handed in is erased")
+        raise Refused(worded("the campaign is cancelled"),
+                      worded("there will be no result; what was handed in is erased"))
     if state is not State.SETTLED:
-        raise Refused("the campaign is not settled yet", remedy)
+        raise Refused(worded("the campaign is not settled yet"), remedy or worded("look again later"))
 
 
 class Opened:

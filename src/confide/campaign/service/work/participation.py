@@ -32,6 +32,7 @@ from confide.contract.files import replace_private
 from confide.contract.kinds import ContractKind, HandingKind, LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
+from confide.contract.worded import worded
 from confide.people import PeoplesKind
 from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
 from confide.people.retyping import retyped
@@ -243,10 +244,10 @@ class Participation:
         return before
 
     def contract(self, who: Participant) -> Contract | None:
-        """What the round as it stands offers her; None where there is none."""
+        """What the round as it stands offers her; None where there is none, or she has withdrawn."""
         opened = self._opened.get(who.campaign)
         found = self._round(opened)
-        if found is None:
+        if found is None or self._store.has_withdrawn(who.campaign, who.slot):
             return None
         return contract_in(opened.campaign, found, opened.identities[who.slot], self._store.home)
 
@@ -276,10 +277,10 @@ class Participation:
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
         check_settled(self._store.get(who.campaign).state)
         self._publish(opened)
-        if values is None and self._store.has_withdrawn(who.campaign, who.slot):
+        if self._store.has_withdrawn(who.campaign, who.slot):
             terms = kind.payouts(campaign.plan)
-            raise Refused("she has withdrawn, so that there is no share",
-                          "a deposit that she left is returned" if terms is not None and terms.deposit else "")
+            raise Refused(worded("she has withdrawn, so that there is no share"),
+                          worded("a deposit that she left is returned") if terms is not None and terms.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
@@ -294,7 +295,8 @@ class Participation:
         if report is not None and codec is not None and isinstance(peoples, PeoplesKind):
             record = peoples.one(campaign.plan, codec.unpack(np.array([who.slot]), [report]), 0)
             return kind.explain(campaign.plan, campaign.public(opened.pack), record, who.slot)
-        return self._stored_share(opened, who.slot)
+        kept = kind.payouts(campaign.plan) is not None and not self._store.payouts(who.campaign).done
+        return self._stored_share(opened, who.slot, none=kept)
 
     def share_form(self, who: Participant) -> Sequence[Field]:
         """What her share is computed from again: what she handed in, and never what her own device alone knew."""
@@ -316,18 +318,19 @@ class Participation:
             return values if contract is None or "contract" in values else {**values, "contract": contract.token}
         return {**self._known(opened, who.slot), **values}
 
-    def _stored_share(self, opened: OpenedCampaign, slot: int) -> Sequence[Section]:
-        """Her share alone, where her record was erased: what it follows from, she alone has."""
+    def _stored_share(self, opened: OpenedCampaign, slot: int, *, none: bool) -> Sequence[Section]:
+        """Her share alone, where no record of hers is stored: it was erased, or, where that is known, none came."""
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
         row = shares.slice(slot, 1).to_pylist()[0]
         if all(value is None for value in row.values()):
-            raise Refused("her record and her share are not stored any more",
-                          "type the record again: with the public result it gives the share")
+            raise Refused(worded("her record and her share are not stored any more"),
+                          worded("type the record again: with the public result it gives the share"))
         kind, plan = opened.campaign.file.kind, opened.campaign.plan
         if isinstance(kind, HandingKind):
             listed = kind.handout(plan, opened.campaign.settled(store=self._store), opened.identities)
-            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]))]
-        return [share_section(row, kind.payouts(plan))]
+            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]),
+                                   none=none)]
+        return [share_section(row, kind.payouts(plan), none=none)]
 
     def _publish(self, opened: OpenedCampaign) -> None:
         """The public files, where the worker has not written them on this machine yet."""
@@ -353,8 +356,8 @@ class Participation:
         everybody = opened.read_once(known_file(opened), lambda: _read_known(opened)) or {}
         found = everybody.get(opened.identities[slot])
         if found is None:
-            raise Refused("the operator has not said yet what is known of everybody who is invited",
-                          "come back in a while")
+            raise Refused(worded("the operator has not said yet what is known of everybody who is invited"),
+                          worded("come back in a while"))
         return found
 
 
@@ -373,11 +376,13 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     """
     column = instructions.get("column", "")
     if set(values) != {column}:
-        raise InvalidInput("report", "is no row that a device makes", f"must have {column!r} and nothing else")
+        raise InvalidInput("report", worded("is no row that a device makes"),
+                           worded("must have %(column)s and nothing else", column=f"{column!r}"))
     text = values[column]
     right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
     if text and not right:
-        raise InvalidInput(column, "is nothing that a device hands in", "hand in what the page has made")
+        raise InvalidInput(column, worded("is nothing that a device hands in"),
+                           worded("hand in what the page has made"))
 
 
 def known_file(opened: OpenedCampaign) -> Path:
@@ -395,21 +400,27 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
     campaign, kind = opened.campaign, opened.local
     fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)
     if not fields:
-        raise Refused("nothing is asked of the operator about people", "people say everything themselves")
+        raise Refused(worded("nothing is asked of the operator about people"),
+                      worded("people say everything themselves"))
     if len(text) > _LARGEST_KNOWN:
-        raise InvalidInput("known", "is too long", f"must have at most {_LARGEST_KNOWN:,} letters")
+        raise InvalidInput("known", worded("is too long"),
+                           worded("must have at most %(largest_known)s letters", largest_known=f"{_LARGEST_KNOWN:,}"))
     rows, names = list(csv.DictReader(io.StringIO(text))), [field.column for field in fields]
     ids = set(opened.identities)
     seen = set[str]()
     for number, row in enumerate(rows, 2):
         if set(row) != {"id", *names}:
-            raise InvalidInput("known", f"line {number} has other columns", f"must have id, {', '.join(names)}")
+            raise InvalidInput("known", worded("line %(number)s has other columns", number=number),
+                               worded("must have id, %(names)s", names=', '.join(names)))
         if row["id"] not in ids or row["id"] in seen:
-            raise InvalidInput("known", f"line {number}: no id of the public list, or one that came before")
+            raise InvalidInput("known",
+                               worded("line %(number)s: no id of the public list, or one that came before",
+                                    number=number))
         seen.add(row["id"])
         judge(fields, {name: row[name] for name in names})
     if len(seen) < len(ids):
-        raise InvalidInput("known", f"has {len(seen):,} of {len(ids):,} ids", "must have everybody who is invited")
+        raise InvalidInput("known", worded("has %(seen)s of %(ids)s ids", seen=f"{len(seen):,}", ids=f"{len(ids):,}"),
+                           worded("must have everybody who is invited"))
     replace_private(known_file(opened), text)
     return len(rows)
 

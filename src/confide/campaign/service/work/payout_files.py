@@ -11,6 +11,7 @@ from confide.campaign.campaign import Campaign
 from confide.campaign.payouts.export import TEXT, batch_file, take_confirmations
 from confide.campaign.service.work.opened import OpenedCampaign, check_settled
 from confide.campaign.store import Store
+from confide.contract.worded import worded
 
 __all__ = ["payout_file", "settled_campaign", "take_answer"]
 
@@ -25,7 +26,7 @@ def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
     Raises:
         Refused: it is not.
     """
-    check_settled(store.get(opened.number).state, "settle it first")
+    check_settled(store.get(opened.number).state, worded("settle it first"))
     return opened.campaign
 
 

@@ -26,6 +26,7 @@ from confide.campaign.store.collecting import nothing_asked
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import make_folder, replace_private
 from confide.contract.kinds import ContractKind, Progress
+from confide.contract.worded import worded
 
 __all__ = ["DECLINED", "FIRST", "SECOND", "Rounds", "contract_kind", "current"]
 
@@ -40,7 +41,7 @@ def contract_kind(opened: OpenedCampaign) -> ContractKind:
         Refused: it has none.
     """
     if opened.contracts is None:
-        raise Refused("this campaign has no contracts", "records are handed in as the offer says")
+        raise Refused(worded("this campaign has no contracts"), worded("records are handed in as the offer says"))
     return opened.contracts
 
 
@@ -52,12 +53,14 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
 
 def nothing_to_decline() -> Refused:
     """Told to who declines where nothing can be declined."""
-    return Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
+    return Refused(worded("there is no contract to decline"),
+                   worded("withdrawing takes back what was handed in, at any time"))
 
 
 def drawn_up_now() -> Refused:
     """Told to who hands in a report while contracts are drawn up from the others."""
-    return Refused("contracts are being drawn up now", "look again in a minute; what was handed in before stands")
+    return Refused(worded("contracts are being drawn up now"),
+                   worded("look again in a minute; what was handed in before stands"))
 
 
 _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
@@ -94,16 +97,18 @@ class Rounds:
         kind, config = contract_kind(opened), opened.campaign.file.config
         state = self._store.get(opened.number).state
         if state is State.CANCELLED:
-            raise Refused("the campaign is cancelled", "plan another one")
+            raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
         if state is not State.OPEN:
-            raise Refused("the contracts of this campaign are final", "another round is another campaign")
+            raise Refused(worded("the contracts of this campaign are final"),
+                          worded("another round is another campaign"))
         first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
         before = current(self._store, opened)
         gone = set() if before is None else set(before.without)
         declined = self._store.handed_rows(opened.number, DECLINED)
         withdrawn = {opened.identities[slot] for slot in self._store.withdrawn(opened.number)}
         if not withdrawn.isdisjoint(again):
-            raise InvalidInput("again", "names somebody who has withdrawn", "she takes no part any more")
+            raise InvalidInput("again", worded("names somebody who has withdrawn"),
+                               worded("she takes no part any more"))
         no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
         out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
         content = opened.campaign.file.digest
@@ -168,11 +173,12 @@ class Rounds:
             no = {slot for slot, _ in self._store.handed_rows(opened.number, DECLINED)}
             no.update(self._store.withdrawn(opened.number))
             if not {opened.identities[slot] for slot in no} <= set(found.without):
-                raise Refused(f"somebody who has declined or withdrawn is in round {found.number}",
-                              "draw up another round, which leaves her out, and show it to everybody")
+                raise Refused(worded("somebody who has declined or withdrawn is in round %(number)s",
+                                   number=found.number),
+                              worded("draw up another round, which leaves her out, and show it to everybody"))
 
         if current(self._store, opened) is None:
-            raise Refused("no contracts were drawn up", "draw up a round first")
+            raise Refused(worded("no contracts were drawn up"), worded("draw up a round first"))
         return finish(opened.campaign, self._store, self._store.home, check, number)
 
     @contextmanager
