@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from confide.audit import AuditReport, DampedNoise
 from confide.contract.kinds import kind_names
@@ -26,13 +28,14 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "program": ("slack", "audit"),
     "queries": ("one-way", "again", "choose", "table"),
     "regression": ("payment", "release"),
-    "search": ("component/threshold", "component/order/noise"),
+    "search": ("component/threshold", "component/order/levels"),
 }
 """Of each kind's template: the words of the names of its noise."""
 
 PROTECTS_NOBODY: dict[str, dict[str, str]] = {
     "matching": {"coins": "a public lottery, drawn when all rows are in: its seed is published"},
     "program": {"coins": "a public lottery, drawn when all records are in: its seed is published"},
+    "search": {"component/order/members": "who of those with one value comes first: words without a scale"},
     "regression": {"split": "who is in which half: no answer is hidden by it"},
 }
 """Draws of which there is no half."""
@@ -53,6 +56,11 @@ class Heard(DampedNoise):
 
     def _factor(self, stream: StreamName) -> Fraction:
         return self._damped if named(stream) == self._part else Fraction(1)
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        # A search makes Gumbel noise of them, -ln E, of which half is that of the root. Half of E would shift all
+        # values alike, and leave the law of who comes first as it is.
+        return np.asarray(self._source.exponential(shape, stream=stream) ** float(self._factor(stream)))
 
     def _claim(self, stream: Any) -> StreamName:
         self.heard.add(named(as_stream(stream)))

@@ -174,9 +174,9 @@ def door_audit(
         flagged = bool(leaks) or exceeds(worst[each.name], promised)
         laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}
         said = any(belongs(draw, hides) for hides in parts for draw in drawn.values() if belongs(draw, each.part))
-        shown = None if said else _shown(each.loss, worst[each.name], promised, laws)
+        below = None if said else _shown(each.loss, worst[each.name], promised, laws)
         out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise,
-                                   shown)
+                                   below)
     return out
 
 

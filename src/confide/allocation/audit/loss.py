@@ -44,8 +44,9 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 def hidden_parts(mechanism: Market) -> dict[str, HiddenPart]:
     """Draws of which only a comparison is published."""
     # Of a single round nothing is asked.
-    asks = isinstance(mechanism, PMatch | PAlloc) and mechanism.halting_plan.costs
-    return {"halting": SPARSE_VECTOR} if asks and mechanism.halting == "sparse_vector" else {}
+    if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
+        return {"halting": SPARSE_VECTOR}
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True)
