@@ -86,7 +86,7 @@ def listened(mechanism: Any, factor: float, part: str) -> Iterator[set[str]]:
 
         return call
 
-    for name in ("start",) if hasattr(cls, "start") else ("run", "submit"):  # a search starts, and may wait
+    for name in ("start",) if callable(getattr(cls, "start", None)) else ("run", "submit"):  # a search may wait
         if hasattr(cls, name):
             before[name] = cls.__dict__.get(name)
             setattr(cls, name, damped(getattr(cls, name)))
