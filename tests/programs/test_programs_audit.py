@@ -191,7 +191,7 @@ def test_every_planted_fault_is_flagged(kind: Any) -> None:
     found = door_controls(twin, pool, 1)
     assert [control.planted_bug for control in found if not control.flagged] == []
     bugs = {control.planted_bug for control in found}
-    assert len(bugs) == 10 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
+    assert len(bugs) == 11 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
 
 
 def test_faults_that_cannot_show_are_not_claimed() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from confide.audit.implied import beside_charge, implies, loss_implies, strongest
     from confide.audit.incentives import BestResponse, best_response, best_response_among
     from confide.audit.mixing import mixed
+    from confide.audit.parts import part_controls
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.priced import promise_rows
@@ -80,6 +81,7 @@ __all__ = [
     "implies",
     "loss_implies",
     "mixed",
+    "part_controls",
     "promise_rows",
     "published",
     "received",
@@ -106,6 +108,7 @@ __getattr__, __dir__ = doors(
         "implied": ("beside_charge", "implies", "loss_implies", "strongest"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
         "mixing": ("mixed",),
+        "parts": ("part_controls",),
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
         "priced": ("promise_rows",),

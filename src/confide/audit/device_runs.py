@@ -97,8 +97,9 @@ def joint_rows(audits: JointAudits, people: int) -> list[AuditRow]:
         audits: of `joint_audits`.
         people: who all report in one of the pairs.
     """
-    return [replace(audit.row(_JOINTLY), note=f"in one pair all {people:,} people report").holding(*follow)
-            for audit, follow in audits]
+    rows = [(audit.row(_JOINTLY), follow) for audit, follow in audits]
+    there = f"in one pair all {people:,} people report"
+    return [replace(row, note=f"{row.note}; {there}" if row.note else there).holding(*follow) for row, follow in rows]
 
 
 def device_controls(

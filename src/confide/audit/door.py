@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from confide.audit.comparing import Loss, exceeds, promised_parameter
@@ -26,6 +26,7 @@ from confide.audit.report import AuditRow
 from confide.audit.telling import telling
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
+from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
@@ -35,6 +36,8 @@ DIFFERS = "what is published differs although all noisy answers are the same"
 """The leak of two neighbours that are told apart by what their runs published."""
 
 Published = Callable[[Any], bytes]
+_LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
+_GAUSSIAN = {"gaussian", "discrete_gaussian"}
 _TOLD = "what the run tells of its progress differs although all noisy answers are the same"
 
 
@@ -68,6 +71,8 @@ class DoorAudit:
         promise: whose loss the claim is; None where the claim is about a part of the noise alone.
         doubts: hidden parts of which nothing shows that they are hidden, each in words, so that the loss is not known.
         formulas: hidden parts whose loss is computed by a formula of the mechanism's own, which nobody checks.
+        shown: below which share of its scale the noise would be flagged by the same histories; None where that does not
+            follow from what was measured: beside noise that is added, a loss is in no simple proportion to a scale.
     """
 
     claim: Loss
@@ -79,6 +84,7 @@ class DoorAudit:
     promise: Privacy | None = None
     doubts: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
+    shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
         """The result as a row of an `AuditReport`; it can hold what follows from the promise that was walked for."""
@@ -88,9 +94,12 @@ class DoorAudit:
             measured, evidence = math.inf, self.leaks[0]
         elif self.doubts:
             measured, evidence = math.nan, self.doubts[0]
-        if self.promise is None:
-            return AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
-        return AuditRow.of_privacy(self.promise, measured, evidence, named=promise, flagged=self.flagged)
+        note = "" if self.flagged or self.shown is None else \
+            f"noise would be flagged below {self.shown:.2g} of its scale"
+        if self.promise is not None:
+            return AuditRow.of_privacy(self.promise, measured, evidence, named=promise, note=note, flagged=self.flagged)
+        row = AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
+        return replace(row, note=row.note or note)
 
 
 def door_audit(
@@ -177,9 +186,26 @@ def door_audit(
     for each in walked:
         promised = promised_parameter(each.loss)
         flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
-        out[each.name] = DoorAudit(each.loss, worst[each.name], promised, tuple(leaks), count, flagged, each.promise,
-                                   tuple(doubts), tuple(own_formulas(parts, each.part)))
+        laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}
+        said = any(belongs(draw, hides) for hides in parts for draw in drawn.values() if belongs(draw, each.part))
+        out[each.name] = DoorAudit(
+            claim=each.loss, measured=worst[each.name], promised=promised, leaks=tuple(leaks), pairs=count,
+            flagged=flagged, promise=each.promise, doubts=tuple(doubts),
+            formulas=tuple(own_formulas(parts, each.part)),
+            shown=None if said else _shown(each.loss, worst[each.name], promised, laws))
     return out
+
+
+def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> float | None:
+    """Below which share of its scale noise of these laws would be above a claim: a pure loss goes with the inverse of
+    a Laplace scale, zCDP with the inverse square of a Gaussian one, and mu with its inverse.
+    """
+    share = measured / promised if promised else math.inf
+    if laws and isinstance(claim, PureDP) and laws <= _LAPLACE:
+        return min(1.0, share)
+    if laws and isinstance(claim, ZCDP | GDP) and laws <= _GAUSSIAN:
+        return min(1.0, math.sqrt(share) if isinstance(claim, ZCDP) else share)
+    return None
 
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:

@@ -25,6 +25,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw
+from confide.privacy.noise.arguments import begins_with
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.selection import largest_law
 
@@ -56,8 +57,7 @@ _RELATION = Unit.RECORD_REPLACED  # one relation throughout; which one does not 
 
 def belongs(draw: Draw, part: str) -> bool:
     """Whether a draw's stream starts with the words of a part: ("release", "gram", 0) belongs to "release/gram"."""
-    words = part.split("/") if part else []
-    return [str(word) for word in draw.stream[: len(words)]] == words
+    return begins_with(draw.stream, part)
 
 
 def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart]) -> float:

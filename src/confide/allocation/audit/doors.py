@@ -7,6 +7,7 @@ same loss from her own walk along the billboard, which needs no second run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -32,19 +33,24 @@ from confide.audit import (
     AuditRow,
     Concern,
     Control,
+    DampedNoise,
     DoorAudit,
     PlantedBug,
     beside_charge,
     controls,
     door_audit,
+    exceeds,
     mixed,
+    part_controls,
     told_run,
 )
 from confide.audit.figures import parameter_unit
-from confide.audit.history_loss import promised_parameter
-from confide.privacy.noise import Noise
+from confide.audit.history_loss import promised_parameter, spent
+from confide.audit.parts import HALF
+from confide.privacy.events import PureEvent
+from confide.privacy.noise import Noise, RecordingNoise
 
-__all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
+__all__ = ["CRAFTED", "asked_rows", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
            "door_controls", "door_rows", "walked", "walked_row"]
 
 _JOINTLY = "everything that others see, jointly"
@@ -91,8 +97,39 @@ def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
         privacy: everything that others see, jointly kept
         privacy: counts kept
     """
-    return [audit.row(f"privacy: {_JOINTLY if audit.promise is not None or not part else part}")
-            for part, audit in walked(mechanism, seed).items()]
+    return [*(audit.row(f"privacy: {_JOINTLY if audit.promise is not None or not part else part}")
+              for part, audit in walked(mechanism, seed).items()), *asked_rows(mechanism, seed)]
+
+
+def asked_rows(
+    mechanism: Market, seed: int = 0, noise: Callable[[Noise], Noise] = lambda sound: sound
+) -> list[AuditRow]:
+    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for, against
+    what is charged for it; none without one.
+
+    Among eight bidders no number is so far on one side that a single one makes the whole difference. Among many it can,
+    and then the loss is that of the scales: 1/b of the threshold, and 2/b' of an answer.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and noise.
+        noise: what the run's is replaced by.
+
+    Source: spec query_release A3.
+    """
+    rows = []
+    for part in hidden_parts(mechanism).keys() & charges(mechanism).keys():
+        heard, claim = RecordingNoise(histories(seed)(0)), charges(mechanism)[part]
+        mechanism.run(next(steps(mechanism, seed)).values, noise(heard))
+        inside = [draw for draw in heard.draws if draw.stream[0] == part]
+        level = min(float(draw.scale) for draw in inside if draw.stream[-1] == "threshold")
+        answer = min(float(draw.scale) for draw in inside if draw.stream[-1] != "threshold")
+        cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.unit)], claim)
+        rows.append(AuditRow.of_loss(
+            f"privacy: {part}, by the noise that it asks for", claim, promised_parameter(claim), cost,
+            f"one run: a threshold with noise of scale {level:g}, each answer of {answer:g}",
+            flagged=exceeds(cost, promised_parameter(claim))))
+    return rows
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
@@ -123,8 +160,13 @@ def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
         found = walked(bent, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
         return next((audit for audit in found.values() if audit.flagged), found[""])
 
-    return list(controls([PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)],
-                         attack))
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+        return walked(mechanism, seed, fault=Fault("", noise=noise))
+
+    planted = [PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)]
+    return [*controls(planted, attack), *part_controls(walked(mechanism, seed), damped, "privacy: {}".format),
+            *(Control(row.promise, "half of its noise", row.flagged)
+              for row in asked_rows(mechanism, seed, lambda noise: DampedNoise(noise, HALF)))]
 
 
 def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:

@@ -43,7 +43,10 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 def hidden_parts(mechanism: Market) -> dict[str, HiddenPart]:
     """Draws of which only a comparison is published."""
-    return {"halting": SPARSE_VECTOR} if getattr(mechanism, "halting", "") == "sparse_vector" else {}
+    # Of a single round nothing is asked.
+    if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
+        return {"halting": SPARSE_VECTOR}
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True)

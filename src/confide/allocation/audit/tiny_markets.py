@@ -22,6 +22,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
 from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise, published
 from confide.privacy.accounting import float_up
+from confide.privacy.coins import COINS
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -30,6 +31,7 @@ __all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", 
            "steps", "tiny"]
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
+_MOST_GOODS = 6
 _COPIES = 4  # of each good, for each that one bidder may hold: so many that her copies can lie in one cell
 
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
@@ -95,11 +97,24 @@ def in_blocks(mechanism: _Auction) -> _Auction:
     return made
 
 
+@tiny.register
+def _(mechanism: SinkhornMatch) -> SinkhornMatch:
+    # A lottery of so few copies, at the noise of a campaign, would give nobody anything, and what a certificate sums
+    # would never hold what a good is worth to her who has it. So there is enough of the first good, whatever is drawn.
+    own = replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
+    enough, everybody = SUPPLY, np.full(GOODS, PEOPLE)
+    while replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1))).rates(everybody)[0] < COINS:
+        enough *= 2
+    return replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1)))
+
+
 @tiny.register(PMatch)
 @tiny.register(PAlloc)
 def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
-        return _small(of_rows(mechanism, GOODS), SUPPLY)
+        # Of bundles, so many goods that two of them have none in common.
+        goods = GOODS if isinstance(mechanism, PMatch) else max(GOODS, min(_MOST_GOODS, 2 * mechanism.largest_bundle))
+        return _small(of_rows(mechanism, goods), SUPPLY, goods)
     # Of all who count copies, those with places move most: in one world copies of one good, in the other of another.
     return _of_copies(mechanism, Assignment(places=min(mechanism.largest_bundle, GOODS)))
 
@@ -119,11 +134,11 @@ def _of_copies(mechanism: PAlloc, valuation: Assignment | SymmetricConcave) -> P
     return _small(replace(mechanism, valuation=valuation, bundle=None), _COPIES * valuation.largest(GOODS))
 
 
-def _small(mechanism: _Bids, supply: int) -> _Bids:
+def _small(mechanism: _Bids, supply: int, goods: int = GOODS) -> _Bids:
     batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
     cap = rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3)
     return replace(
-        mechanism, people=PEOPLE, goods=GOODS, supply=supply, on_overflow="flag", batch=batch,
+        mechanism, people=PEOPLE, goods=goods, supply=supply, on_overflow="flag", batch=batch,
         rounds=rounds, bid_cap=cap, arity=min(mechanism.arity, 4),
         reserve=None if mechanism.reclear else 0, halt_below=min(1, mechanism.halt_below),
         increment=min(mechanism.increment, _INCREMENT))
@@ -144,6 +159,8 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
              (empty, 1, np.eye(k)[0], np.zeros(k)), (crowded, 0, rising[::-1], rising),
              (crowded, n // 2, draw.integers(0, 9, k) / 8, np.zeros(k)),
              (draw.integers(0, 9, (n, k)) / 8, n - 1, np.eye(k)[0], np.eye(k)[-1])]
+    if isinstance(mechanism, PAlloc):  # two bundles with no good in common
+        found.append((empty, 2, np.arange(k) < k // 2, np.arange(k) >= k - k // 2))
     for values, index, first, second in found:
         for row, other in ((first, second), (second, first)):
             table = values.copy()

@@ -33,6 +33,7 @@ __all__ = [
     "as_stream",
     "as_stretch",
     "as_table",
+    "begins_with",
 ]
 
 StreamName = tuple[str | int, ...]
@@ -72,6 +73,21 @@ def as_stream(stream: Stream) -> StreamName:
         else:
             name.append(int(part))
     return tuple(name)
+
+
+def begins_with(stream: StreamName, part: str) -> bool:
+    """Whether a stream is of the part that some first words name.
+
+    Args:
+        stream: in its normal form.
+        part: words with "/" between them; "" is everything.
+
+    Example:
+        >>> begins_with(("release", "gram", 0), "release/gram"), begins_with(("releases",), "release")
+        (True, False)
+    """
+    words = part.split("/") if part else []
+    return [str(word) for word in stream[: len(words)]] == words
 
 
 def as_shape(size: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -77,7 +77,7 @@ class Noise(ABC):
     @classmethod
     def secure(cls) -> Noise:
         """Exact noise from the operating system's randomness. It takes no seed: a seed would be a way to repeat it."""
-        from confide.privacy.noise.given import GivenNoise
+        from confide.privacy.noise.given_noise import GivenNoise
         from confide.privacy.noise.secure import SecureNoise
 
         return GivenNoise(SecureNoise())
@@ -121,7 +121,7 @@ class Noise(ABC):
     def audited(self) -> bool:
         """Whether an audit listens: such noise says of itself what secure noise says, and an outcome that is made with
         it is a study all the same (`Mechanism._outcome`). It is for confide's own mechanisms: noise that a run of
-        anybody's gets is put before it (`confide.privacy.noise.given`), and does not say so.
+        anybody's gets is put before it (`confide.privacy.noise.given_noise`), and does not say so.
         """
         return False
 

@@ -6,7 +6,7 @@ that record, from what noise was added to in both runs, must be within what each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from confide.audit import (
     controls,
     door_audit,
     mixed,
+    part_controls,
     strongest,
     told_run,
 )
@@ -192,7 +193,12 @@ def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
             for fault in faults(mechanism, attained(mechanism, pool))]
     early = [PlantedBug("privacy, order of draws", "coins drawn before the records are read",
                         Fault("", noise=EarlyCoins))]
-    return [*controls(bugs, attack), *controls(early if has_coins(mechanism) else [], order)]
+
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+        return walked(mechanism, pool, seed, fault=Fault("", noise=noise))
+
+    return [*controls(bugs, attack), *controls(early if has_coins(mechanism) else [], order),
+            *part_controls(walked(mechanism, pool, seed), damped, lambda part: f"privacy: {_NAMES[part]}")]
 
 
 def has_coins(mechanism: Dude) -> bool:

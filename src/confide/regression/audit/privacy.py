@@ -10,12 +10,14 @@ from confide.audit import (
     AuditRow,
     Control,
     DampedNoise,
+    DoorAudit,
     Loss,
     Neighbours,
     RepeatedNoise,
     charge_rows,
     door_audit,
     implies,
+    part_controls,
     sampler_audit,
     strongest,
 )
@@ -42,6 +44,7 @@ _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that fals
 _HARDEST = 4  # pairs that a control is shown: the worst ones come first
 _PARTS = {"the payment estimates alone": "payment", "the release alone": "release"}
 """Part of a promise -> the first word of the streams of its noise."""
+_NAMES = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
 
 Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
 
@@ -115,13 +118,13 @@ def privacy_rows(
     if any(promise.loss == claims[""] for promise in everything):
         del claims[""]
     found = door_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
-    names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
     follow = {promise.sentence(): each for promise, each in promised.get("", ())} | {
         part: held[0][1] for part, held in promised.items() if part and len(held) == 1}
     people = mechanism.setting.people
     there = f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record"
-    rows = [replace(audit.row(f"privacy loss: {names[''] if audit.promise in everything else names.get(part, part)}"),
-                    note=there).holding(*follow.get(part, ())) for part, audit in found.items()]
+    rows = [audit.row(f"privacy loss: {_NAMES[''] if audit.promise in everything else _NAMES.get(part, part)}")
+            .holding(*follow.get(part, ())) for part, audit in found.items()]
+    rows = [replace(row, note=f"{row.note}; {there}" if row.note else there) for row in rows]
     rows[0] = rows[0].holding(*(each for each in mechanism.guarantees().privacy if each.loss.vacuous))
     secure = Noise.secure()
     rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
@@ -175,11 +178,17 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
          hardest),
         ("answers beyond the bound count sixteen times", planted(Unclipped, mechanism).run, pairs),
     ]
-    claims = {"": claims_of(mechanism)[""]}
+    parts = claims_of(mechanism)
+    claims = {"": parts[""]}
     if not mechanism.printed_mode and ball_matters(mechanism):
         broken.append(("a ball ten times as wide", wider_ball(mechanism).run, pairs))
     out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
            for bug, run, shown in broken]
+
+    def walked(changed: Callable[[Noise], Noise] = lambda noise: noise) -> dict[str, DoorAudit]:
+        return door_audit(lambda data, noise: mechanism.run(data, changed(noise)), hardest, parts, source)
+
+    out += part_controls(walked(), walked, lambda part: f"privacy loss: {_NAMES.get(part, part)}")
     printed = printed_audit(1.0, Noise.simulated(seed))
     out.append(Control("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10): "
                        f"{printed.measured:.2f} times the claim", printed.flagged))

@@ -25,7 +25,7 @@ from confide.release.marginal_fit.plan import Split
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 
-__all__ = ["DampedPart", "Fault", "ReusedNoise", "faults"]
+__all__ = ["Fault", "ReusedNoise", "faults"]
 
 
 class Fault(NamedTuple):
@@ -74,40 +74,7 @@ def _where(part: str) -> str:
 
 
 def _damped(part: str, factor: float) -> Callable[[Noise], Noise]:
-    return lambda noise: DampedPart(noise, factor, part)
-
-
-class DampedPart(DampedNoise):
-    """Less noise than was asked for, in one part of it.
-
-    Args:
-        source: the sound source.
-        factor: what scales are multiplied with; logits are divided by it.
-        part: the first word of the draws' names; "" for all.
-    """
-
-    def __init__(self, source: Noise, factor: float, part: str) -> None:
-        super().__init__(source, factor)
-        self._damped, self._part = Fraction(factor), part
-
-    def _meant(self, stream: StreamName) -> None:
-        self._factor = self._damped if self._part in ("", stream[0]) else Fraction(1)
-
-    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
-        self._meant(stream)
-        return super()._selection(logits, count, stream)
-
-    def _lattice(
-        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
-    ) -> NDArray[np.int64]:
-        self._meant(stream)
-        return super()._lattice(law, scale, center, shape, stream)
-
-    def _reals(
-        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
-    ) -> NDArray[np.float64]:
-        self._meant(stream)
-        return super()._reals(law, scale, points, grid, shape, stream)
+    return lambda noise: DampedNoise(noise, factor, part)
 
 
 class ReusedNoise(DampedNoise):

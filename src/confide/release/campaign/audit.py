@@ -5,7 +5,7 @@ data with the campaign's own columns. The custodian's table is never touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,11 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
+    DoorAudit,
     Neighbours,
     completed,
     door_audit,
+    part_controls,
     promise_rows,
     sampler_audit,
 )
@@ -32,7 +34,7 @@ from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
 from confide.release.audit.charged import charge, own_epsilon, own_rho, whole_charge
-from confide.release.audit.doors import Run, door_rows, histories, quiet
+from confide.release.audit.doors import Run, audited, door_rows, histories, quiet
 from confide.release.audit.dual import like
 from confide.release.audit.full_size import full_size
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
@@ -109,8 +111,7 @@ def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
                 heard.setdefault((str(draw.stream[0]), draw.law), draw)
         return outcome
 
-    name = f"{type(twin).__name__} on {RECORDS} records of four columns"
-    rows = [row.smaller(f"{RECORDS} records") for row in door_rows(twin, name, seed, run)
+    rows = [row.smaller(f"{RECORDS} records") for row in door_rows(twin, _named(twin), seed, run)
             if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
@@ -132,7 +133,15 @@ def _door_controls(twin: Mechanism, seed: int) -> list[Control]:
         return any(door_audit(run, [pair], claims, lambda _, at=number: drawn(at))[""].flagged  # type: ignore[misc]
                    for number, pair in enumerate(pairs))
 
-    return [Control("privacy, its own run", bug, shows(run)) for bug, run in broken]
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+        return audited(twin, seed, run=lambda data, source: quiet(twin, data, noise(source)))
+
+    return [*(Control("privacy, its own run", bug, shows(run)) for bug, run in broken),
+            *part_controls(audited(twin, seed), damped, lambda part: f"privacy: {_named(twin)}, {part}")]
+
+
+def _named(twin: Mechanism) -> str:
+    return f"{type(twin).__name__} on {RECORDS} records of four columns"
 
 
 class _Told:

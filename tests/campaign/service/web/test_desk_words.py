@@ -198,7 +198,7 @@ def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
     anyone = Browser(app)
     assert "takes part with a code" in anyone.see(f"/campaigns/{number}")
     app.state.parts.store.close_collection(number)
-    assert "Nobody joins any more." in anyone.see(f"/campaigns/{number}")
+    assert "Nothing can be handed in any more." in anyone.see(f"/campaigns/{number}")
     assert 'href="/join"' not in anyone.text.partition("<main")[2]
 
 
