@@ -79,7 +79,7 @@ class MeanKind(PeoplesKind):
     def payouts(self, plan: MeanPlan) -> PayoutTerms:
         it = plan.mechanism
         return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
-                           highest=math.ceil(it.largest_payment * it.minor_units) + 1)
+                           highest=plan.largest_coins)
 
     def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
         """Of reports, contracts and records, and of a rehearsal's records."""

@@ -12,7 +12,7 @@ from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money, percent
+from confide.contract.words import money, money_at_most, percent
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -69,6 +69,10 @@ class BitPlan:
         digits = len(str(self.collection.minor_units)) - 1
         return f"{amount:,.{digits}f} {self.collection.currency}"
 
+    def at_most(self, amount: float) -> str:
+        """An amount that is not exceeded, and a payment that is rounded up: in whole coins."""
+        return money_at_most(amount, self.collection.minor_units, self.collection.currency)
+
     def coins(self, coins: int) -> str:
         """Whole coins in the currency."""
         return money(coins, self.collection.minor_units, self.collection.currency)
@@ -85,7 +89,7 @@ class BitPlan:
 
     def sections(self) -> Sequence[Section]:
         rows = [("people invited (fixed and public)", f"{self.market.people:,}"), *self.pages.planned(self),
-                ("largest single payment, whoever takes part", self.money(self._largest))]
+                ("largest single payment, whoever takes part", self.at_most(self._largest))]
         if self.deposit:
             rows.append(("deposit that each participant leaves", self.coins(self.deposit)))
         blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows), note=_NOTE)]
@@ -93,7 +97,7 @@ class BitPlan:
         most, lowest = self.config.payment.most, float(self.market.payment_range()[0])
         for words, amount in (("payment", self._largest), ("debt", -lowest)):
             if most is not None and amount > most:
-                warnings.append(f"a single {words} can come to {self.money(amount)}, above the {self.money(most)} of "
+                warnings.append(f"a single {words} can come to {self.at_most(amount)}, above the {self.money(most)} of "
                                 "[payment] most: more people, or a smaller epsilon, make it smaller")
         if self.collection.coin >= self.market.margin:
             warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "
@@ -129,7 +133,7 @@ class BitPlan:
                    "that runs confide submit keeps a book, and refuses to answer the same words, or the same name, "
                    "again without asking you; a browser keeps none, and whoever asks in other words is noticed by "
                    "neither."),
-            answer(Question.GETS, f"At most {self.money(self._largest)}, by whether your report agrees with those of "
+            answer(Question.GETS, f"At most {self.at_most(self._largest)}, by whether your report agrees with those of "
                                   f"others.{deposit}", self.pages.paid(self)),
             answer(Question.LIES, f"{lies(self.guarantees)} Your report is random already, and a lie is any other way "
                                   "to make one.", *self.pages.why(self)),

@@ -10,7 +10,7 @@ from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
 from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money, number, percent
+from confide.contract.words import money, money_at_least, money_at_most, number, percent
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -33,6 +33,16 @@ FEW = 0.05
 def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     digits = max(0, round(math.log10(mechanism.payment.minor_units)))
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
+
+
+def _at_most(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    return money_at_most(value, mechanism.payment.minor_units, mechanism.payment.currency)
+
+
+def _range(mechanism: PrivateTruthfulRegression, lowest: float, highest: float, between: str) -> str:
+    """Two bounds, each rounded to whole coins on its own side."""
+    low = money_at_least(lowest, mechanism.payment.minor_units, mechanism.payment.currency)
+    return f"{low} {between} {_at_most(mechanism, highest)}"
 
 
 def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
@@ -68,15 +78,15 @@ def plan_sections(
         ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
-        ("expected total, at most", _money(m, f.expected_total)),
+        ("expected total, at most", _at_most(m, f.expected_total)),
         ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
         ("a typical payment; nine in ten lie between",
          f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
-        ("every payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
+        ("every payment lies between", _range(m, f.lowest, f.highest, "and")
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
+            ("no lie gains more, on average over everybody else, than", _at_most(m, f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
@@ -191,7 +201,7 @@ def offer_sections(
                Table(columns=("your payment", "amount"), rows=(
                    ("typically", _money(m, made_up.payment)),
                    ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
-                   (f"always{_unless(f.range_failure)}", f"{_money(m, f.lowest)} to {_money(m, f.highest)}")),
+                   (f"always{_unless(f.range_failure)}", _range(m, f.lowest, f.highest, "to"))),
                      note="The first two are of made-up people who answer truly."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),
@@ -206,8 +216,8 @@ def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Tabl
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    return [f"On average over everybody else, no lie gains you more than {_money(m, f.gain)}, if your privacy is worth "
-            f"at most {_money(m, f.privacy_cost)} to you.",
+    return [f"On average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
+            f"worth at most {_money(m, f.privacy_cost)} to you.",
             Table(columns=(f"answering more or less than the truth by ({unit})",
                            f"typically loses you, on average ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
@@ -271,7 +281,7 @@ def result_sections(
             formula,
             f"Made by: {m.release.describe()}.",
             _truth(plan),
-            f"Money: the expected total is at most {_money(m, f.expected_total)}. What was really paid depends on "
+            f"Money: the expected total is at most {_at_most(m, f.expected_total)}. What was really paid depends on "
             "private records; it is the operator's and is not published.",
         )),)),
     ]
@@ -351,7 +361,7 @@ def explain(
     empty = _truth_of(plan).vacuous
     why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
            "At worst, with e against her and her privacy cost saved, no lie gains more than "
-           f"{_money(m, f.gain)}.")
+           f"{_at_most(m, f.gain)}.")
     typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(
