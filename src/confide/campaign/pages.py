@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -102,22 +102,30 @@ _CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers
 
 
 _WAITS = {
-    State.OPEN: "open: waits for its records, and nothing is charged. A run that could not read them, as without a "
-                "column of that name, leaves it so; a file that was changed since is a campaign of its own.",
-    State.CLOSED: "closed: has its records, and waits for the charge.",
+    State.OPEN: "open: waits for its records, and nothing is charged but what the last column says: where people's "
+                "devices report one by one, as in the service, the opening was. A run that could not read them, as "
+                "without a column of that name, leaves it so; a file that was changed since is a campaign of its own.",
+    State.CLOSED: "closed: has its records, and waits for its run, and for the charge where its opening was not "
+                  "charged.",
     State.CHARGED: "charged: waits for the end of its run, which costs nothing more.",
 }
 """What a campaign waits for that is not over."""
 
 
-def campaigns_section(campaigns: Sequence[Stored]) -> Section:
-    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
+def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> Section:
+    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew.
+
+    Args:
+        campaigns: of a store.
+        charged: the numbers of those that its ledger was charged for.
+    """
     title = "Campaigns (private: for the operator alone)"
     if not campaigns:
         return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
-    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals) for it in campaigns)
+    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals,
+                  "yes" if it.number in charged else "no") for it in campaigns)
     return Section(title=title, private=True, blocks=(
-        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows,
+        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew", "charged"), rows=rows,
               note=" ".join(said for state, said in _WAITS.items() if state in {it.state for it in campaigns})),))
 
 
@@ -138,7 +146,8 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
             Table(columns=("data set", "protects", "spent", "left", "people", "least left of a person"),
                   rows=tuple(rows)),
             Text(("A budget is fixed by the first campaign on a data set; nothing renews it, and no charge is given "
-                  "back.",)))),
+                  "back. Where people's devices draw what they hand in, one by one, a campaign is charged when its "
+                  "collection is opened, whether it is ever settled or not.",)))),
         Section(title="Debits", blocks=(
             Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
                   note=_CHARGED_FOR),)),

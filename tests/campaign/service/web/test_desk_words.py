@@ -96,6 +96,35 @@ def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
     assert "The ledger is charged epsilon = 4" in olga.text
 
 
+def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
+    """Of a kind whose reports devices draw; other kinds are charged later, and say so."""
+    parts = app.state.parts
+    olga = Browser(app)
+    olga.log_in("olga")
+
+    def drafted(text: str) -> str:
+        number = parts.drafts.new(text, parts.operators.all()[0].number).number
+        olga.see(f"/desk/drafts/{number}")
+        return f"/desk/drafts/{number}"
+
+    text = kind("bits").template.replace('data_set = "', 'data_set = "of two: ')
+    at, again = drafted(text), drafted(text.replace('title = "', 'title = "Again: '))
+    olga.see(at)
+    assert "Opening charges the ledger epsilon = 1 for all 200 invited people of “of two: " in paragraphs(olga.text)
+    olga.send(f"{at}/open", version="1")
+    said = paragraphs(olga.text)
+    assert "The ledger was charged epsilon = 1 for all invited people of “of two: " in said
+    assert "Settling charges nothing more." in said
+    assert "charged for ever" not in said
+    assert "of two: " in olga.see("/desk/ledger")
+    assert "whether it is ever settled or not" in olga.text
+    assert "The ledger refuses the campaign" in olga.see(again)
+    assert "does not admit" in olga.send(f"{again}/open", 409, version="1")
+    for name, when in (("mean", "when the contracts become final"), ("matching", "when the campaign is settled")):
+        drafted(kind(name).template)
+        assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
+
+
 def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
     """At the desk, and of the API."""
     app, anybody = served

@@ -7,14 +7,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
+from confide.campaign.opening import When, charged_at
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
 from confide.campaign.service.api.uploads import Uploaded
 from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work import Task
+from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.rounds import current
+from confide.campaign.settlement import cost_of
 from confide.campaign.states import State
 from confide.contract.errors import Refused
 
@@ -38,6 +41,11 @@ class ProgressModel(BaseModel):
     final: bool = Field(description="whether its contracts are final")
     known_fields: list[str] = Field(description="what the operator has to say of everybody who is invited")
     held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
+    charged: bool = Field(description="whether the ledger was charged, for ever")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(
+        description="with what it was, or will be: the opening where people's devices draw what they hand in, the "
+                    "final round where contracts come first, else the settlement")
+    cost: str = Field(description="what the campaign costs the data set, in words")
     settling: JobModel | None
     auditing: JobModel | None
 
@@ -92,6 +100,14 @@ class Confirmed(Strict):
     confirm: Literal[True]
 
 
+def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
+    """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
+    found = charged_at(opened.campaign.file.kind)
+    if found == "opening" and not (charged and parts.store.events(opened.number)[1].data):
+        return "settlement"
+    return found
+
+
 @router.get("/progress", responses=answers(*_WHO))
 def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     """How far a campaign is."""
@@ -100,11 +116,13 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     drawn = None if opened.contracts is None else current(parts.store, opened)
     settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
     fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
+    charged = parts.store.is_charged(number)
     return ProgressModel(
         state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
         withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
         round=None if drawn is None else drawn.number, final=drawn is not None and drawn.final,
         known_fields=[field.column for field in fields], held=campaign.held,
+        charged=charged, charged_at=_charged_at(parts, opened, charged), cost=cost_of(campaign.file, campaign.plan),
         settling=None if settling is None else job_model(settling),
         auditing=None if auditing is None else job_model(auditing))
 
@@ -170,7 +188,9 @@ def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> 
 
 @router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
 def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> JobModel:
-    """Close the collection, charge the ledger, run with secure noise, and publish: by a worker, once."""
+    """Close the collection, run with secure noise, and publish: by a worker, once. The ledger is charged before the
+    run, where neither the opening nor a final round was: see `charged` and `charged_at` of the progress.
+    """
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     if known.state is State.CANCELLED:
         raise Refused("the campaign is cancelled", "plan another one")

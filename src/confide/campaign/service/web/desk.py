@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Before, Number
@@ -236,7 +237,9 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
     try:
         it = parts.drafts.campaign(found)
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
-                  "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
+                  "ledger": ledger_says(it.file, it.plan, parts.store)[1], "campaign": it.file,
+                  "when": charged_at(it.file.kind), "cost": cost_of(it.file, it.plan),
+                  "people": len(it.file.kind.identities(it.file.config))}
     except ConfideError as error:
         shown["refusal"] = str(error)
     return page(request, "draft.html", status=status, desk=True, draft=found, text=found.text if text is None else text,
@@ -265,7 +268,7 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "
                 copied=parts.store.home.restored(known.content),
                 drawn=() if drawn is None or opened.contracts is None else opened.contracts.round_sections(
                     it.plan, drawn.drawn),
-                cost=cost_of(it.file, it.plan) if known.state in (State.OPEN, State.CLOSED) else "")
+                cost=progress.cost)
 
 
 def _unanswered(batch: Sent) -> bool:
