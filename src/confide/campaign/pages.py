@@ -194,8 +194,13 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     """
     queue, money = found.queue, found.terms.money
     text = []
-    if found.terms.deposit:
-        text.append(f"Each amount holds the deposit of {money(found.terms.deposit)} that was left with the report.")
+    held = found.deposits
+    if held is not None:
+        number, deposit = sum(held.values()), money(found.terms.deposit)
+        every = number == sum(queue.people.values())
+        text.append(f"Each amount holds the deposit of {deposit} that was left with the report." if every else
+                    f"{number:,} of these amounts {'holds' if number == 1 else 'hold'} a deposit of {deposit} that was "
+                    "left. Nobody else's is paid out.")
     if commands and queue.code:
         text.append(f"To approve what is queued, repeat its code: --approve {queue.code}")
     if commands and queue.people["approved"]:
@@ -205,10 +210,9 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     if queue.done:
         text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
                     "Nothing is due; the reports have been erased.")
-    deposits = found.terms.deposit
-    blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if deposits else [])),
-                    rows=tuple((state, number, money(queue.coins[state]),
-                                *([money(queue.coins[state] - number * deposits)] if deposits else []))
+    blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if held is not None else [])),
+                    rows=tuple((state, number, money(queue.coins[state]), *([money(
+                        queue.coins[state] - held.get(state, 0) * found.terms.deposit)] if held is not None else []))
                                for state, number in queue.people.items()))]
     if queue.batches:
         blocks.append(Table(

@@ -25,6 +25,7 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.collecting import Collecting
 from confide.campaign.store.database import Database
+from confide.campaign.store.depositing import Depositing
 from confide.campaign.store.erasure import erase_paid, erase_reports
 from confide.campaign.store.ledger import (
     Charge,
@@ -56,7 +57,7 @@ class Taken:
     Args:
         data: batches that can be read again and again.
         withdrawals: how many had withdrawn.
-        deposited: slots of all who handed in a report, also of those who then withdrew: their deposit is due.
+        deposited: slots of all who left a deposit, also of those who then withdrew: it is due.
     """
 
     data: Any
@@ -64,7 +65,7 @@ class Taken:
     deposited: np.ndarray
 
 
-class Store(Collecting, PayingOut):
+class Store(Collecting, Depositing, PayingOut):
     """Campaigns, reports, outcomes, ledger and payouts in one database.
 
     Args:

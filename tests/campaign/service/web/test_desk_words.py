@@ -145,6 +145,30 @@ def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> N
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
 
 
+def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Caller]) -> None:
+    app, anybody = served
+    parts, number = app.state.parts, opened(app, kind("bits-unknown-costs").template)
+    olga, at = desk(app, number), f"/desk/campaigns/{number}"
+    assert "each participant leaves 3.44 EUR" in paragraphs(olga.text)
+    assert "None is noted as received." in olga.text
+    olga.send(f"{at}/deposits", 422, ids="1 nobody")
+    olga.see(at)
+    olga.send(f"{at}/deposits", ids="1, 3", received="yes")
+    assert "2 are noted as received, of: 1, 3" in paragraphs(olga.text)
+    olga.send(f"{at}/deposits", ids="3", received="no")
+    assert parts.store.deposits(number) == {0}
+    api = anybody.logged_in("olga")
+    path = f"/campaigns/{number}/deposits"
+    assert api("POST", path, json={"slots": [5]}) == {"slots": [0, 5], "deposit": "3.44 EUR"}
+    assert api("POST", path, json={"slots": [0], "received": False})["slots"] == [5]
+    progress = api("GET", f"/campaigns/{number}/progress")
+    assert (progress["deposit"], progress["deposits"]) == ("3.44 EUR", 1)
+    api("POST", path, json={"slots": [10**6]}, status=422)
+    without = opened(app, kind("matching").template)
+    assert 'id="deposits"' not in desk(app, without).text
+    api("POST", f"/campaigns/{without}/deposits", json={"slots": [0]}, status=409)
+
+
 def test_a_copy_is_said_to_be_held_before_anything_is_tried(app: FastAPI) -> None:
     parts, number = app.state.parts, opened(app, kind("matching").template)
     olga, at = desk(app, number), f"/desk/campaigns/{number}"

@@ -46,6 +46,8 @@ class ProgressModel(BaseModel):
         description="with what it was, or will be: the opening where people's devices draw what they hand in, the "
                     "final round where contracts come first, else the settlement")
     cost: str = Field(description="what the campaign costs the data set, in words")
+    deposit: str = Field(description="that each participant leaves, in words; empty where none is left")
+    deposits: int = Field(description="how many are noted as received: only these are returned, or set against a debt")
     settling: JobModel | None
     auditing: JobModel | None
 
@@ -70,6 +72,21 @@ class CodesModel(BaseModel):
     """New codes."""
 
     codes: list[Code]
+
+
+class Deposits(Strict):
+    """Whose deposits were received."""
+
+    slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
+        max_length=1_000_000, description="ranks in the public list of ids, from 0")
+    received: bool = Field(default=True, description="false takes the notes back")
+
+
+class DepositsModel(BaseModel):
+    """Whose deposits are noted as received: the operators' alone."""
+
+    slots: list[int]
+    deposit: str = Field(description="of each of them, in words")
 
 
 class RoundOf(Strict):
@@ -100,6 +117,12 @@ class Confirmed(Strict):
     confirm: Literal[True]
 
 
+def deposit_of(opened: OpenedCampaign) -> str:
+    """What each participant of a campaign leaves beforehand, in words; empty where nothing."""
+    terms = opened.campaign.file.kind.payouts(opened.campaign.plan)
+    return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
+
+
 def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
     """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
     found = charged_at(opened.campaign.file.kind)
@@ -116,13 +139,14 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     drawn = None if opened.contracts is None else current(parts.store, opened)
     settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
     fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
-    charged = parts.store.is_charged(number)
+    charged, deposit = parts.store.is_charged(number), deposit_of(opened)
     return ProgressModel(
         state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
         withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
         round=None if drawn is None else drawn.number, final=drawn is not None and drawn.final,
         known_fields=[field.column for field in fields], held=campaign.held,
         charged=charged, charged_at=_charged_at(parts, opened, charged), cost=cost_of(campaign.file, campaign.plan),
+        deposit=deposit, deposits=len(parts.store.deposits(number) or ()) if deposit else 0,
         settling=None if settling is None else job_model(settling),
         auditing=None if auditing is None else job_model(auditing))
 
@@ -143,6 +167,19 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
     base = parts.settings.base_url
     return CodesModel(codes=[Code(id=opened.identities[slot], slot=slot, code=code, link=f"{base}/join#{code}")
                              for slot, code in parts.invitations.invite(number, slots)])
+
+
+@router.post("/deposits", responses=answers(*_WHO, 409, 413))
+def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -> DepositsModel:
+    """Note whose deposits were received, before the settlement: only these are returned, or set against what somebody
+    owes. The service takes no money itself.
+    """
+    opened = parts.opened.get(number)
+    deposit = deposit_of(opened)
+    if not deposit:
+        raise Refused("nobody leaves a deposit in this campaign", "no payment in it can be below zero")
+    parts.store.note_deposits(number, noted.slots, received=noted.received)
+    return DepositsModel(slots=sorted(parts.store.deposits(number) or ()), deposit=deposit)
 
 
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
