@@ -295,11 +295,10 @@ def _truth(plan: RegressionPlan) -> str:
 def _due(plan: RegressionPlan, coins: int) -> str:
     """What a participant finds on her account."""
     deposit = plan.figures.deposit_coins
-    due = _coins(plan.mechanism, max(0, coins + deposit)) + " is paid out in all"
-    if deposit:
-        due = (f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, {due} (without "
-               f"one {_coins(plan.mechanism, max(0, coins))})")
-    return f"{due}: compare this with the money that you received."
+    left = f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, " if deposit else ""
+    none = f" Where none was left, {_coins(plan.mechanism, max(0, coins))} is." if deposit else ""
+    return (f"{left}{_coins(plan.mechanism, max(0, coins + deposit))} is paid out in all: compare this with the money "
+            f"that you received.{none}")
 
 
 def explain(
