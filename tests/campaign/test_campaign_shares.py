@@ -73,10 +73,11 @@ def test_her_page_says_what_arrives(settled: Done) -> None:
     found = campaign.payouts(store=store)
     due = found.terms.money(found.entries["coins"][6].as_py())
     deposit = found.terms.money(found.terms.deposit)
+    alone = found.terms.money(max(0, found.entries["coins"][6].as_py() - found.terms.deposit))
     hers = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
     for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=hers)):
         assert (f"With the deposit of {deposit} that was left with the record, {due} is paid out in all: compare this "
-                "with the money that you received.") in parts[0].blocks[0].paragraphs
+                f"with the money that you received. Where none was left, {alone} is.") in parts[0].blocks[0].paragraphs
 
 
 def test_what_is_printed_of_a_campaign_is_short_and_public(settled: Done) -> None:

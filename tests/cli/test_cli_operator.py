@@ -48,13 +48,14 @@ def test_a_run_that_could_not_read_its_records_says_what_it_waits_for(run: Run, 
     assert run("run", path).code == 2
     (table,) = run("campaigns", "--json").json["sections"][0]["blocks"]
     assert table["rows"][0][4] == "open"
-    assert table["note"].startswith("open: waits for its records, and nothing is charged.")
+    assert table["note"].startswith("open: waits for its records, and nothing is charged but what the last column says")
+    assert (table["columns"][-1], table["rows"][0][-1]) == ("charged", "no")
     assert run("ledger").out.strip().endswith("Nothing has been charged yet.")
 
 
 def test_the_list_of_campaigns(run: Run, settled: tuple[Path, Path]) -> None:
     found = run("campaigns")
-    assert re.search(r"1 +pay +What do age .* regression +settled +2,000 +0", found.out)
+    assert re.search(r"1 +pay +What do age .* regression +settled +2,000 +0 +yes", found.out)
     assert run("campaigns", "--json").json["sections"][0]["private"]
 
 

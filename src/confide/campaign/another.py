@@ -93,9 +93,10 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
     if store is None:
         return None
     own = store.find(file)
-    if own is not None and own.state.charged:
+    if own is not None and store.is_charged(own.number):
         return None
-    charged = [each for each in store.campaigns() if each.state.charged]
+    numbers = store.charged()
+    charged = [each for each in store.campaigns() if each.number in numbers]
     for folder in folders:
         content = _content(folder)
         for known in charged:

@@ -412,12 +412,12 @@ class Campaign:
             if known.paid is not None:
                 raise Refused("everybody is paid, and the shares were erased",
                               "the public files and her own record (--record) still give hers")
-            outcome = stored_outcome(self, there)
+            outcome, left = stored_outcome(self, there), there.deposits(known.number)
         if slot in gone:
             terms = kind.payouts(plan)
             back = None
             if terms is not None and terms.deposit:
-                back = terms.money(terms.deposit) if gone[slot] else ""
+                back = terms.money(terms.deposit) if (gone[slot] if left is None else slot in left) else ""
             return [withdrawn_section(identity, back)]
         return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
 

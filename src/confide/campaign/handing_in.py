@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confide.campaign.home import released_elsewhere
-from confide.campaign.settlement import charge_of
+from confide.campaign.opening import open_collection
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import write_new
@@ -37,9 +37,7 @@ def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store:
         if known is None:  # nobody hands in what can never be settled
             if there.home.released(file.digest) is not None:
                 raise released_elsewhere()
-            asked = charge_of(file, plan)
-            there.check_charge(asked)
-            known = there.open(file, max(1, len(asked.subjects)))
+            known = open_collection(campaign, there)
         there.submit(known.number, slot, report)
 
 

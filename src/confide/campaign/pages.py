@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -106,22 +106,30 @@ _CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers
 
 
 _WAITS = {
-    State.OPEN: "open: waits for its records, and nothing is charged. A run that could not read them, as without a "
-                "column of that name, leaves it so; a file that was changed since is a campaign of its own.",
-    State.CLOSED: "closed: has its records, and waits for the charge.",
+    State.OPEN: "open: waits for its records, and nothing is charged but what the last column says: where people's "
+                "devices report one by one, as in the service, the opening was. A run that could not read them, as "
+                "without a column of that name, leaves it so; a file that was changed since is a campaign of its own.",
+    State.CLOSED: "closed: has its records, and waits for its run, and for the charge where its opening was not "
+                  "charged.",
     State.CHARGED: "charged: waits for the end of its run, which costs nothing more.",
 }
 """What a campaign waits for that is not over."""
 
 
-def campaigns_section(campaigns: Sequence[Stored]) -> Section:
-    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
+def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> Section:
+    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew.
+
+    Args:
+        campaigns: of a store.
+        charged: the numbers of those that its ledger was charged for.
+    """
     title = "Campaigns (private: for the operator alone)"
     if not campaigns:
         return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
-    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals) for it in campaigns)
+    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals,
+                  "yes" if it.number in charged else "no") for it in campaigns)
     return Section(title=title, private=True, blocks=(
-        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows,
+        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew", "charged"), rows=rows,
               note=" ".join(said for state, said in _WAITS.items() if state in {it.state for it in campaigns})),))
 
 
@@ -142,7 +150,8 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
             Table(columns=("data set", "protects", "spent", "left", "people", "least left of a person"),
                   rows=tuple(rows)),
             Text(("A budget is fixed by the first campaign on a data set; nothing renews it, and no charge is given "
-                  "back.",)))),
+                  "back. Where people's devices draw what they hand in, one by one, a campaign is charged when its "
+                  "collection is opened, whether it is ever settled or not.",)))),
         Section(title="Debits", blocks=(
             Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
                   note=_CHARGED_FOR),)),
@@ -189,8 +198,13 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     """
     queue, money = found.queue, found.terms.money
     text = []
-    if found.terms.deposit:
-        text.append(f"Each amount holds the deposit of {money(found.terms.deposit)} that was left with the report.")
+    held = found.deposits
+    if held is not None:
+        number, deposit = sum(held.values()), money(found.terms.deposit)
+        every = number == sum(queue.people.values())
+        text.append(f"Each amount holds the deposit of {deposit} that was left with the report." if every else
+                    f"{number:,} of these amounts {'holds' if number == 1 else 'hold'} a deposit of {deposit} that was "
+                    "left. Nobody else's is paid out.")
     if commands and queue.code:
         text.append(f"To approve what is queued, repeat its code: --approve {queue.code}")
     if commands and queue.people["approved"]:
@@ -200,10 +214,9 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     if queue.done:
         text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
                     "Nothing is due; the reports have been erased.")
-    deposits = found.terms.deposit
-    blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if deposits else [])),
-                    rows=tuple((state, number, money(queue.coins[state]),
-                                *([money(queue.coins[state] - number * deposits)] if deposits else []))
+    blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if held is not None else [])),
+                    rows=tuple((state, number, money(queue.coins[state]), *([money(
+                        queue.coins[state] - held.get(state, 0) * found.terms.deposit)] if held is not None else []))
                                for state, number in queue.people.items()))]
     if queue.batches:
         blocks.append(Table(

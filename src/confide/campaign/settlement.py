@@ -161,10 +161,13 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
     if store is None:
         return "admits", "The ledger admits the campaign: nothing was charged so far."
     known = store.find(file)
-    if known is not None and known.state.charged:
-        return "charged", "The ledger has charged the campaign: a run costs nothing more."
+    charged = known is not None and store.is_charged(known.number)
     if known is not None and known.state is State.CANCELLED:
+        if charged:
+            return "refuses", "The campaign was cancelled; what its opening was charged stays charged."
         return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
+    if charged:
+        return "charged", "The ledger has charged the campaign: a run costs nothing more."
     try:
         store.check_charge(charge_of(file, plan))
     except ConfideError as error:

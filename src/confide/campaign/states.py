@@ -6,6 +6,10 @@
     CLOSED --charge--> CHARGED --run--> RUN --publish--> SETTLED --audit--> SETTLED
     CHARGED/RUN --resume--> CHARGED        a settlement that died before publication, under the same debit
     DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
+
+`charge` registers the settlement. The ledger is debited with it, or was when the campaign was opened: where people's
+devices draw, each report is a release to who collects it (`confide.campaign.opening`). That debit stays, also when such
+a campaign is cancelled.
 """
 
 from __future__ import annotations
@@ -32,7 +36,9 @@ class State(StrEnum):
 
     @property
     def charged(self) -> bool:
-        """Whether the ledger has the campaign's debit, which stays."""
+        """Whether the settlement is registered, so that the ledger has the campaign's debit. It may have it before:
+        `Store.is_charged`.
+        """
         return self in (State.CHARGED, State.RUN, State.SETTLED)
 
 
@@ -67,7 +73,7 @@ MOVES: dict[tuple[State, Event], State] = {
     (State.SETTLED, Event.AUDIT): State.SETTLED,
     **{(state, Event.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
 }
-"""All legal moves. The debit (`charge`) comes before the run, and nothing after it can be cancelled."""
+"""All legal moves. The debit (of `open` or `charge`) comes before the run, and nothing after `charge` is cancelled."""
 
 
 def advance(state: State, event: Event) -> State:

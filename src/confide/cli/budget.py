@@ -56,7 +56,7 @@ def _budget(
     standing = None if store is None else next(
         (each for each in store.ledger(asked.account.name) if each.account == asked.account), None)
     known = None if store is None else store.find(campaign.file)
-    charged = known is not None and known.state.charged
+    charged = known is not None and store is not None and store.is_charged(known.number)
     asks_ledger = charged or (campaign.held and standing is not None)
     says = ledger_says(campaign.file, campaign.plan, store)[1] if asks_ledger else None
     found = BudgetModel(
@@ -74,10 +74,10 @@ def _refusal(
     account alone is asked: how each of them stands is not for the reader of a plan.
     """
     known = store.find(campaign.file)
-    if known is not None and known.state.charged:
-        return None
     if known is not None and known.state is State.CANCELLED:
         return Refused("the ledger has refused the campaign, and nothing renews a budget")
+    if known is not None and store.is_charged(known.number):
+        return None
     try:
         if campaign.held:
             store.check_charge(asked)

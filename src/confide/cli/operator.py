@@ -23,7 +23,7 @@ def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
     from confide.cli.render import show
 
     with store_if_any(store) as (name, there):
-        parts = [campaigns_section(there.campaigns() if there else ())]
+        parts = [campaigns_section(there.campaigns(), there.charged()) if there else campaigns_section((), ())]
     if as_json:
         emit(output.CampaignsOutput(store=name, sections=output.sections(parts)))
         return

@@ -7,7 +7,7 @@ names its source and flags itself `vacuous` when, at these sizes, it says no mor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
@@ -298,9 +298,14 @@ class Budget(Guarantee):
     def sentence(self) -> str:
         unit = f" {self.currency}" if self.currency else ""
         return (
-            f"the expected total is at most {self.expected:,.2f}{unit}, "
-            f"each payment between {self.lowest:.2f} and {self.highest:.2f}{unit}"
+            f"the expected total is at most {_cents(self.expected, math.ceil):,.2f}{unit}, each payment between "
+            f"{_cents(self.lowest, math.floor):.2f} and {_cents(self.highest, math.ceil):.2f}{unit}"
         )
+
+
+def _cents(amount: float, rounded: Callable[[float], int]) -> float:
+    """Two digits of a bound, on its own side: the words promise no less than the number."""
+    return rounded(amount * 100) / 100 if math.isfinite(amount) else amount
 
 
 _Kind = TypeVar("_Kind", bound=Guarantee)

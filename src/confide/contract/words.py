@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["as_sentence", "cause", "did_you_mean", "money", "number", "percent", "printable"]
+__all__ = ["as_sentence", "cause", "did_you_mean", "money", "money_at_least", "money_at_most", "number",
+           "percent", "printable"]
 
 _MOST_DIGITS = 8  # of a percentage
 
@@ -105,6 +106,33 @@ def money(coins: int, minor_units: int, currency: str) -> str:
     """
     digits = len(str(minor_units)) - 1
     return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
+
+
+def money_at_most(amount: float, minor_units: int, currency: str) -> str:
+    """A bound on money from above, rounded up to whole coins: what is paid is no more than the words say.
+
+    Args:
+        amount: in the currency's unit.
+        minor_units: how many of the smallest coin make one unit; a power of ten.
+        currency: its name.
+
+    Example:
+        >>> money_at_most(51.00404, 100, "EUR"), money_at_most(51.0, 100, "EUR")
+        ('51.01 EUR', '51.00 EUR')
+    """
+    return money(math.ceil(amount * minor_units), minor_units, currency) if math.isfinite(amount) else (
+        f"{amount} {currency}")
+
+
+def money_at_least(amount: float, minor_units: int, currency: str) -> str:
+    """A bound on money from below, rounded down to whole coins: see `money_at_most`.
+
+    Example:
+        >>> money_at_least(-3.4312, 100, "EUR")
+        '-3.44 EUR'
+    """
+    return money(math.floor(amount * minor_units), minor_units, currency) if math.isfinite(amount) else (
+        f"{amount} {currency}")
 
 
 def percent(probability: float, digits: int = 1) -> str:

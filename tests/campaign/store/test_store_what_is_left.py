@@ -126,6 +126,8 @@ COLUMNS = {
     "handed_row.phase": ("erased", "with the row"),
     "handed_row.slot": ("erased", "whose it was"),
     "handed_row.row": ("erased", "what she said, where the operator's kind reads files"),
+    "deposit.campaign_id": ("erased", "with the deposit"),
+    "deposit.slot": ("erased", "whose deposit the operator has received"),
     "job.id": ("operator", "a number in this store"),
     "job.campaign_id": ("operator", "which campaign"),
     "job.task": ("operator", "to settle it, or to audit it"),

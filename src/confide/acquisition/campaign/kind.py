@@ -78,7 +78,8 @@ class MeanKind(PeoplesKind):
 
     def payouts(self, plan: MeanPlan) -> PayoutTerms:
         it = plan.mechanism
-        return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units, highest=plan.highest)
+        return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
+                           highest=plan.largest_coins)
 
     def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
         """Of reports, contracts and records, and of a rehearsal's records."""

@@ -155,8 +155,8 @@ class MeanPlan:
         return f"{amount:,.{digits}f} {self.mechanism.currency}"
 
     @property
-    def highest(self) -> int:
-        """Coins that no payment exceeds: rounded up to whole ones, and one more, for the rounding of the bound."""
+    def largest_coins(self) -> int:
+        """What nobody's payment exceeds, in the smallest coin: each is rounded up, from a double."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
     def coins(self, coins: int) -> str:
@@ -264,7 +264,7 @@ class MeanPlan:
                    Table(columns=("payment", "amount"), rows=(
                        ("of whoever is asked for a record, on average", self.money(here.payments / here.asked)
                         if here.asked else self.money(0.0)),
-                       ("of anybody, at most", self.coins(self.highest)),
+                       ("of anybody, at most", self.coins(self.largest_coins)),
                        ("of whoever is not asked, or sends nothing", self.money(0.0))),
                        note="Yours stands on your contract, before you agree to it.")),
             answer(Question.LIES, lies(self.guarantees),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,17 +26,20 @@ class Payouts:
 
     Args:
         queue: people and coins by state, the code that approves what is queued, and the batches.
-        terms: the currency, and the deposit that each amount holds.
+        terms: the currency, and what a deposit is.
         entries: `id`, `coins` (in the smallest coin; null once all is paid), `state`, `batch` (null while it waits);
             one row for everybody who is paid.
         withdrawn: `id` and `deposit` (in the smallest coin, in her entry; 0 where she had left none) of who withdrew
             before the settlement; empty once all is paid.
+        deposits: state -> how many of its amounts hold a deposit; None where nobody leaves one, or it is not
+            known any more.
     """
 
     queue: Queue
     terms: PayoutTerms
     entries: pa.Table
     withdrawn: pa.Table
+    deposits: Mapping[str, int] | None = None
 
     def __repr__(self) -> str:
         return f"<payouts of {self.entries.num_rows} people; private, see its fields>"
@@ -54,8 +59,11 @@ def payouts_of(campaign: Campaign, store: Store) -> Payouts:
     terms, ids = terms_of(campaign), campaign.file.kind.identities(campaign.file.config)
     number = store.settled(campaign.file).number
     entries, gone = store.entries(number), store.withdrawn(number)
+    queue, left = store.payouts(number), store.deposits(number)
+    holding = Counter(each.state for each in entries if left is None or each.slot in left)
     return Payouts(
-        queue=store.payouts(number), terms=terms,
+        queue=queue, terms=terms,
+        deposits=None if not terms.deposit or (left is not None and queue.done) else holding,
         entries=pa.table({
             "id": pa.array([ids[each.slot] for each in entries], pa.string()),
             "coins": pa.array([each.amount for each in entries], pa.int64()),
@@ -64,7 +72,8 @@ def payouts_of(campaign: Campaign, store: Store) -> Payouts:
         }),
         withdrawn=pa.table({
             "id": pa.array([ids[slot] for slot in gone], pa.string()),
-            "deposit": pa.array([terms.deposit * reported for reported in gone.values()], pa.int64()),
+            "deposit": pa.array([terms.deposit * (reported if left is None else slot in left)
+                                 for slot, reported in gone.items()], pa.int64()),
         }))
 
 

@@ -31,6 +31,11 @@ def erase_reports(connection: Connection, campaign: int) -> None:
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
+def erase_deposits(connection: Connection, campaign: int) -> None:
+    """Erase whose deposits were received; a cancelled campaign keeps them, as nothing else says whose to return."""
+    connection.execute(delete(t.deposit).where(t.deposit.c.campaign_id == campaign))
+
+
 def erase_paid(connection: Connection, campaign: int) -> bool:
     """Erase what nobody needs once all is paid: reports, who withdrew, sessions, amounts, shares; rows stay, empty.
 
@@ -47,6 +52,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     if not all_paid(connection, campaign):
         return False
     erase_reports(connection, campaign)
+    erase_deposits(connection, campaign)
     amounts = connection.execute(select(s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
     if amounts:

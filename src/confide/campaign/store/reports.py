@@ -13,7 +13,7 @@ from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.kinds import ReportCodec
 
-__all__ = ["Reports", "deposited", "of_slots", "put_many", "put_row", "remove", "row_of", "withdrawn", "write"]
+__all__ = ["Reports", "deposited", "noted", "of_slots", "put_many", "put_row", "remove", "row_of", "withdrawn", "write"]
 
 _ROWS = 65_536
 _SLOTS = 500  # in one statement
@@ -24,8 +24,23 @@ def withdrawn(connection: Connection, campaign: int) -> set[int]:
     return set(connection.execute(select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)).scalars())
 
 
+def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
+    """The slots of all whose deposit was noted as received; None where the campaign is not the service's."""
+    services = select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)
+    if connection.execute(services).first() is None:
+        return None
+    return frozenset(connection.execute(select(t.deposit.c.slot).where(t.deposit.c.campaign_id == campaign)).scalars())
+
+
 def deposited(connection: Connection, campaign: int) -> np.ndarray:
-    """The slots of all who handed in a report, also of those who then withdrew: int64 of shape (m,), in order."""
+    """The slots of all who left a deposit, also of those who withdrew: int64 of shape (m,), in order.
+
+    In the service they are those whose deposit the operator has noted as received. Elsewhere the operator has
+    everybody's report in a file of hers, and takes none without its deposit: all who handed in a report.
+    """
+    left = noted(connection, campaign)
+    if left is not None:
+        return np.array(sorted(left), dtype=np.int64)
     there = select(s.report.c.slot).distinct().where(s.report.c.campaign_id == campaign)
     gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.reported == 1)
     return np.sort(np.array(connection.execute(there.union(gone)).scalars().all(), dtype=np.int64))

@@ -104,6 +104,13 @@ handed_row = Table(
     sqlite_with_rowid=False,
 )
 
+deposit = Table(
+    "deposit", metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("slot", Integer, primary_key=True, autoincrement=False, comment="whose was received"),
+    sqlite_with_rowid=False,
+)
+
 job = Table(
     "job", metadata,
     Column("id", Integer, primary_key=True),

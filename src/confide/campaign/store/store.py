@@ -7,13 +7,13 @@ may die between any two of them, or within one.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import URL, insert, select
+from sqlalchemy import URL, Connection, Row, Select, insert, select
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
@@ -25,6 +25,7 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.collecting import Collecting
 from confide.campaign.store.database import Database
+from confide.campaign.store.depositing import Depositing
 from confide.campaign.store.erasure import erase_paid, erase_reports
 from confide.campaign.store.ledger import (
     Charge,
@@ -56,7 +57,7 @@ class Taken:
     Args:
         data: batches that can be read again and again.
         withdrawals: how many had withdrawn.
-        deposited: slots of all who handed in a report, also of those who then withdrew: their deposit is due.
+        deposited: slots of all who left a deposit, also of those who then withdrew: it is due.
     """
 
     data: Any
@@ -64,7 +65,7 @@ class Taken:
     deposited: np.ndarray
 
 
-class Store(Collecting, PayingOut):
+class Store(Collecting, Depositing, PayingOut):
     """Campaigns, reports, outcomes, ledger and payouts in one database.
 
     Args:
@@ -179,28 +180,53 @@ class Store(Collecting, PayingOut):
         self.home.release(found.content, digest(bytes(manifest)))
         return found
 
-    def open(self, file: CampaignFile, slots: int) -> Stored:
-        """Register a campaign that is planned, and open its collection; once for each content.
+    def open(
+        self, file: CampaignFile, slots: int, *, charge: Charge | None = None,
+        also: Callable[[Connection, Stored], None] | None = None,
+    ) -> Stored:
+        """Register a campaign that is planned, open its collection, and charge for it where it has to be charged before
+        the first report; once for each content, in one transaction.
 
         Args:
             file: the campaign.
             slots: invited slots.
+            charge: what the ledger is debited with the opening; None where that comes with the settlement.
+            also: done in the same transaction, told the campaign as it stands, also where it was opened before.
+
+        Raises:
+            BudgetExceeded: some account does not admit the charge; nothing was opened.
+            Refused: it is there, and its opening was not charged: what comes in before its settlement would be free.
         """
         found = self.find(file)
-        if found is not None:
-            return found
-        with self._database.writing() as connection:
-            self._database.lock_ledger(connection)
-            row = connection.execute(select(s.campaign).where(s.campaign.c.content == file.digest)).first()
-            if row is None:
-                state = advance(advance(State.DRAFT, Event.PLAN), Event.OPEN)
-                number = int(connection.execute(insert(s.campaign).values(
-                    content=file.digest, kind=file.kind.name, name=file.name, title=file.title, text=file.text,
-                    slots=slots, state=state.value, withdrawals=0).returning(s.campaign.c.id)).scalar_one())
-                chain.append(connection, number, Event.PLAN, transactions.today(), {"content": file.digest})
-                chain.append(connection, number, Event.OPEN, transactions.today(), {})
-                row = connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one()
-        return stored(row)
+        if found is None:
+            with self._database.writing() as connection:
+                self._database.lock_ledger(connection)
+                row = connection.execute(select(s.campaign).where(s.campaign.c.content == file.digest)).first()
+                if row is None:
+                    known = self._opened(connection, file, slots, charge)
+                    if also is not None:
+                        also(connection, known)
+                    return known
+                found = stored(row)  # somebody else was faster
+        with self._locked(found.number) as (connection, known):
+            if charge is not None and known.state in _BEFORE_CHARGE and _paid(connection, known.number) is None:
+                raise Refused("this campaign is in the store without a charge, as an earlier version or a run has "
+                              "left it", "settle it where it was opened, or give this one another title")
+            if also is not None:
+                also(connection, known)
+        return known
+
+    def _opened(self, connection: Connection, file: CampaignFile, slots: int, charge: Charge | None) -> Stored:
+        """The rows of a new campaign; in a transaction that holds the ledger's lock."""
+        state, day = advance(advance(State.DRAFT, Event.PLAN), Event.OPEN), transactions.today()
+        number = int(connection.execute(insert(s.campaign).values(
+            content=file.digest, kind=file.kind.name, name=file.name, title=file.title, text=file.text, slots=slots,
+            state=state.value, withdrawals=0).returning(s.campaign.c.id)).scalar_one())
+        if charge is not None:
+            debit(connection, number, charge, self.home.ledger_key, day)
+        chain.append(connection, number, Event.PLAN, day, {"content": file.digest})
+        chain.append(connection, number, Event.OPEN, day, {} if charge is None else charge.entry())
+        return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one())
 
     def events(self, campaign: int) -> tuple[chain.Entry, ...]:
         """Everything that its operator did."""
@@ -212,20 +238,30 @@ class Store(Collecting, PayingOut):
     def charge(self, campaign: int, asked: Charge) -> None:
         """Register the settlement and debit the ledger, in one transaction; nothing, where it was done before.
 
+        A campaign that was charged when it was opened is debited nothing more.
+
         Raises:
             BudgetExceeded: some account does not admit it; nothing was debited.
-            Refused: the collection is still open; or this is a copy, whose original may have settled it.
+            Refused: the collection is still open; this is a copy, whose original may have settled it; or its opening
+                was charged for something else.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
                 return
             self.check_original(known)
-            self._database.lock_ledger(connection)
-            debit(connection, campaign, asked, self.home.ledger_key, transactions.today())
-            self._move(connection, known, Event.CHARGE, asked.entry())
+            paid = _paid(connection, campaign)
+            if paid is None:
+                self._database.lock_ledger(connection)
+                debit(connection, campaign, asked, self.home.ledger_key, transactions.today())
+            else:
+                _check_same(paid, asked)
+            self._move(connection, known, Event.CHARGE, asked.entry() if paid is None else {})
 
     def cancel(self, campaign: int) -> None:
-        """End a campaign that was not charged, and erase its reports; nothing, where it was charged or is over."""
+        """End a campaign whose settlement is not registered, and erase its reports; nothing, where it is, or is over.
+
+        What its opening was charged stays charged: its reports were seen.
+        """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
                 return
@@ -234,6 +270,11 @@ class Store(Collecting, PayingOut):
         self.erase_files(campaign)
         self._database.forget(thoroughly=True)
 
+    def is_charged(self, campaign: int) -> bool:
+        """Whether the ledger has a campaign's debit: from its opening on, or from its settlement on."""
+        with self._database.reading() as connection:
+            return _paid(connection, campaign) is not None
+
     def check_debit(self, campaign: int, asked: Charge) -> None:
         """Whether a charged campaign was debited for what it would now release.
 
@@ -241,18 +282,15 @@ class Store(Collecting, PayingOut):
             Refused: it was debited for something else, as by another version that plans otherwise.
         """
         with self._database.reading() as connection:
-            paid = connection.execute(select(s.debit.c.events, s.debit.c.delta)
-                                      .where(s.debit.c.campaign_id == campaign)).one()
-        if (paid.events, paid.delta) != (events_text(asked.events), repr(asked.delta)):
-            raise Refused("this settlement was charged for other releases than this version of confide plans",
-                          "resume it with the version that began it")
+            _check_same(connection.execute(_debit_of(campaign)).one(), asked)
 
     def check_charge(self, asked: Charge, campaign: int | None = None) -> None:
         """Whether the ledger would admit a charge; nothing is kept.
 
         Args:
             asked: the charge.
-            campaign: whose it is; one that was charged meanwhile is not refused for what it has spent itself.
+            campaign: whose it is; one that was charged, before or meanwhile, is not refused for what it has spent
+                itself.
 
         Raises:
             BudgetExceeded: some account does not admit it.
@@ -262,10 +300,11 @@ class Store(Collecting, PayingOut):
         try:
             with self._database.writing() as connection:
                 self._database.lock_ledger(connection)
-                debit_accounts(connection, asked, self.home.ledger_key)
+                if campaign is None or _paid(connection, campaign) is None:
+                    debit_accounts(connection, asked, self.home.ledger_key)
                 connection.rollback()
         except BudgetExceeded:
-            if campaign is None or self.get(campaign).state in _BEFORE_CHARGE:
+            if campaign is None or not self.is_charged(campaign):
                 raise
 
     @contextmanager
@@ -347,12 +386,12 @@ class Store(Collecting, PayingOut):
             names = select(s.scope.c.data_set).distinct().order_by(s.scope.c.data_set)
             return tuple(connection.execute(names).scalars())
 
-    def charged(self, data_set: str) -> frozenset[int]:
-        """The numbers of the campaigns that were charged to a data set."""
+    def charged(self, data_set: str | None = None) -> frozenset[int]:
+        """The numbers of the campaigns that were charged, to one data set or to any."""
+        query = select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
         with self._database.reading() as connection:
-            query = (select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
-                     .where(s.scope.c.data_set == data_set))
-            return frozenset(connection.execute(query).scalars())
+            return frozenset(connection.execute(
+                query if data_set is None else query.where(s.scope.c.data_set == data_set)).scalars())
 
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
         """How every data set stands, or one."""
@@ -363,3 +402,18 @@ class Store(Collecting, PayingOut):
         """How one subject of a data set stands; None where she was in no campaign of it."""
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)
+
+
+def _debit_of(campaign: int) -> Select[tuple[str, str]]:
+    return select(s.debit.c.events, s.debit.c.delta).where(s.debit.c.campaign_id == campaign)
+
+
+def _paid(connection: Connection, campaign: int) -> Row[tuple[str, str]] | None:
+    """What a campaign was debited for; None where it was not."""
+    return connection.execute(_debit_of(campaign)).first()
+
+
+def _check_same(paid: Row[tuple[str, str]], asked: Charge) -> None:
+    if (paid.events, paid.delta) != (events_text(asked.events), repr(asked.delta)):
+        raise Refused("this settlement was charged for other releases than this version of confide plans",
+                      "resume it with the version that began it")

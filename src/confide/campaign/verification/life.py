@@ -15,11 +15,13 @@ from confide.contract.kinds import may_wait
 
 __all__ = ["chain_of", "charge_of", "events"]
 
-_HOLDS: dict[Event, set[str]] = {
-    Event.PLAN: {"content"}, Event.OPEN: set(), Event.CLOSE: set(), Event.CHARGE: {"data_set", "delta", "events"},
-    Event.RESUME: set(), Event.PUBLISH: {"manifest"},
+_NOTHING, _DEBIT = set[str](), {"data_set", "delta", "events"}
+_HOLDS: dict[Event, tuple[set[str], ...]] = {
+    Event.PLAN: ({"content"},), Event.OPEN: (_NOTHING, _DEBIT), Event.CLOSE: (_NOTHING,),
+    Event.CHARGE: (_DEBIT, _NOTHING), Event.RESUME: (_NOTHING,), Event.PUBLISH: ({"manifest"},),
 }
-"""The events that a pack can hold, and what each says; how many came or went is nobody's to see."""
+"""The events that a pack can hold, and what each may say; how many came or went is nobody's to see. The debit stands
+with the opening or with the registration of the settlement, which then says nothing more."""
 
 
 def chain_of(rows: Any) -> tuple[Entry, ...]:
@@ -34,8 +36,8 @@ def chain_of(rows: Any) -> tuple[Entry, ...]:
 
 
 def charge_of(chain: Sequence[Entry]) -> Entry:
-    """The one debit."""
-    charges = [entry for entry in chain if entry.event == Event.CHARGE]
+    """The one debit, of the opening or of the settlement."""
+    charges = [entry for entry in chain if entry.event in (Event.OPEN, Event.CHARGE) and entry.data]
     if len(charges) != 1:
         raise Broken(f"{len(charges)} debits, not one")
     return charges[0]
@@ -76,7 +78,7 @@ def _next(state: State, entry: Entry, position: int) -> State:
         raise Broken(str(error)) from None
     if event not in _HOLDS:
         raise Broken(f"event {position}, {event.value!r}, belongs to no pack")
-    if entry.data.keys() != _HOLDS[event]:
+    if entry.data.keys() not in _HOLDS[event]:
         raise Broken(f"event {position}, {event.value!r}, says something else than such an event does")
     return state
 

@@ -44,12 +44,12 @@ class BitsPages:
             ("  least that any market without fines could pay", plan.money(quote.lower_bound)),
             ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
             ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
-            ("when all take part: a report that meets the majority is paid", f"{plan.paid(one)} for {bit.one}, "
-             f"{plan.paid(zero)} for {bit.zero}; any other nothing"),
+            ("when all take part: a report that meets the majority is paid", f"{plan.at_most(one)} for {bit.one}, "
+             f"{plan.at_most(zero)} for {bit.zero}; any other nothing"),
             ("expected total", plan.money(it.people * it.presence * quote.expected_payment)),
             ("  when all take part: mean", plan.money(total.mean)),
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
-             f"{plan.money(total.quantile(0.95))}"),
+             f"{plan.at_most(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
             ("  without asking anybody", number(min(it.nature.prior_one, it.nature.prior_zero))),
         ]
@@ -65,7 +65,8 @@ class BitsPages:
 
     def paid(self, plan: BitPlan) -> Table:
         bit, (one, zero) = plan.config.bit, plan.market.liability()
-        rows = tuple((name, plan.paid(amount), plan.coins(0)) for name, amount in ((bit.one, one), (bit.zero, zero)))
+        rows = tuple((name, plan.at_most(amount), plan.money(0.0))
+                     for name, amount in ((bit.one, one), (bit.zero, zero)))
         return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
                      note="When all take part who are invited; with others it follows from the public counts.")
 

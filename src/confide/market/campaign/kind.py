@@ -265,7 +265,7 @@ class BitKind(PeoplesKind, ABC):
         swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
         peers = int(board.ones[group] + board.zeros[group]) - 1
         due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
-               "out in all." if plan.deposit else "")
+               f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
         blocks: list[Block] = [Text((
             f"The report was {own}. Of the {peers:,} other reports that it is compared with, "
             f"{int(board.ones[group]) - (report == 1):,} say {bit.one}.",

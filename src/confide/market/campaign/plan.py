@@ -12,7 +12,7 @@ from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money, percent
+from confide.contract.words import money, money_at_most, percent
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -69,6 +69,10 @@ class BitPlan:
         digits = len(str(self.collection.minor_units)) - 1
         return f"{amount:,.{digits}f} {self.collection.currency}"
 
+    def at_most(self, amount: float) -> str:
+        """An amount that is not exceeded, and a payment that is rounded up: in whole coins."""
+        return money_at_most(amount, self.collection.minor_units, self.collection.currency)
+
     def coins(self, coins: int) -> str:
         """Whole coins in the currency."""
         return money(coins, self.collection.minor_units, self.collection.currency)
@@ -77,19 +81,12 @@ class BitPlan:
     def deposit(self) -> int:
         """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
         lowest = self.market.payment_range()[0]
-        return self._up(-lowest) if lowest < 0 else 0
+        return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
 
     @property
     def highest(self) -> int:
         """Coins that no payment exceeds: amounts are rounded up to whole ones."""
-        return self._up(float(self.market.payment_range()[1]))
-
-    def paid(self, amount: float) -> str:
-        """What is paid where an amount is due, or can come to: the whole coins that it is rounded up to."""
-        return self.coins(self._up(amount))
-
-    def _up(self, amount: float) -> int:
-        return math.ceil(amount * self.collection.minor_units)
+        return math.ceil(float(self.market.payment_range()[1]) * self.collection.minor_units)
 
     def sections(self) -> Sequence[Section]:
         rows = [("people invited (fixed and public)", f"{self.market.people:,}"), *self.pages.planned(self),
@@ -101,7 +98,7 @@ class BitPlan:
         most, (lowest, largest) = self.config.payment.most, map(float, self.market.payment_range())
         for words, amount in (("payment", largest), ("debt", -lowest)):
             if most is not None and amount > most:
-                warnings.append(f"a single {words} can come to {self.paid(amount)}, above the {self.money(most)} of "
+                warnings.append(f"a single {words} can come to {self.at_most(amount)}, above the {self.money(most)} of "
                                 "[payment] most: more people, or a smaller epsilon, make it smaller")
         if self.collection.coin >= self.market.margin:
             warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "

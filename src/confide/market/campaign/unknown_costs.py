@@ -56,14 +56,14 @@ class UnknownCostPages:
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
             ("expected payment of a participant", plan.money(quote.expected_payment)),
             ("when as many take part: a report with the majority, and against it",
-             f"{plan.paid(float(tables[1, 1]))} and {plan.paid(float(tables[1, 0]))} for {bit.one}, "
-             f"{plan.paid(float(tables[0, 0]))} and {plan.paid(float(tables[0, 1]))} for {bit.zero}"),
+             f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
+             f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
             ("a participant owes money with probability", number(it.negative_probability())),
             ("rounds on fresh questions until nobody owes, all in all, but one in twenty",
              number(it.rounds_until_nonnegative(0.05))),
             ("expected total", plan.money(it.expected_total)),
             ("  standard deviation; 19 of 20 totals are at most",
-             f"{plan.money(total.sd)}; {plan.money(total.quantile(0.95))}"),
+             f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
             ("probability that the majority of reports is wrong", number(it.error_probability())),
             ("  without asking anybody", number(min(it.nature.prior_one, it.nature.prior_zero))),
         ]
@@ -84,7 +84,7 @@ class UnknownCostPages:
         it, bit = plan.market, plan.config.bit
         present = max(2, round(it.people * it.presence))
         tables = it.payments_at(present)
-        rows = tuple((name, plan.paid(float(tables[own, own])), plan.paid(float(tables[own, 1 - own])))
+        rows = tuple((name, plan.at_most(float(tables[own, own])), plan.at_most(float(tables[own, 1 - own])))
                      for name, own in ((bit.one, 1), (bit.zero, 0)))
         return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
                      note=f"When {present:,} take part, as expected; with others it follows from the public counts. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
 from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import money, number, percent
+from confide.contract.words import money, money_at_least, money_at_most, number, percent
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -36,20 +35,17 @@ def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
 
 
-def _most(mechanism: PrivateTruthfulRegression, value: float) -> str:
-    """What something is at most: rounded up to whole coins."""
-    return _rounded(mechanism, value, math.ceil)
+def _at_most(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    return money_at_most(value, mechanism.payment.minor_units, mechanism.payment.currency)
 
 
-def _least(mechanism: PrivateTruthfulRegression, value: float) -> str:
-    """What something is at least, or may be at most: rounded down."""
-    return _rounded(mechanism, value, math.floor)
+def _at_least(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    return money_at_least(value, mechanism.payment.minor_units, mechanism.payment.currency)
 
 
-def _rounded(mechanism: PrivateTruthfulRegression, value: float, way: Callable[[float], int]) -> str:
-    if not math.isfinite(value):
-        return _money(mechanism, value)
-    return _coins(mechanism, way(value * mechanism.payment.minor_units))
+def _range(mechanism: PrivateTruthfulRegression, lowest: float, highest: float, between: str) -> str:
+    """Two bounds, each rounded to whole coins on its own side."""
+    return f"{_at_least(mechanism, lowest)} {between} {_at_most(mechanism, highest)}"
 
 
 def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
@@ -85,15 +81,15 @@ def plan_sections(
         ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
-        ("expected total, at most", _most(m, f.expected_total)),
+        ("expected total, at most", _at_most(m, f.expected_total)),
         ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
         ("a typical payment; nine in ten lie between",
          f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
-        ("every payment lies between", f"{_least(m, f.lowest)} and {_most(m, f.highest)}"
+        ("every payment lies between", _range(m, f.lowest, f.highest, "and")
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            ("no lie gains more, on average over everybody else, than", _most(m, f.gain)),
+            ("no lie gains more, on average over everybody else, than", _at_most(m, f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
@@ -102,7 +98,7 @@ def plan_sections(
          number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
-         f"that is {_least(m, f.privacy_cost)}"),
+         f"that is {_at_least(m, f.privacy_cost)}"),
         ("lies and empty slots that truth and accuracy allow for",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
@@ -210,7 +206,7 @@ def offer_sections(
                Table(columns=("your payment", "amount"), rows=(
                    ("typically", _money(m, made_up.payment)),
                    ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
-                   (f"always{_unless(f.range_failure)}", f"{_least(m, f.lowest)} to {_most(m, f.highest)}")),
+                   (f"always{_unless(f.range_failure)}", _range(m, f.lowest, f.highest, "to"))),
                      note="The first two are of made-up people who answer truly."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),
@@ -225,8 +221,8 @@ def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Tabl
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    return [f"On average over everybody else, no lie gains you more than {_most(m, f.gain)}, if your privacy is worth "
-            f"at most {_least(m, f.privacy_cost)} to you.",
+    return [f"On average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
+            f"worth at most {_at_least(m, f.privacy_cost)} to you.",
             Table(columns=(f"answering more or less than the truth by ({unit})",
                            f"typically loses you, on average ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
@@ -290,7 +286,7 @@ def result_sections(
             formula,
             f"Made by: {m.release.describe()}.",
             _truth(plan),
-            f"Money: the expected total is at most {_most(m, f.expected_total)}. What was really paid depends on "
+            f"Money: the expected total is at most {_at_most(m, f.expected_total)}. What was really paid depends on "
             "private records; it is the operator's and is not published.",
         )),)),
     ]
@@ -305,8 +301,9 @@ def _due(plan: RegressionPlan, coins: int) -> str:
     """What a participant finds on her account."""
     deposit = plan.figures.deposit_coins
     left = f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, " if deposit else ""
+    none = f" Where none was left, {_coins(plan.mechanism, max(0, coins))} is." if deposit else ""
     return (f"{left}{_coins(plan.mechanism, max(0, coins + deposit))} is paid out in all: compare this with the money "
-            "that you received.")
+            f"that you received.{none}")
 
 
 def explain(
@@ -370,7 +367,7 @@ def explain(
     empty = _truth_of(plan).vacuous
     why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
            "At worst, with e against her and her privacy cost saved, no lie gains more than "
-           f"{_most(m, f.gain)}.")
+           f"{_at_most(m, f.gain)}.")
     typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(

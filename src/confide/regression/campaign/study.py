@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from confide.charts import intervals
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import money_at_most
 from confide.regression.planner import RegressionPlan
 from confide.regression.private_truthful_regression import RegressionBillboard
 from confide.regression.records import Batch, as_batches
@@ -72,7 +73,8 @@ def study_sections(
         )),
         Section(title="What would have been paid", study=True, blocks=(
             Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "
-                  f"{plan.figures.expected_total:,.2f} on average.",)),
+                  f"{money_at_most(plan.figures.expected_total, m.payment.minor_units, m.payment.currency)} on "
+                  "average.",)),
             Table(columns=("payments", m.payment.currency), rows=money),
         )),
     ]

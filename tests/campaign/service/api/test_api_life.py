@@ -57,8 +57,21 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)
         plan = olga("POST", f"/drafts/{draft['number']}/plan")
         assert plan["ledger"].startswith("The ledger admits")
-        number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
+        assert (plan["charged_at"], plan["cost"]) == ("opening", "epsilon = 1")
+        assert plan["opening"].startswith("Opening charges the ledger epsilon = 1 for all 200 invited people of")
+        assert olga("GET", "/ledger")["data_sets"] == []
+        opened = olga("POST", f"/drafts/{draft['number']}/open")
+        number = opened["number"]
+        assert opened["charged"]
+        assert len(olga("GET", "/ledger")["data_sets"]) == 1
+        progress = olga("GET", f"/campaigns/{number}/progress")
+        assert [progress[name] for name in ("charged", "charged_at", "cost")] == [True, "opening", "epsilon = 1"]
+        other = olga("POST", "/drafts", json={"text": kind("bits").template.replace('title = "', 'title = "Again: ')},
+                     status=201)["number"]
+        assert "refuses" in olga("POST", f"/drafts/{other}/plan")["ledger"]
+        assert "does not admit" in olga("POST", f"/drafts/{other}/open", status=409)["detail"]
         assert anybody("GET", "/campaigns")["campaigns"][0]["number"] == number
+        assert len(anybody("GET", "/campaigns")["campaigns"]) == 1
         assert anybody("GET", f"/campaigns/{number}/offer")["sections"] == plan["offer"]
         codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0, 1, 2]})["codes"]
         assert codes[0]["link"] == f"http://localhost:8000/join#{codes[0]['code']}"

@@ -23,6 +23,7 @@ ACTS = ("close", "settle", "audit", "round", "final", "approve", "export", "answ
 
 BODIES: Mapping[str, Any] = {
     "POST /drafts": {"text": "format = 1"}, "PUT /drafts/{number}": {"text": "format = 1", "version": 1},
+    "POST /campaigns/{number}/deposits": {"slots": [7]},
     "POST /campaigns/{number}/invitations": {"slots": [7]}, "POST /campaigns/{number}/rounds": {},
     "POST /campaigns/{number}/rounds/final": {"confirm": True, "round": 1},
     "POST /campaigns/{number}/close": {"confirm": True},

@@ -99,7 +99,7 @@ def _arm(planned: Mapping[str, Any]) -> None:
     around(Store, "_move", after="while it is closed", when=lambda *args, **_: args[2] == "close")
     around(Store, "charge", "before the debit", "after the debit")
     around(store_module, "debit", after="in the debit")
-    around(settlement, "_ran", "before the run", "after the run")
+    around(settlement, "ran", "before the run", "after the run")
     around(Store, "publish", "before the publication", "after the publication")
     around(store_module, "insert_many", "in the publication, before its payouts",
            when=lambda *args, **_: args[1].name == "payout")

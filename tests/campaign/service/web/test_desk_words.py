@@ -98,6 +98,35 @@ def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
     assert "The ledger is charged epsilon = 4" in olga.text
 
 
+def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
+    """Of a kind whose reports devices draw; other kinds are charged later, and say so."""
+    parts = app.state.parts
+    olga = Browser(app)
+    olga.log_in("olga")
+
+    def drafted(text: str) -> str:
+        number = parts.drafts.new(text, parts.operators.all()[0].number).number
+        olga.see(f"/desk/drafts/{number}")
+        return f"/desk/drafts/{number}"
+
+    text = kind("bits").template.replace('data_set = "', 'data_set = "of two: ')
+    at, again = drafted(text), drafted(text.replace('title = "', 'title = "Again: '))
+    olga.see(at)
+    assert "Opening charges the ledger epsilon = 1 for all 200 invited people of “of two: " in paragraphs(olga.text)
+    olga.send(f"{at}/open", version="1")
+    said = paragraphs(olga.text)
+    assert "The ledger was charged epsilon = 1 for all invited people of “of two: " in said
+    assert "Settling charges nothing more." in said
+    assert "charged for ever" not in said
+    assert "of two: " in olga.see("/desk/ledger")
+    assert "whether it is ever settled or not" in olga.text
+    assert "The ledger refuses the campaign" in olga.see(again)
+    assert "does not admit" in olga.send(f"{again}/open", 409, version="1")
+    for name, when in (("mean", "when the contracts become final"), ("matching", "when the campaign is settled")):
+        drafted(kind(name).template)
+        assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
+
+
 def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
     """At the desk, and of the API."""
     app, anybody = served
@@ -123,14 +152,14 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
     app, anybody = served
     parts, olga = app.state.parts, Browser(app)
     olga.log_in("olga")
-    text = kind("bits").template.replace("ill since may", "cancelled later")
+    text = kind("matching").template.replace("into which", "into what")
     first, number = opened(app, text), opened(app, text)  # the budget is enough for one of them
     codes = [code for _, code in parts.invitations.invite(number, [0, 1, 2])]
     hers, gone = Browser(app), Browser(app)
     hers.join(codes[0])
     gone.join(codes[1])
     third = anybody.joined(codes[2])
-    parts.participation.submit(Participant(number, 0), {"report": "yes"})
+    parts.participation.submit(Participant(number, 0), {"law": "12"})
     assert "It is stored" in hers.see("/mine")
     gone.see("/mine/withdraw")
     gone.send("/mine/withdraw")
@@ -173,14 +202,14 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
     assert anybody("GET", f"/campaigns/{number}")["state"] == "cancelled"
     operator = anybody.logged_in("olga")
     for answer in (third("POST", "/mine/share", json={}, status=409),
-                   third("POST", "/mine/share", json={"values": {"report": "yes"}}, status=409),
+                   third("POST", "/mine/share", json={"values": {"law": "12"}}, status=409),
                    *(anybody("GET", f"/campaigns/{number}/{door}", status=409)
                      for door in ("result", "pack", "pack.zip")),
                    operator("GET", f"/campaigns/{number}/payouts", status=409)):
         assert answer["detail"] == "the campaign is cancelled"
         assert "later" not in answer["limit"]
         assert "settle it first" not in answer["limit"]
-    late = third("PUT", "/mine/report", json={"values": {"report": "yes"}}, status=409)
+    late = third("PUT", "/mine/report", json={"values": {"law": "12"}}, status=409)
     assert late["detail"] == "nothing is asked for now"
 
 
@@ -200,6 +229,30 @@ def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
     app.state.parts.store.close_collection(number)
     assert "Nothing can be handed in any more." in anyone.see(f"/campaigns/{number}")
     assert 'href="/join"' not in anyone.text.partition("<main")[2]
+
+
+def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Caller]) -> None:
+    app, anybody = served
+    parts, number = app.state.parts, opened(app, kind("bits-unknown-costs").template)
+    olga, at = desk(app, number), f"/desk/campaigns/{number}"
+    assert "each participant leaves 3.44 EUR" in paragraphs(olga.text)
+    assert "None is noted as received." in olga.text
+    olga.send(f"{at}/deposits", 422, ids="1 nobody")
+    olga.see(at)
+    olga.send(f"{at}/deposits", ids="1, 3", received="yes")
+    assert "2 are noted as received, of: 1, 3" in paragraphs(olga.text)
+    olga.send(f"{at}/deposits", ids="3", received="no")
+    assert parts.store.deposits(number) == {0}
+    api = anybody.logged_in("olga")
+    path = f"/campaigns/{number}/deposits"
+    assert api("POST", path, json={"slots": [5]}) == {"slots": [0, 5], "deposit": "3.44 EUR"}
+    assert api("POST", path, json={"slots": [0], "received": False})["slots"] == [5]
+    progress = api("GET", f"/campaigns/{number}/progress")
+    assert (progress["deposit"], progress["deposits"]) == ("3.44 EUR", 1)
+    api("POST", path, json={"slots": [10**6]}, status=422)
+    without = opened(app, kind("matching").template)
+    assert 'id="deposits"' not in desk(app, without).text
+    api("POST", f"/campaigns/{without}/deposits", json={"slots": [0]}, status=409)
 
 
 def test_a_copy_is_said_to_be_held_before_anything_is_tried(app: FastAPI) -> None:

@@ -273,7 +273,9 @@ class Desk(Walker):
 
     def settles(self) -> None:
         """Confirm, and wait until it is done."""
-        self.tick("I mean it: the ledger is charged for ever, noise is drawn, the result is published")
+        early = self.page.get_by_text("Settling charges nothing more.").count()
+        self.tick("I mean it: noise is drawn, the result is published" if early else
+                  "I mean it: the ledger is charged for ever, noise is drawn, the result is published")
         self.press("Settle")
         self.waits("settle")
 

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from campaign.service.parts import Parts
+from confide.campaign import Store
 from confide.campaign.service.work import Drafts, Opened
 from confide.campaign.service.work.faults import Changed, Unknown
 from confide.campaign.store.service_schema import draft as draft_table
@@ -93,16 +94,22 @@ def test_a_draft_is_planned_once_for_each_content(parts: Parts, monkeypatch: pyt
             parts.drafts.campaign(hopeless)
 
 
+def elsewhere(count: str) -> str:
+    """With other people, of whom the ledger knows nothing: a data set's budget admits one such campaign."""
+    return BITS.replace("count = 200", count).replace('data_set = "', 'data_set = "elsewhere: ')
+
+
 def test_of_two_drafts_of_one_content_one_is_opened(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where both have found that there is no such campaign yet."""
     first, second = (parts.drafts.new(BITS + end, parts.operator.number) for end in ("", "# the same\n"))
-    real, both = Drafts._make_folder, Barrier(4)
+    real, both = Store.find, Barrier(4)
 
-    def together(self: Drafts, *args: Any, **more: Any) -> None:
+    def together(self: Store, file: Any) -> Any:
+        found = real(self, file)
         both.wait(60)
-        real(self, *args, **more)
+        return found
 
-    monkeypatch.setattr(Drafts, "_make_folder", together)
+    monkeypatch.setattr(Store, "find", together)
 
     def opened(number: int) -> int | str:
         try:
@@ -133,19 +140,19 @@ def test_a_draft_that_is_saved_or_deleted_while_it_is_opened(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """What was checked is what people are offered: the opening is refused, and no other text takes its place."""
-    weaker = BITS.replace("count = 200", "count = 20")
+    weaker = elsewhere("count = 20")
     draft = parts.drafts.new(BITS, parts.operator.number)
-    real = parts.store.check_charge
+    real = parts.store.open
 
-    def meanwhile(*args: Any, **more: Any) -> None:
-        monkeypatch.setattr(parts.store, "check_charge", real)
-        real(*args, **more)
+    def meanwhile(*args: Any, **more: Any) -> Any:
+        monkeypatch.setattr(parts.store, "open", real)
         if act == "save":
             assert parts.drafts.change(draft.number, weaker, draft.version).version == 2
         else:
             parts.drafts.delete(draft.number)
+        return real(*args, **more)
 
-    monkeypatch.setattr(parts.store, "check_charge", meanwhile)
+    monkeypatch.setattr(parts.store, "open", meanwhile)
     with pytest.raises(Changed, match="the draft was changed meanwhile"):
         parts.drafts.open(draft.number)
     assert parts.opened.all() == ()  # nobody is offered anything
@@ -174,7 +181,7 @@ def test_a_draft_that_is_opened_while_it_is_saved_or_deleted(parts: Parts, monke
     monkeypatch.setattr(Drafts, "_unopened", meanwhile)
     with pytest.raises(Changed):
         parts.drafts.change(draft.number, BITS.replace("count = 200", "count = 20"), 1)
-    other = parts.drafts.new(BITS.replace("count = 200", "count = 30"), parts.operator.number)
+    other = parts.drafts.new(elsewhere("count = 30"), parts.operator.number)
     monkeypatch.setattr(Drafts, "_unopened", meanwhile)
     with pytest.raises(Refused, match="has become a campaign"):
         parts.drafts.delete(other.number)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
+from confide.campaign.opening import charged_at, opening_says
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import (
     After,
@@ -24,7 +25,7 @@ from confide.campaign.service.api.once import IdempotencyKey, once
 from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
-from confide.campaign.settlement import ledger_says
+from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.trade_off import kept_trade_off
 
 __all__ = ["router"]
@@ -68,6 +69,15 @@ class PlanModel(BaseModel):
     sections: list[dict[str, Any]]
     offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
     ledger: str = Field(description="whether the ledger would admit it now")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(description="with what the ledger is charged")
+    cost: str = Field(description="what it is charged for the data set, in words")
+    opening: str = Field(description="what opening the collection charges, in words")
+
+
+class OpenedModel(CampaignModel):
+    """A campaign that was opened."""
+
+    charged: bool = Field(description="whether the ledger has charged it, for ever")
 
 
 @router.get("", responses=answers(*_WHO))
@@ -116,7 +126,8 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
         slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
         guarantees=plan.guarantees.to_dict(), sections=[each.to_dict() for each in plan.sections()],
         offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
-        ledger=ledger_says(file, plan, parts.store)[1])
+        ledger=ledger_says(file, plan, parts.store)[1], charged_at=charged_at(file.kind), cost=cost_of(file, plan),
+        opening=opening_says(campaign))
 
 
 @router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
@@ -126,8 +137,10 @@ def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
 
 
 @router.post("/{number}/open", responses=answers(*_WHO, 404, 409))
-def open_draft(parts: PartsOf, _: Running, number: Number, read: ReadDraft | None = None) -> CampaignModel:
+def open_draft(parts: PartsOf, _: Running, number: Number, read: ReadDraft | None = None) -> OpenedModel:
     """Make the draft a campaign, and open its collection; asked again, it is the same campaign. Refused where somebody
-    else has written it since the version that was read.
+    else has written it since the version that was read. Where people's devices draw what they hand in, this charges the
+    ledger, for ever: the plan of the draft says what.
     """
-    return campaign_model(parts.drafts.open(number, None if read is None else read.version))
+    known = parts.drafts.open(number, None if read is None else read.version)
+    return OpenedModel(**campaign_model(known).model_dump(), charged=parts.store.is_charged(known.number))

@@ -7,14 +7,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
+from confide.campaign.opening import When, charged_at
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
 from confide.campaign.service.api.uploads import Uploaded
 from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work import Task
+from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.rounds import current
+from confide.campaign.settlement import cost_of
 from confide.campaign.states import State
 from confide.contract.errors import Refused
 from confide.contract.worded import worded
@@ -39,6 +42,13 @@ class ProgressModel(BaseModel):
     final: bool = Field(description="whether its contracts are final")
     known_fields: list[str] = Field(description="what the operator has to say of everybody who is invited")
     held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
+    charged: bool = Field(description="whether the ledger was charged, for ever")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(
+        description="with what it was, or will be: the opening where people's devices draw what they hand in, the "
+                    "final round where contracts come first, else the settlement")
+    cost: str = Field(description="what the campaign costs the data set, in words")
+    deposit: str = Field(description="that each participant leaves, in words; empty where none is left")
+    deposits: int = Field(description="how many are noted as received: only these are returned, or set against a debt")
     settling: JobModel | None
     auditing: JobModel | None
 
@@ -65,10 +75,19 @@ class CodesModel(BaseModel):
     codes: list[Code]
 
 
-class Confirmed(Strict):
-    """That an act is meant: it cannot be undone."""
+class Deposits(Strict):
+    """Whose deposits were received."""
 
-    confirm: Literal[True]
+    slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
+        max_length=1_000_000, description="ranks in the public list of ids, from 0")
+    received: bool = Field(default=True, description="false takes the notes back")
+
+
+class DepositsModel(BaseModel):
+    """Whose deposits are noted as received: the operators' alone."""
+
+    slots: list[int]
+    deposit: str = Field(description="of each of them, in words")
 
 
 class RoundOf(Strict):
@@ -76,6 +95,12 @@ class RoundOf(Strict):
 
     without: list[str] = Field(default=[], max_length=1_000_000)
     again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
+
+
+class Confirmed(Strict):
+    """That an act is meant: it cannot be undone."""
+
+    confirm: Literal[True]
 
 
 class FinalRound(Confirmed):
@@ -99,6 +124,20 @@ class KnownModel(BaseModel):
     people: int
 
 
+def deposit_of(opened: OpenedCampaign) -> str:
+    """What each participant of a campaign leaves beforehand, in words; empty where nothing."""
+    terms = opened.campaign.file.kind.payouts(opened.campaign.plan)
+    return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
+
+
+def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
+    """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
+    found = charged_at(opened.campaign.file.kind)
+    if found == "opening" and not (charged and parts.store.events(opened.number)[1].data):
+        return "settlement"
+    return found
+
+
 @router.get("/progress", responses=answers(*_WHO))
 def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     """How far a campaign is."""
@@ -107,11 +146,14 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     drawn = None if opened.contracts is None else current(parts.store, opened)
     settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
     fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
+    charged, deposit = parts.store.is_charged(number), deposit_of(opened)
     return ProgressModel(
         state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
         withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
         round=None if drawn is None else drawn.number, final=drawn is not None and drawn.final,
         known_fields=[field.column for field in fields], held=campaign.held,
+        charged=charged, charged_at=_charged_at(parts, opened, charged), cost=cost_of(campaign.file, campaign.plan),
+        deposit=deposit, deposits=len(parts.store.deposits(number) or ()) if deposit else 0,
         settling=None if settling is None else job_model(settling),
         auditing=None if auditing is None else job_model(auditing))
 
@@ -132,6 +174,19 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
     base = parts.settings.base_url
     return CodesModel(codes=[Code(id=opened.identities[slot], slot=slot, code=code, link=f"{base}/join#{code}")
                              for slot, code in parts.invitations.invite(number, slots)])
+
+
+@router.post("/deposits", responses=answers(*_WHO, 409, 413))
+def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -> DepositsModel:
+    """Note whose deposits were received, before the settlement: only these are returned, or set against what somebody
+    owes. The service takes no money itself.
+    """
+    opened = parts.opened.get(number)
+    deposit = deposit_of(opened)
+    if not deposit:
+        raise Refused("nobody leaves a deposit in this campaign", "no payment in it can be below zero")
+    parts.store.note_deposits(number, noted.slots, received=noted.received)
+    return DepositsModel(slots=sorted(parts.store.deposits(number) or ()), deposit=deposit)
 
 
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
@@ -180,7 +235,9 @@ def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> 
 
 @router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
 def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> JobModel:
-    """Close the collection, charge the ledger, run with secure noise, and publish: by a worker, once."""
+    """Close the collection, run with secure noise, and publish: by a worker, once. The ledger is charged before the
+    run, where neither the opening nor a final round was: see `charged` and `charged_at` of the progress.
+    """
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     if known.state is State.CANCELLED:
         raise Refused(worded("the campaign is cancelled"), worded("plan another one"))

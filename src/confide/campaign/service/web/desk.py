@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Before, Number
@@ -20,6 +21,7 @@ from confide.campaign.service.api.running import Confirmed, close, settle, show_
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
 from confide.campaign.service.web.page import Form, checked, forget_token, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
+from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.campaign.service.work.rounds import SECOND, current
@@ -139,9 +141,7 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     """New codes, as a file that is shown once: whoever has a code takes part in its owner's place."""
     _operator(request, Role.OPERATOR, form)
     opened = parts.opened.get(number)
-    wanted = str(form.get("ids", "")).replace(",", " ").split()
-    ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
-    unknown = [name for name in wanted if name not in ids]
+    wanted, ids, unknown = _named(opened, form)
     if unknown:
         return _campaign(request, parts, number, unknown=unknown[0], status=422)
     gone = parts.store.withdrawn(number)
@@ -157,6 +157,21 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     rows.writerows([opened.identities[slot], code, f"{parts.settings.base_url}/join#{code}"] for slot, code in codes)
     return Response(text.getvalue(), media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="codes-{number}.csv"'})
+
+
+@router.post("/desk/campaigns/{number}/deposits")
+def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """Whose deposits were received, or are not after all."""
+    _operator(request, Role.OPERATOR, form)
+    opened = parts.opened.get(number)
+    wanted, ids, unknown = _named(opened, form)
+    if unknown:
+        return _campaign(request, parts, number, unknown=unknown[0], status=422)
+    try:
+        parts.store.note_deposits(number, [ids[name] for name in wanted], received=form.get("received") != "no")
+    except ConfideError as error:
+        return _campaign(request, parts, number, problem=str(error), status=409)
+    return go(f"/desk/campaigns/{number}")
 
 
 @router.post("/desk/campaigns/{number}/known")
@@ -264,7 +279,9 @@ def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved |
     try:
         it = parts.drafts.campaign(found)
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
-                  "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
+                  "ledger": ledger_says(it.file, it.plan, parts.store)[1], "campaign": it.file,
+                  "when": charged_at(it.file.kind), "cost": cost_of(it.file, it.plan),
+                  "people": len(it.file.kind.identities(it.file.config))}
     except ConfideError as error:
         shown["refusal"] = error
     return page(request, "draft.html", status=status, desk=True, draft=found, problem=problem, may=_may(request),
@@ -289,12 +306,14 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: Confide
     return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
                 plan=it.plan.sections(), payouts=payouts, code=code, people=people, problem=problem, unknown=unknown,
                 gone=gone, may=may, contracts=opened.contracts is not None, again=again, came=came,
+                depositors=[opened.identities[slot] for slot in sorted(parts.store.deposits(number) or ())]
+                if may and progress.deposits else (),
                 few=opened.contracts is None and came < _FEW * progress.slots,
                 copied=parts.store.home.restored(known.content),
                 round=None if drawn is None else drawn.number,
                 drawn=() if drawn is None or opened.contracts is None else opened.contracts.round_sections(
                     it.plan, drawn.drawn),
-                cost=cost_of(it.file, it.plan) if known.state in (State.OPEN, State.CLOSED) else "")
+                cost=progress.cost)
 
 
 def _unanswered(batch: Sent) -> bool:
@@ -308,6 +327,13 @@ def _export(parts: PartsOf, campaign: Campaign, number: int, form: Form) -> Resp
     batch, data = payout_file(campaign, parts.store, batch=_whole(again, "batch") if again else None)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
+
+
+def _named(opened: OpenedCampaign, form: Form) -> tuple[list[str], dict[str, int], list[str]]:
+    """Whom a form names; the slots of all ids, where it names somebody; and who is on no list."""
+    wanted = str(form.get("ids", "")).replace(",", " ").split()
+    ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
+    return wanted, ids, [name for name in wanted if name not in ids]
 
 
 def _version(form: Form) -> int:

@@ -21,11 +21,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import CampaignFile, parse
 from confide.campaign.home import released_elsewhere
+from confide.campaign.opening import open_collection
 from confide.campaign.service.work.faults import Changed, Unknown
-from confide.campaign.settlement import charge_of
 from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
-from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
 from confide.contract.errors import ConfideError, InvalidInput, Refused
@@ -224,6 +223,8 @@ class Drafts:
     def open(self, number: int, version: int | None = None) -> Stored:
         """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
 
+        Where people's devices draw what they hand in, the ledger is charged for it, in the same transaction.
+
         The text that was checked is the one that is opened: whoever saves or deletes the draft meanwhile is first, or
         is refused.
 
@@ -255,17 +256,9 @@ class Drafts:
                                largest_level=spelled(LARGEST_LEVEL)))
         if self._store.home.released(file.digest) is not None:
             raise released_elsewhere()
-        asked = charge_of(file, plan)
-        self._store.check_charge(asked)
-        known = self._store.find(file)
-        if known is not None and known.state is not State.OPEN:
-            raise _same_content()
-        known = self._store.open(file, max(1, len(asked.subjects)))
-        self._make_folder(file, known.number, held=campaign.held)
-        with self._database.writing() as connection:
+        def become(connection: Connection, known: Stored) -> None:
             # Of two drafts of one content that are opened at once, the second waits here for the first.
-            connection.execute(select(s.campaign.c.id).where(s.campaign.c.id == known.number).with_for_update())
-            if self._is_anothers(connection, known.number, number):
+            if known.state is not State.OPEN or self._is_anothers(connection, known.number, number):
                 raise _same_content()
             done = connection.execute(update(t.draft).where(
                 t.draft.c.id == number, t.draft.c.version == draft.version, t.draft.c.campaign_id.is_(None))
@@ -273,7 +266,9 @@ class Drafts:
             if not done and connection.execute(select(t.draft.c.campaign_id).where(
                     t.draft.c.id == number)).scalar() != known.number:  # else somebody else has just opened it
                 raise Changed("draft")
-        return known
+            self._make_folder(file, known.number, held=campaign.held)
+
+        return open_collection(campaign, self._store, become)
 
     def _unopened(self, number: int) -> Draft:
         known = self.get(number)
