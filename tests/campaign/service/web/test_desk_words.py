@@ -152,7 +152,7 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
     app, anybody = served
     parts, olga = app.state.parts, Browser(app)
     olga.log_in("olga")
-    text = kind("matching").template.replace("into which", "into what")
+    text = kind("matching").template.replace("wishes of 2026", "cancelled later")
     first, number = opened(app, text), opened(app, text)  # the budget is enough for one of them
     codes = [code for _, code in parts.invitations.invite(number, [0, 1, 2])]
     hers, gone = Browser(app), Browser(app)
@@ -233,7 +233,8 @@ def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
 
 def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Caller]) -> None:
     app, anybody = served
-    parts, number = app.state.parts, opened(app, kind("bits-unknown-costs").template)
+    parts, text = app.state.parts, kind("bits-unknown-costs").template.replace("ill since may", "deposits")
+    number = opened(app, text)
     olga, at = desk(app, number), f"/desk/campaigns/{number}"
     assert "each participant leaves 3.44 EUR" in paragraphs(olga.text)
     assert "None is noted as received." in olga.text
