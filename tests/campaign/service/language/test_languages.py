@@ -190,7 +190,9 @@ def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, t
         for sent in ({"word": "other"}, {}):
             pages_.append(olga.client.post("/desk/drafts", data=sent).text)
         theirs = {"confide", "olga", "vera", "⟦v⟧", *kind_names(), "report", "version", "file", "number", "body",
-                  "epsilon = ", "The ledger admits the campaign.", "is new to it."}  # fields, the ledger
+                  "epsilon = ", "The ledger admits the campaign.",
+                  "The ledger has charged the campaign: a run costs nothing more.",
+                  "is new to it.", "round"}  # fields, the ledger
         for name in ("matching", "regression", "bits"):
             it = parts.drafts.campaign(parts.drafts.new(kind(name).template, 1)).file
             theirs |= {it.title, it.budget.data_set}
