@@ -89,6 +89,10 @@ class BitPlan:
         return math.ceil(float(self.market.payment_range()[1]) * self.collection.minor_units)
 
     def sections(self) -> Sequence[Section]:
+        return self._sections
+
+    @cached_property  # equilibria and distributions of totals: half a second, which each look at a desk would take
+    def _sections(self) -> tuple[Section, ...]:
         rows = [("people invited (fixed and public)", f"{self.market.people:,}"), *self.pages.planned(self),
                 ("largest single payment, whoever takes part", self.coins(self.highest))]
         if self.deposit:
@@ -106,7 +110,7 @@ class BitPlan:
                             "larger epsilon")
         if warnings:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
-        return [
+        return (
             Section(title="Plan", blocks=tuple(blocks)), *self.pages.more(self),
             Section(title="Guarantees", blocks=(Table(
                 columns=("promise", "source", "may fail with probability", "says something"),
@@ -114,7 +118,7 @@ class BitPlan:
                             "no: vacuous at these sizes" if each.vacuous else "yes") for each in self.guarantees),
                 note="Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
                      "participation and accuracy rest on the beliefs in the campaign file."),)),
-        ]
+        )
 
     def offer(self) -> Sequence[Section]:
         """What she is asked, who sees what, the odds of her device's channel, what is paid, and what she may do."""
