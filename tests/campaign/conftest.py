@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from campaign.forging import quick
+from campaign.fresh_databases import fresh_url
 from campaign.settled import Done
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
 from databases import Cluster, find_postgresql
 from missing import missing
-
-_numbers = count(1)
 
 
 @pytest.fixture(scope="session")
@@ -34,13 +32,7 @@ def postgresql() -> Iterator[Cluster]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A fresh database's URL, of either kind."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'store.db'}"
-        return
-    cluster: Cluster = request.getfixturevalue("postgresql")
-    name = f"test_{next(_numbers)}"
-    yield cluster.create(name)
-    cluster.drop(name)
+    yield from fresh_url(request, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -64,6 +64,7 @@ def _shell(*arguments: str, **environment: str) -> subprocess.Popen[str]:
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment})
 
 
+@pytest.mark.slow
 def test_a_whole_process(path: Path, tmp_path: Path) -> None:
     """One run as a user starts it, into a pipe: one JSON object, nothing else, no warnings."""
     process = _shell("run", str(path), "--out", str(tmp_path / "out"), "--json", FORCE_COLOR="1")

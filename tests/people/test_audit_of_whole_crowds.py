@@ -115,6 +115,7 @@ class Few(Sound):
                              shares=pa.table({"it": np.zeros(60)}))
 
 
+@pytest.mark.slow
 def test_what_is_measured_among_fewer_holds_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     found = report(Few(), monkeypatch, cells=59)
     (row,) = (row for row in found.rows if row.among)
@@ -132,6 +133,7 @@ def test_what_breaks_among_fewer_is_broken(monkeypatch: pytest.MonkeyPatch) -> N
     assert not found.unmeasured
 
 
+@pytest.mark.slow
 def test_where_all_are_made_up_nothing_is_said_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     found = report(Few(), monkeypatch, cells=60)
     assert found.passed, found.problems

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
+from campaign.fresh_databases import fresh_url
 from campaign.service.parts import Parts
 from confide.campaign.service.access import operators
 from missing import missing
@@ -24,6 +25,12 @@ def _quick_hashes() -> Iterator[None]:
         patch.setattr(operators, "_hashes", quick)
         patch.setattr(operators, "_NOBODYS", quick.hash("a password that nobody has"))
         yield
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A fresh database's URL. What the service asks of PostgreSQL is asked by the store, whose fast tests have both."""
+    yield from fresh_url(request, tmp_path)
 
 
 @pytest.fixture

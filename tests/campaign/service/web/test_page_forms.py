@@ -140,7 +140,7 @@ def fields() -> list[str]:
     return sorted((found - {"word", "viewport"}) | {"field.report", "field.\ud7ff", "field."})
 
 
-@pytest.mark.parametrize("turn", fast(3, sorted(range(len(ODD)), key=_FIRST.__contains__, reverse=True)),
+@pytest.mark.parametrize("turn", fast(1, sorted(range(len(ODD)), key=_FIRST.__contains__, reverse=True)),
                          ids=lambda turn: repr(ODD[turn][:10]))
 def test_whatever_is_typed_is_answered(turn: int, served: tuple[FastAPI, Caller]) -> None:
     """In every field of every form, and every part of every address: refused, or taken, but no fault of ours."""

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from campaign.service.web.walking import at_offer, kept, opened_by, running
 from confide.campaign.service.shell.parts import Parts
 
-TABS = 6
+TABS, TRIALS = 6, 12
 COUNTED = """globalThis.taken = 0;
     const given = crypto.getRandomValues.bind(crypto);
     crypto.getRandomValues = (bytes) => { globalThis.taken += bytes.length; return given(bytes); };
@@ -93,17 +93,16 @@ def one_draw(browser: Browser, base: str, parts: Parts, number: int, slot: int) 
     context.close()
 
 
-@pytest.mark.parametrize("trials", [1, pytest.param(12, marks=pytest.mark.slow)])
-def test_tabs_of_one_person_draw_once(trials: int, chromium: Browser, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_tabs_of_one_person_draw_once(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
-        for slot in range(trials):
+        for slot in range(TRIALS):
             one_draw(chromium, base, parts, number, slot)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trials", [12])
-def test_so_they_do_without_tls(trials: int, without_tls: Browser, tmp_path: Path) -> None:
+def test_so_they_do_without_tls(without_tls: Browser, tmp_path: Path) -> None:
     """Where browsers give pages no locks."""
     with running(tmp_path, host="study.example") as (base, parts):
         number = opened_by(parts, "bits")
@@ -111,7 +110,7 @@ def test_so_they_do_without_tls(trials: int, without_tls: Browser, tmp_path: Pat
         page.goto(base)
         assert page.evaluate("[isSecureContext, navigator.locks === undefined]") == [False, True]
         page.close()
-        for slot in range(trials):
+        for slot in range(TRIALS):
             one_draw(without_tls, base, parts, number, slot)
 
 
