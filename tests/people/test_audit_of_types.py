@@ -13,9 +13,11 @@ import pytest
 
 from confide.audit import Verdict
 from confide.campaign import Campaign
+from confide.contract import Refused
 from confide.people.settled_run import settled_run
 from confide.people.slot_rows import SlotRows
-from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise, given
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.given_noise import given
 from people.own_packages import commute, histogram_module, installed_histogram
 from people.test_audit_of_disguises import PEOPLE, Board, Sound, privacy_row, report
 
@@ -50,6 +52,19 @@ class Looking(Sound):
         if TOLD[self.at](data, noise, outcome):
             return self._outcome(noise, billboard=Board(count=true), shares=shares)
         return outcome
+
+
+def test_what_an_audit_made_is_not_saved(tmp_path: Path) -> None:
+    """It looks like a release to a run, and to whoever holds it; but its noise was forced, or has a seed."""
+    data = [SlotRows(np.arange(PEOPLE), np.ones((PEOPLE, 1)))]
+    bare = {"billboard": Board(count=np.zeros(1)), "shares": pa.table({"it": np.zeros(PEOPLE)})}
+    for found in (Sound().run(data, given(RecordingNoise(Noise.simulated(7)))),
+                  Sound()._outcome(given(ForcedNoise(())), **bare)):
+        assert found.release_safe
+        with pytest.raises(Refused, match="made with an audit's noise"):
+            found.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    Sound().run(data, Noise.secure()).save(tmp_path / "out")
 
 
 @pytest.mark.parametrize("at", TOLD)

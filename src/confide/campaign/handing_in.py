@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confide.campaign.home import released_elsewhere
-from confide.campaign.opening import open_collection
+from confide.campaign.opening import charged_at, open_collection
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import write_new
@@ -34,7 +34,9 @@ def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store:
     slot, report = file.kind.submission(file.config, plan, identity, values)  # what is wrong is told before all else
     with Store() if store is None else nullcontext(store) as there:
         known = there.find(file)
-        if known is None:  # nobody hands in what can never be settled
+        # What was opened without a charge, as by a run that then met no file, takes no report that has to be charged.
+        free = known is not None and charged_at(file.kind) == "opening" and not there.is_charged(known.number)
+        if known is None or free:  # nobody hands in what can never be settled
             if there.home.released(file.digest) is not None:
                 raise released_elsewhere()
             known = open_collection(campaign, there)

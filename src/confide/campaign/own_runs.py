@@ -20,7 +20,8 @@ from confide.campaign.own_code import code_digest, is_ours
 from confide.campaign.pausing import kept_in, own_folder, void
 from confide.campaign.states import State
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
-from confide.privacy.noise import JournalNoise, Noise, given
+from confide.privacy.noise import JournalNoise, Noise
+from confide.privacy.noise.given_noise import given
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign

@@ -18,7 +18,7 @@ from confide.campaign.report import page
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Plan, is_rows
-from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
+from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, check_release
 
 __all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "rows", "signed_digest",
            "statement", "tables", "write_pack"]
@@ -31,7 +31,12 @@ _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
 
 def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, bytes]:
-    """What a pack holds of a campaign and its outcome, path -> bytes: all but the events and the signed statement."""
+    """What a pack holds of a campaign and its outcome, path -> bytes: all but the events and the signed statement.
+
+    Raises:
+        Refused: the outcome was made with an audit's noise.
+    """
+    check_release(outcome)
     manifest, columns = outcome.public()
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},

@@ -33,7 +33,8 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.running import Batches, ran
 from confide.people.shares import written
-from confide.privacy.noise import Noise, RecordingNoise, given
+from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.noise.given_noise import given
 
 __all__ = ["try_out"]
 

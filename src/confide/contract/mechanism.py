@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+from confide.contract.veiled import behind, is_veiled, put_behind
 
 __all__ = ["Mechanism", "NoiseSource", "Phase", "Spend"]
 
@@ -125,7 +126,8 @@ class Mechanism(ABC):
         """The outcome's type follows the noise; diagnostics are dropped from a release.
 
         An audit's noise calls itself secure, so that no run knows that it is listened to; what it makes is a study.
-        Where nothing shows of the audit at all, it is an outcome as of a release, which the audit does not hand out.
+        Where nothing shows of the audit at all, it looks like a release, to the run and whoever holds it; but it is not
+        saved or published (`confide.contract.outcome.check_release`).
         """
         release = noise.release_safe and not getattr(noise, "audited", False)
         common: dict[str, Any] = {
@@ -137,5 +139,8 @@ class Mechanism(ABC):
             "certificate": certificate,
         }
         if release:
-            return Outcome(**common)
+            found = Outcome(**common)
+            if is_veiled(noise) and getattr(behind(noise), "audited", False):
+                put_behind(found, noise)
+            return found
         return SimulatedOutcome(**common, diagnostics=dict(diagnostics or {}))

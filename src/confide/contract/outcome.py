@@ -21,12 +21,13 @@ from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
+from confide.contract.veiled import is_veiled
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
 __all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
-           "as_billboard", "settled_coins", "settled_share"]
+           "as_billboard", "check_release", "settled_coins", "settled_share"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -175,9 +176,13 @@ class _AnyOutcome(_Public):
 
         Args:
             folder: an existing or new directory; files of an earlier outcome in it are an error.
+
+        Raises:
+            Refused: it was made with an audit's noise, and only looks like a release.
         """
         from confide.contract.outcome_folder import write
 
+        check_release(self)
         write(as_path("folder", folder), *self.public(), self.shares)
 
     @classmethod
@@ -215,6 +220,19 @@ class SimulatedOutcome(_AnyOutcome):
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     release_safe: ClassVar[bool] = False
+
+
+def check_release(outcome: _Public) -> None:
+    """Whether an outcome may leave the process as what it says that it is.
+
+    Args:
+        outcome: of a run.
+
+    Raises:
+        Refused: an audit listened to the run, or forced its noise, and nothing of that shows on the outcome.
+    """
+    if is_veiled(outcome):
+        raise Refused("this outcome was made with an audit's noise, and is no release", "run with Noise.secure()")
 
 
 def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str = "payment") -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["behind", "put_behind"]
+__all__ = ["behind", "is_veiled", "put_behind"]
 
 _BEHIND: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
@@ -22,6 +22,11 @@ def put_behind(front: object, it: Any) -> None:
         it: what it works with.
     """
     _BEHIND[front] = it
+
+
+def is_veiled(front: object) -> bool:
+    """Whether anything was put behind an object."""
+    return front in _BEHIND
 
 
 def behind(front: object) -> Any:

@@ -14,7 +14,8 @@ from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.made_up_pairs import random_change
 from confide.people.stretching import changes, changes_between
-from confide.privacy.noise import Noise, given
+from confide.privacy.noise import Noise
+from confide.privacy.noise.given_noise import given
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["RECORDS", "check_devices", "drawn_locally", "reports", "to_the_collector"]

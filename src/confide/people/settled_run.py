@@ -11,7 +11,8 @@ from confide.audit import told_run
 from confide.contract.mechanism import Mechanism
 from confide.contract.running import Batches
 from confide.people.slot_rows import SlotRows
-from confide.privacy.noise import Noise, given
+from confide.privacy.noise import Noise
+from confide.privacy.noise.given_noise import given
 
 __all__ = ["settled_run"]
 

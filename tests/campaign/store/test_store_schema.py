@@ -79,6 +79,31 @@ def test_sessions_of_before_go_on_and_tell_no_day(copies: Any) -> None:
             assert connection.execute(select(service_schema.attempt)).all() == []
 
 
+def test_deposits_of_before_are_noted(copies: Any) -> None:
+    """Whoever had handed in to a campaign of the service, or had and withdrew, was taken to have left hers."""
+    with copies(lambda _: None)() as url:
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            command.upgrade(configuration(connection), "0005")
+            connection.execute(text("INSERT INTO operator (id, name, role, active) VALUES (1, 'ada', 'admin', 1)"))
+            for number, state in enumerate(("open", "charged", "settled", "cancelled", "open"), start=1):
+                connection.execute(text(
+                    "INSERT INTO campaign (id, content, kind, name, title, text, slots, state, withdrawals) "
+                    f"VALUES ({number}, 'c{number}', 'bits', 'a', 'a', 'x', 9, '{state}', 0)"))
+                if number < 5:  # the last one is of the command line
+                    connection.execute(text("INSERT INTO draft (id, name, text, version, operator_id, campaign_id) "
+                                            f"VALUES ({number}, 'a', 'x', 1, 1, {number})"))
+                connection.execute(text("INSERT INTO report (campaign_id, phase, slot, report) "
+                                        f"VALUES ({number}, 0, 4, :report)"), {"report": b"1"})
+                connection.execute(text("INSERT INTO withdrawal (campaign_id, slot, reported) "
+                                        f"VALUES ({number}, 5, 1), ({number}, 6, 0)"))
+        engine.dispose()
+        if engine.url.get_backend_name() == "sqlite":
+            Path(str(engine.url.database)).chmod(0o600)
+        with Store(url) as store:
+            assert [store.deposits(number) for number in range(1, 6)] == [{4, 5}, {4, 5}, set(), set(), None]
+
+
 def test_a_store_can_be_opened_again(database_url: str, tmp_path: Path) -> None:
     with Store(database_url) as first, Store(database_url) as second:
         number = first.open(write(tmp_path, {}).file, 6).number

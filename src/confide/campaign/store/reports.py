@@ -13,7 +13,8 @@ from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.kinds import ReportCodec
 
-__all__ = ["Reports", "deposited", "noted", "of_slots", "put_many", "put_row", "remove", "row_of", "withdrawn", "write"]
+__all__ = ["Reports", "deposited", "handed_in", "noted", "of_slots", "put_many", "put_row", "remove", "row_of",
+           "withdrawn", "write"]
 
 _ROWS = 65_536
 _SLOTS = 500  # in one statement
@@ -30,6 +31,13 @@ def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
     if connection.execute(services).first() is None:
         return None
     return frozenset(connection.execute(select(t.deposit.c.slot).where(t.deposit.c.campaign_id == campaign)).scalars())
+
+
+def handed_in(connection: Connection, campaign: int) -> bool:
+    """Whether anybody has handed in, whatever became of it."""
+    there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
+    gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)
+    return connection.execute(there.union(gone).limit(1)).first() is not None
 
 
 def deposited(connection: Connection, campaign: int) -> np.ndarray:

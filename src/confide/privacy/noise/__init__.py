@@ -13,15 +13,14 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.privacy.noise.arguments import Stream
     from confide.privacy.noise.base import Noise
-    from confide.privacy.noise.given_noise import given
     from confide.privacy.noise.journal import JournalNoise
     from confide.privacy.noise.recorded import Draw, ForcedNoise, RecordingNoise
 
 
-__all__ = ["Draw", "ForcedNoise", "JournalNoise", "Noise", "RecordingNoise", "Stream", "given"]
+__all__ = ["Draw", "ForcedNoise", "JournalNoise", "Noise", "RecordingNoise", "Stream"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"arguments": ("Stream",), "base": ("Noise",), "given_noise": ("given",), "journal": ("JournalNoise",),
+    {"arguments": ("Stream",), "base": ("Noise",), "journal": ("JournalNoise",),
      "recorded": ("Draw", "ForcedNoise", "RecordingNoise")},
 )

@@ -23,7 +23,7 @@ from confide.campaign.service.work import Drafts, Opened, Task
 from confide.campaign.service.work.faults import Changed
 from confide.campaign.settlement import charge_of, ledger_says, settle
 from confide.campaign.store import schema as s
-from confide.contract import BudgetExceeded, Refused
+from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import kind
 
 PEOPLE = 12
@@ -199,6 +199,32 @@ def test_what_is_open_without_a_charge_becomes_no_drafts_campaign(
     with pytest.raises(Refused, match="in the store without a charge"):
         parts.drafts.open(draft.number)
     assert parts.opened.all() == ()
+
+
+def test_a_run_that_met_no_file_leaves_nothing_open_for_reports(tmp_path: Path) -> None:
+    """It opens the campaign, and charges it when it has read the file: until then nobody reports for nothing."""
+    path = tmp_path / "bits.toml"
+    path.write_text(bits("no file yet"))
+    it = Campaign.load(path)
+    with Store() as store:
+        with pytest.raises(InvalidInput, match="is not a file"):
+            it.settle(store=store)
+        known = store.find(it.file)
+        assert known is not None
+        assert (known.state, store.is_charged(known.number)) == (State.OPEN, False)
+        with pytest.raises(Refused, match="in the store without a charge"):
+            it.hand_in("1", {"report": "yes"}, store=store)
+        assert store.submitted(known.number) == 0
+
+
+def test_whoever_handed_in_elsewhere_is_not_taken_over(parts: Parts) -> None:
+    """Whose deposit is there would follow from another rule than she was told."""
+    draft = parts.drafts.new(bits("by hand first"), parts.operator.number)
+    parts.drafts.campaign(draft).hand_in("1", {"report": "yes"}, store=parts.store)
+    with pytest.raises(Refused, match="have handed in to this campaign before"):
+        parts.drafts.open(draft.number)
+    assert parts.opened.all() == ()
+    assert spent(parts.store) == [("by hand first", PEOPLE)]
 
 
 def test_a_cancelled_campaign_keeps_its_debit(parts: Parts) -> None:

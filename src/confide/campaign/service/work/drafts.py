@@ -27,6 +27,7 @@ from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
+from confide.campaign.store.reports import handed_in, noted
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import make_folder
 from confide.contract.kinds import ContractKind, LocalKind
@@ -260,6 +261,10 @@ class Drafts:
             # Of two drafts of one content that are opened at once, the second waits here for the first.
             if known.state is not State.OPEN or self._is_anothers(connection, known.number, number):
                 raise _same_content()
+            if handed_in(connection, known.number) and noted(connection, known.number) is None:
+                # Whose deposit is there follows from another rule then, which she was told of.
+                raise Refused(worded("people have handed in to this campaign before, and not to the service"),
+                              worded("go on with it where they did, or give this one another title"))
             done = connection.execute(update(t.draft).where(
                 t.draft.c.id == number, t.draft.c.version == draft.version, t.draft.c.campaign_id.is_(None))
                 .values(campaign_id=known.number)).rowcount

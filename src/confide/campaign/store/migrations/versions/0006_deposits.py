@@ -20,3 +20,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("campaign_id", "slot", name=op.f("pk_deposit")),
         sqlite_with_rowid=False,
     )
+    # Until now whoever had handed in was taken to have left hers: it is still due to her. An operator takes such a note
+    # back where that is not so.
+    op.execute("""
+        INSERT INTO deposit (campaign_id, slot)
+        SELECT there.campaign_id, there.slot FROM (
+            SELECT campaign_id, slot FROM report UNION SELECT campaign_id, slot FROM withdrawal WHERE reported = 1
+        ) AS there
+        JOIN campaign ON campaign.id = there.campaign_id AND campaign.state IN ('open', 'closed', 'charged', 'run')
+        WHERE there.campaign_id IN (SELECT campaign_id FROM draft)
+    """)
