@@ -133,6 +133,6 @@ def withdrawing(*more: str, absent: str = "your record counts as empty, and nobo
         deposit: whether she leaves one.
     """
     back = " A deposit that you left is returned." if deposit else ""
-    return (*more, f"Tell the operator to withdraw you, at any time and without a reason. Before the result is "
-            f"published {absent}.{back} After it your record and your share are erased, and the result stays as it was "
-            "published.")
+    return (*more, "You can withdraw at any time and without a reason: on your own page, where you have one, or by "
+            f"telling the operator. Before the result is published {absent}.{back} After it your record and your share "
+            "are erased, and the result stays as it was published.")

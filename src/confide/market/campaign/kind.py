@@ -267,8 +267,9 @@ class BitKind(PeoplesKind, ABC):
         due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
                f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
         blocks: list[Block] = [Text((
-            f"The report was {own}. Of the {peers:,} other reports that it is compared with, "
-            f"{int(board.ones[group]) - (report == 1):,} say {bit.one}.",
+            f"The report was {own}. " + (
+                f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
+                f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
             f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
             f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan)))]
         return [Section(title=head, private=True, blocks=tuple(blocks))]

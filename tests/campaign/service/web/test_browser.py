@@ -129,10 +129,14 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         ((_, code), (_, other)) = parts.invitations.invite(number, [0, 1])
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
-        for typed, problem in (("much", "⟦This is no number.⟧"), ("0", "⟦This must be above 0.⟧")):
+        it = parts.opened.get(number).campaign
+        (worth,) = (each for each in it.file.kind.asked(it.file.config, it.plan) if each.column == "worth")
+        for typed, problem in (("much", "⟦This is no number. Write one like 0.5.⟧"), ("0", "⟦This must be above 0.⟧")):
             page.locator("#field-worth").fill(typed)
             page.locator("#device button").click()
-            expect(page.locator("#problem")).to_have_text(problem)
+            expect(page.locator("#problem")).to_have_text(f"{worth.label}: {problem}")
+            expect(page.locator("#problem + .field #field-worth")).to_be_focused()
+            expect(page.locator("#problem")).to_be_in_viewport()
         page.locator("#field-worth").fill("0.01")
         page.locator("#device button").click()
         assert leaving(page) in ("yes", "no")

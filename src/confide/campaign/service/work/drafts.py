@@ -255,8 +255,12 @@ class Drafts:
             raise Refused(worded("participants' devices draw nothing at so large a level"),
                           worded("a report may cost %(largest_level)s at most, in nats or as rho",
                                largest_level=spelled(LARGEST_LEVEL)))
+        there = self._store.find(file)
+        if there is not None and there.state is not State.OPEN:
+            raise _same_content()
         if self._store.home.released(file.digest) is not None:
             raise released_elsewhere()
+
         def become(connection: Connection, known: Stored) -> None:
             # Of two drafts of one content that are opened at once, the second waits here for the first.
             if known.state is not State.OPEN or self._is_anothers(connection, known.number, number):

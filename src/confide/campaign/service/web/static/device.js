@@ -611,14 +611,19 @@ function said(error) {
   return typing.dataset[name] ?? error.message;
 }
 
-/** Say what is wrong; but for what she can type otherwise, neither form is there any more. */
+/** Say what is wrong, above the field that it is about; but for what she can type otherwise, neither form is there any
+ * more. */
 function refuse(error) {
-  problem.textContent = said(error);
+  const usable = error instanceof NotUsable;
+  const field = usable ? document.getElementById(`field-${error.field.replaceAll(" ", "-")}`) : null;
+  const place = field?.closest("fieldset, .field") ?? typing;
+  const name = place === typing ? "" : `${place.querySelector("legend, label").firstChild.textContent.trim()}: `;
+  place.before(problem);
+  problem.textContent = name + said(error);
   problem.hidden = false;
+  field?.focus({ preventScroll: true });
   problem.scrollIntoView({ block: "center" });
-  if (error instanceof NotUsable) {
-    document.getElementById(`field-${error.field.replaceAll(" ", "-")}`)?.focus();
-  } else if (error.message !== "unasked") { // which another time may be otherwise
+  if (!usable && error.message !== "unasked") { // which another time may be otherwise
     typing.hidden = true;
     sending.hidden = true;
   }
