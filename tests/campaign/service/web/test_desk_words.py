@@ -243,6 +243,12 @@ def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Ca
     olga.send(f"{at}/deposits", ids="1, 3", received="yes")
     assert "2 are noted as received, of: 1, 3" in paragraphs(olga.text)
     olga.send(f"{at}/deposits", ids="3", received="no")
+    hers, other = joined(app, number), joined(app, number, 1)
+    assert "The operator has noted your deposit." in hers.text
+    assert "The operator has not noted a deposit of yours yet." in other.text
+    for slot in (0, 1):
+        parts.participation.submit(Participant(number, slot), {"report": "yes"})
+    assert "2 have handed in; deposits that are noted: 1." in paragraphs(olga.see(at))
     assert parts.store.deposits(number) == {0}
     api = anybody.logged_in("olga")
     path = f"/campaigns/{number}/deposits"

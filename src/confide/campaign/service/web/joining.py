@@ -215,6 +215,7 @@ def _mine(
         typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         cancelled=standing.state is State.CANCELLED, deposit=terms is not None and terms.deposit > 0,
+        deposited=who.slot in (parts.store.deposits(who.campaign) or ()),
         number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
         wrong=wrong or {}, emptied=emptied, late=late, problem=problem)
 
