@@ -156,10 +156,13 @@ def test_the_ledger_is_charged_what_is_named_and_twice_the_budget_is_flagged(nam
 def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     twin, pool = small(ALL[name])
     found, far = walked(twin, pool, 1), attained(twin, pool)
-    assert found.keys() == charges(twin).keys()
+    assert {name for name, audit in found.items() if audit.promise is None} == charges(twin).keys()
     for audit in found.values():
         assert not audit.leaks
         assert not audit.flagged
+        if audit.promise is not None:  # held by its own number: what the charge is converted to
+            assert audit.measured <= audit.promised * (1 + 1e-9)
+            continue
         least = far if twin.law == "gaussian" else far**2
         least *= 0.5 if "flow" in name else 0.95  # paths are others at other prices
         assert (least - 1e-9) * audit.promised <= audit.measured <= audit.promised * (1 + 1e-9)
