@@ -113,6 +113,8 @@ def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Records
 def _wrong(record: Any) -> list[Any]:
     """The same record with numbers that are beyond any bound."""
     if isinstance(record, list):
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in record):  # a program of one's own
+            return []
         longer = [[((*goods, max(goods) - 1 if max(goods) else 1), value), *record[1:]] for goods, value in record[:1]]
         return [*longer, *([((*goods[:-1], goods[0]), value)] for goods, value in record if len(goods) > 1),
                 [(goods, 3.0 * value + 1.0) for goods, value in record]]

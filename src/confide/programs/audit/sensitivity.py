@@ -78,7 +78,7 @@ def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -
     return [AuditRow.at_most(
         "sensitivity: what a record beyond its bounds adds, as a share of the most that one may", 1.0, worst,
         f"{table.people} records with numbers that none may hold, read as in a release, at {len(prices)} price vectors",
-        concern=Concern.PRIVACY)]
+        unit="times the most", concern=Concern.PRIVACY)]
 
 
 def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:

@@ -199,4 +199,4 @@ def taken_by(store: Store, number: int) -> int:
         return bool(found)
 
     await_that(taken, "a worker has taken the job")
-    return int(found[0].rpartition("-")[2])
+    return int(found[0].rsplit("-", 3)[1])  # host-process-CODE-CODE
