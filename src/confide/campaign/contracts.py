@@ -33,12 +33,12 @@ from confide.contract.files import (
 )
 from confide.contract.kinds import ContractKind, Progress
 from confide.contract.tokens import as_token, read_token
+from confide.contract.worded import worded
 from confide.contract.words import cause
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
-from confide.contract.worded import worded
 
 __all__ = ["Contract", "Round", "contract_in", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
 

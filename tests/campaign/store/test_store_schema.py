@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,22 +57,29 @@ def test_the_migrations_make_the_schema(database_url: str) -> None:
     assert set(migrated) == set(schema.metadata.tables)
 
 
+@contextmanager
+def of_before(url: str, revision: str) -> Iterator[Connection]:
+    """A store as an earlier version left it, with one operator; to be filled by SQL alone."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        command.upgrade(configuration(connection), revision)
+        connection.execute(text("INSERT INTO operator (id, name, role, active) VALUES (1, 'ada', 'admin', 1)"))
+        yield connection
+    engine.dispose()
+    if engine.url.get_backend_name() == "sqlite":
+        Path(str(engine.url.database)).chmod(0o600)
+
+
 def test_sessions_of_before_go_on_and_tell_no_day(copies: Any) -> None:
     """Migrated in a store that is in use: who takes part still does, and the day on which she came is gone."""
     with copies(lambda _: None)() as url:
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            command.upgrade(configuration(connection), "0003")
-            connection.execute(text("INSERT INTO operator (id, name, role, active) VALUES (1, 'ada', 'admin', 1)"))
+        with of_before(url, "0003") as connection:
             connection.execute(text(
                 "INSERT INTO draft (id, name, text, version, operator_id) VALUES (1, 'a', 'x', 1, 1)"))
             connection.execute(text("INSERT INTO participant_session (digest, campaign_id, slot, last_day) "
                                     "VALUES (:digest, 1, 4, '2027-01-31')"), {"digest": b"d" * 32})
             connection.execute(text('INSERT INTO attempt (key, "window", count) VALUES (:key, 300, 2)'),
                                {"key": b"k" * 32})
-        engine.dispose()
-        if engine.url.get_backend_name() == "sqlite":
-            Path(str(engine.url.database)).chmod(0o600)
         with Store(url) as store, store.database.reading() as connection:
             assert [tuple(row) for row in connection.execute(select(service_schema.participant_session))] == [
                 (b"d" * 32, 1, 4)]
@@ -82,10 +90,7 @@ def test_sessions_of_before_go_on_and_tell_no_day(copies: Any) -> None:
 def test_deposits_of_before_are_noted(copies: Any) -> None:
     """Whoever had handed in to a campaign of the service, or had and withdrew, was taken to have left hers."""
     with copies(lambda _: None)() as url:
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            command.upgrade(configuration(connection), "0005")
-            connection.execute(text("INSERT INTO operator (id, name, role, active) VALUES (1, 'ada', 'admin', 1)"))
+        with of_before(url, "0005") as connection:
             for number, state in enumerate(("open", "charged", "settled", "cancelled", "open"), start=1):
                 connection.execute(text(
                     "INSERT INTO campaign (id, content, kind, name, title, text, slots, state, withdrawals) "
@@ -97,9 +102,6 @@ def test_deposits_of_before_are_noted(copies: Any) -> None:
                                         f"VALUES ({number}, 0, 4, :report)"), {"report": b"1"})
                 connection.execute(text("INSERT INTO withdrawal (campaign_id, slot, reported) "
                                         f"VALUES ({number}, 5, 1), ({number}, 6, 0)"))
-        engine.dispose()
-        if engine.url.get_backend_name() == "sqlite":
-            Path(str(engine.url.database)).chmod(0o600)
         with Store(url) as store:
             assert [store.deposits(number) for number in range(1, 6)] == [{4, 5}, {4, 5}, set(), set(), None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, select
 
 from confide.campaign.states import State
 from confide.campaign.store import reports
@@ -44,6 +44,12 @@ class Depositing(Transactions):
                     t.deposit.c.campaign_id == campaign, t.deposit.c.slot.in_(meant[at : at + _SLOTS])))
             if received and meant:
                 connection.execute(insert(t.deposit), [{"campaign_id": campaign, "slot": slot} for slot in meant])
+
+    def has_deposit(self, campaign: int, slot: int) -> bool:
+        """Whether somebody's deposit was noted: what she may know of it, without everybody else's."""
+        with self._database.reading() as connection:
+            return connection.execute(select(t.deposit.c.slot).where(
+                t.deposit.c.campaign_id == campaign, t.deposit.c.slot == slot)).first() is not None
 
     def deposits(self, campaign: int) -> frozenset[int] | None:
         """The slots of all whose deposit was noted: the operator's alone. Erased when all is paid.

@@ -152,7 +152,7 @@ class Operators:
             t.operator.c.active == 1, t.operator.c.role == Role.ADMIN.value)).scalar_one()
         if not admins:
             raise Refused(worded("nobody would be left who may say who is an operator"),
-                              worded("make somebody else an admin first"))
+                          worded("make somebody else an admin first"))
 
     def _insert(self, name: str, role: Role, values: Mapping[str, Any]) -> Operator:
         _check_name(name)

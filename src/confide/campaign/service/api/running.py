@@ -124,12 +124,6 @@ class KnownModel(BaseModel):
     people: int
 
 
-def deposit_of(opened: OpenedCampaign) -> str:
-    """What each participant of a campaign leaves beforehand, in words; empty where nothing."""
-    terms = opened.campaign.file.kind.payouts(opened.campaign.plan)
-    return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
-
-
 def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
     """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
     found = charged_at(opened.campaign.file.kind)
@@ -146,7 +140,7 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     drawn = None if opened.contracts is None else current(parts.store, opened)
     settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
     fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
-    charged, deposit = parts.store.is_charged(number), deposit_of(opened)
+    charged, deposit = parts.store.is_charged(number), opened.deposit
     return ProgressModel(
         state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
         withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
@@ -182,11 +176,10 @@ def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -
     owes. The service takes no money itself.
     """
     opened = parts.opened.get(number)
-    deposit = deposit_of(opened)
-    if not deposit:
+    if not opened.deposit:
         raise Refused("nobody leaves a deposit in this campaign", "no payment in it can be below zero")
     parts.store.note_deposits(number, noted.slots, received=noted.received)
-    return DepositsModel(slots=sorted(parts.store.deposits(number) or ()), deposit=deposit)
+    return DepositsModel(slots=sorted(parts.store.deposits(number) or ()), deposit=opened.deposit)
 
 
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={

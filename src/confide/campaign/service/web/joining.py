@@ -182,10 +182,11 @@ def _ask_code(request: Request, parts: PartsOf, problem: str = "", status: int =
 
 
 def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: bool = False) -> HTMLResponse:
-    it = parts.opened.get(who.campaign).campaign
-    terms, state = it.file.kind.payouts(it.plan), parts.opened.stored(who.campaign).state
-    return page(request, "withdraw.html", done=done, title=it.file.title, paid=terms is not None,
-                deposit=terms is not None and terms.deposit > 0, contract=parts.participation.contract(who) is not None,
+    opened, state = parts.opened.get(who.campaign), parts.opened.stored(who.campaign).state
+    it = opened.campaign
+    return page(request, "withdraw.html", done=done, title=it.file.title,
+                paid=it.file.kind.payouts(it.plan) is not None,
+                deposit=bool(opened.deposit), contract=parts.participation.contract(who) is not None,
                 settled=state is State.SETTLED, cancelled=state is State.CANCELLED)
 
 
@@ -205,7 +206,6 @@ def _mine(
     opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
     device, fields = parts.participation.device(who), parts.participation.form(who)
     stored, unasked = parts.participation.typed(who), parts.participation.unasked(who)
-    terms = opened.campaign.file.kind.payouts(opened.campaign.plan)
     level, notion = parts.participation.level(who) or (0.0, "epsilon")
     return page(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
@@ -214,8 +214,8 @@ def _mine(
         unit="".join(f" {each.unit}" for each in fields if each.unit and each.form == "number")[:50],
         typed=(stored or {}) if typed is None else typed, shown=typed is None and stored is not None,
         contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
-        cancelled=standing.state is State.CANCELLED, deposit=terms is not None and terms.deposit > 0,
-        deposited=who.slot in (parts.store.deposits(who.campaign) or ()),
+        cancelled=standing.state is State.CANCELLED, deposit=bool(opened.deposit),
+        deposited=bool(opened.deposit) and parts.store.has_deposit(who.campaign, who.slot),
         number=who.campaign, level=repr(level).removesuffix(".0"), notion=notion, programs=programs(),
         wrong=wrong or {}, emptied=emptied, late=late, problem=problem)
 

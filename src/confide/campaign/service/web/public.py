@@ -37,10 +37,11 @@ def front(
 @router.get("/campaigns/{number}")
 def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
     """One campaign: its result where there is one, and what was offered."""
-    known, it = parts.opened.stored(number), parts.opened.get(number).campaign
+    known, opened = parts.opened.stored(number), parts.opened.get(number)
+    it = opened.campaign
     result, signed = [], ""
-    contracts = parts.opened.get(number).contracts is not None
-    joined = (State.OPEN, State.CHARGED) if contracts else (State.OPEN,)  # devices answer on contracts that are final
+    # Devices answer on contracts that are final.
+    joined = (State.OPEN,) if opened.contracts is None else (State.OPEN, State.CHARGED)
     if known.state is State.SETTLED:
         signed = signed_digest(settled_files(parts, number))
         result = list(it.file.kind.result(it.plan, it.settled(store=parts.store)))

@@ -64,6 +64,12 @@ class OpenedCampaign:
         kind = self.campaign.file.kind
         return kind if isinstance(kind, ContractKind) else None
 
+    @cached_property
+    def deposit(self) -> str:
+        """What each participant leaves beforehand, in words; empty where nothing."""
+        terms = self.campaign.file.kind.payouts(self.campaign.plan)
+        return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
+
     def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
         """What a file says, read again only where it was written anew; None where there is none.
 

@@ -278,9 +278,8 @@ class Participation:
         check_settled(self._store.get(who.campaign).state)
         self._publish(opened)
         if self._store.has_withdrawn(who.campaign, who.slot):
-            terms = kind.payouts(campaign.plan)
             raise Refused(worded("she has withdrawn, so that there is no share"),
-                          worded("a deposit that she left is returned") if terms is not None and terms.deposit else "")
+                          worded("a deposit that she left is returned") if opened.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
