@@ -111,6 +111,9 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
 
     text = kind("bits").template.replace('data_set = "', 'data_set = "of two: ')
     at, again = drafted(text), drafted(text.replace('title = "', 'title = "Again: '))
+    late = Browser(app)
+    late.log_in("olga")
+    assert "Open the collection" in late.see(again)
     olga.see(at)
     assert "Opening charges the ledger epsilon = 1 for all 200 invited people of “of two: " in paragraphs(olga.text)
     olga.send(f"{at}/open", version="1")
@@ -121,7 +124,9 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
     assert "of two: " in olga.see("/desk/ledger")
     assert "whether it is ever settled or not" in olga.text
     assert "The ledger refuses the campaign" in olga.see(again)
-    assert "does not admit" in olga.send(f"{again}/open", 409, version="1")
+    assert "Open the collection" not in olga.text
+    assert "does not admit" in late.send(f"{again}/open", 409, version="1")
+    assert "Open the collection" not in late.text
     for name, when in (("mean", "when the contracts become final"), ("matching", "when the campaign is settled")):
         drafted(kind(name).template)
         assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
@@ -233,7 +238,7 @@ def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
 
 def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Caller]) -> None:
     app, anybody = served
-    parts, text = app.state.parts, kind("bits-unknown-costs").template.replace("ill since may", "deposits")
+    parts, text = app.state.parts, kind("bits-unknown-costs").template.replace("sleep since may", "deposits")
     number = opened(app, text)
     olga, at = desk(app, number), f"/desk/campaigns/{number}"
     assert "each participant leaves 3.44 EUR" in paragraphs(olga.text)

@@ -278,8 +278,9 @@ def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved |
     shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
         it = parts.drafts.campaign(found)
+        verdict, ledger = ledger_says(it.file, it.plan, parts.store)
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
-                  "ledger": ledger_says(it.file, it.plan, parts.store)[1], "campaign": it.file,
+                  "ledger": ledger, "refused": verdict == "refuses", "campaign": it.file,
                   "when": charged_at(it.file.kind), "cost": cost_of(it.file, it.plan),
                   "people": len(it.file.kind.identities(it.file.config))}
     except ConfideError as error:
