@@ -34,7 +34,7 @@ test-all: $(VENV)/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough
 
 ## docs: build the pages; every page's code is executed
 docs: $(VENV)/.ready

@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, settings
 _numbers = count(1)
 
 # Time limits per example say more about the machine than about the code; examples are the same in every run, so that a
-# red suite is red for everybody. `make test-all` looks further.
-settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50,
+# red suite is red for everybody. `make test-all` looks further, each time elsewhere.
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25,
                           suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", deadline=None, max_examples=250, print_blob=True,
+                          suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
 # What tests write lies in memory where there is room: a settlement waits for the disk some thirty times, which shows

@@ -161,6 +161,7 @@ def test_a_journal_that_is_gone_ends_the_campaign(path: Path, monkeypatch: pytes
         Campaign.load(path).settle()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_with_its_noise(path: Path, site: Path, tmp_path: Path) -> None:
     """kill -9 after the draw."""
     code = textwrap.dedent(f"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from cases import fast
 from confide.contract.errors import InvalidInput
 from confide.people.device_instructions import check_instructions
 from confide.people.device_odds import device_odds
@@ -26,7 +25,8 @@ def test_both_refuse_the_same() -> None:
                 reads(instructions)
 
 
-@pytest.mark.parametrize("call", fast(1, ["follow", "preview", "terms"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["follow", "preview", "terms"])
 def test_whatever_is_answered_it_is_refused(call: str) -> None:
     """Before anything is typed, so that it is no matter which answer is."""
     typed = [{"answer": each, "worth": "0.5"} for each in ("", "1", "2", "3")]

@@ -49,6 +49,7 @@ def row_of(found: AuditReport, promise: str) -> AuditRow:
     return row
 
 
+@pytest.mark.slow
 def test_two_parts_that_are_charged_as_one() -> None:
     """Each keeps its epsilon 1, which is what is charged; a run loses 2."""
     found = report(Parts(promises=(FIRST, SECOND)))

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cases import fast
 from confide.audit import Neighbours, door_audit, told_run
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, RunFailed, kind
@@ -70,7 +69,8 @@ WAYS_TO_TELL: dict[str, Callable[[Any, float, np.ndarray], np.ndarray | None]] =
 }
 
 
-@pytest.mark.parametrize("how", fast(1, ["steps", "what is published"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["steps", "what is published"])
 def test_progress_that_follows_from_what_is_public_passes(how: str) -> None:
     found = audit_mechanism(Telling(how=how), YES, PEOPLE, seed=5, tries=0)
     assert found.passed, found.problems

@@ -86,10 +86,10 @@ def test_rows_of_bits_are_taken_and_follow_the_law(name: str) -> None:
                 found.submission(config, plan, "3", {**row_of(device, typed, 1), **group})
             return
         # The mechanism rounds the odds of the truth down, by no more than one weight of 2^62 in all; where a device
-        # takes her own level's double as it is, the law is that of another last bit.
+        # takes her own level's double as it is, the law is that of other last bits: both compute it, each in its way.
         truth, same = truth_of(level), Fraction(response_table(costs).same, 2**62)
         apart = abs(level - exactly(costs)) / 4
-        assert apart <= Fraction(1, 2**53)
+        assert apart <= level / 2**52
         assert -apart <= truth - same <= Fraction(1, 2**62) + apart
         for kept in (0, 1):
             row = row_of(device, typed, kept)

@@ -34,7 +34,8 @@ def usual(folder: Path, method: str) -> Campaign:
     return held if "[method]" not in text else Campaign.load(path)
 
 
-@pytest.mark.parametrize("method", fast(1, METHODS))
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
 def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, tmp_path: Path) -> None:
     report = usual(tmp_path, method).audit(0)
     assert report.passed, report.problems

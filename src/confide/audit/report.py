@@ -496,9 +496,10 @@ class AuditReport:
         """How many promises were measured, and what came of them.
 
         Returns:
-            measured: rows that are kept or broken, at the campaign's own size; smaller: the same of something smaller;
-            kept, broken: of both; vacuous: of promises that say nothing at these sizes; not_measured: of promises that
-            nothing was measured of; unpromised: concerns about which nothing is promised.
+            By name. "measured": rows that are kept or broken, at the campaign's own size; "smaller": the same of
+            something smaller; "kept", "broken": of both; "vacuous": of promises that say nothing at these sizes;
+            "not_measured": of promises that nothing was measured of; "unpromised": concerns about which nothing is
+            promised.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")

@@ -205,6 +205,7 @@ SETTLING = """
 """
 
 
+@pytest.mark.slow
 def test_a_killed_workers_settlement_is_resumed_under_the_same_debit(parts: Parts, campaign: int) -> None:
     people = parts.join(campaign, range(4))
     for who in people:
