@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cases import fast
 from confide.audit import AuditReport, mixed
 from confide.privacy.noise import Noise
 from people.all_kinds import campaign_of
@@ -93,7 +92,8 @@ def test_outcomes_that_do_not_follow_from_what_they_should(name: str, code: type
     assert not audited(name, code).passed
 
 
-@pytest.mark.parametrize("code", fast(1, [Raw, OwnSeed]))
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [Raw, OwnSeed])
 def test_the_client_of_a_bought_mean_is_the_mechanisms_own(code: type) -> None:
     report = audited("mean", code)
     assert {row.promise for row in report.rows if row.flagged} >= {

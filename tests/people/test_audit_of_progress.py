@@ -124,6 +124,7 @@ def given(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Any], None]) -> None:
     monkeypatch.setattr(private_histogram.NoisyHistogram, "run", run)
 
 
+@pytest.mark.slow
 def test_a_run_is_given_the_same_to_call_everywhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[type] = []
     heard: list[tuple[int, int | None]] = []

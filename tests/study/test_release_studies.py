@@ -57,6 +57,7 @@ def test_the_largest_error_against_epsilon():
         assert found[f"{name}, rounds by zCDP"][1] < found[name][1]
 
 
+@pytest.mark.slow
 def test_errors_against_the_number_of_queries():
     found = quick_run("queries-count")
     assert found["growth of the average error from fewest to most queries; the source: mostly stable"][2] == "stands"

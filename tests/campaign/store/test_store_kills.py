@@ -12,7 +12,6 @@ import pytest
 
 from campaign.store.killing import Scene, kill_again, kill_each, new, prepared
 from campaign.store.nursery import Nursery
-from cases import fast
 
 SAMPLE = ("charge: INSERT INTO event", "publish: before commit", "pack: half of manifest.json")
 """Before the debit is kept, before the outcome is, and while the pack is written."""
@@ -24,7 +23,8 @@ def once(figures: dict[str, Any]) -> bool:
             and all(set(figures[name]) == {1} for name in ("published outcomes", "debits", "payouts a person")))
 
 
-@pytest.mark.parametrize("copies", fast(1, ["sqlite", "postgresql"]), indirect=True)
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", ["sqlite", "postgresql"], indirect=True)
 def test_a_killed_settlement_is_settled_once(nursery: Nursery, copies: Callable[..., Any], tmp_path: Path) -> None:
     figures = kill_each(nursery, prepared(copies, tmp_path / "scene"), SAMPLE)
     assert figures["kills"] == 3

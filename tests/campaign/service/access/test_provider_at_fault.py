@@ -242,6 +242,7 @@ def test_a_provider_that_is_slow(tmp_path: Path, provider: IdentityProvider) -> 
         assert browser(app).get("/login/provider").status_code == 303  # every place is free again
 
 
+@pytest.mark.slow
 def test_a_provider_that_drips(tmp_path: Path, provider: IdentityProvider) -> None:
     def drip() -> Iterator[bytes]:
         for _ in range(50):

@@ -67,6 +67,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         context.close()
 
 
+@pytest.mark.slow
 def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
     """What was drawn for one is nothing to the other; a draw is kept for its owner until she has it forgotten."""
     with running(tmp_path) as (base, parts):
@@ -314,7 +315,8 @@ def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path
         page.context.close()
 
 
-@pytest.mark.parametrize("name", ["device.js", pytest.param("leave.js", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["device.js", "leave.js"])
 def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: Path) -> None:
     """The page pins all that runs on it, however often it is loaded, and shows the digests."""
     with running(tmp_path) as (base, parts):

@@ -128,7 +128,7 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
     assert "does not admit" in late.send(f"{again}/open", 409, version="1")
     assert "Open the collection" not in late.text
     for name, when in (("mean", "when the contracts become final"), ("matching", "when the campaign is settled")):
-        drafted(kind(name).template)
+        drafted(kind(name).template.replace('data_set = "', 'data_set = "of later ones: '))
         assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
 
 

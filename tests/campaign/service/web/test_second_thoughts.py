@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from campaign.service.web.walking import at_offer, kept, leaving, opened_by, running
@@ -29,6 +30,7 @@ def test_a_link_that_is_followed_where_codes_are_asked_for(chromium: Browser, tm
         page.close()
 
 
+@pytest.mark.slow
 def test_whoever_draws_before_she_has_chosen_goes_back(chromium: Browser, tmp_path: Path) -> None:
     """She is told that nothing was drawn; nothing is kept or sent, and her answer is drawn once she has chosen it."""
     with running(tmp_path) as (base, parts):
