@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from campaign.forging import words
@@ -19,6 +21,7 @@ from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Accuracy, InvalidInput, kind
 from confide.contract.offering import unanswered
+from confide.contract.presentation import Section, Text
 from confide.people import SlotRows
 from confide.privacy import PureDP
 from confide.privacy.noise import ForcedNoise, Noise
@@ -72,6 +75,29 @@ def test_a_charge_below_the_promise_is_refused_before_anything_happens(
     with pytest.raises(InvalidInput, match="cost epsilon 1e-09, and epsilon = 50 is promised to the public"):
         _ = Campaign.load(path).plan
     assert Store.existing() is None  # nothing was charged, and no record was read
+
+
+def test_shares_reach_no_table_and_no_page(path: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What people got, summed up, is an equation on their answers: a kind that wants to publish it is not charged."""
+    it = type(Campaign.load(path).file.kind)
+
+    def paid(outcome: Any) -> int:
+        return sum(outcome.shares["same_answer"].to_pylist())
+
+    def in_a_table(_: Any, plan: Any, outcome: Any) -> Any:
+        return {"paid": pa.table({"all": [paid(outcome)]})}
+
+    def on_the_page(_: Any, plan: Any, outcome: Any) -> Any:
+        return [Section(title="Paid", blocks=(Text(str(paid(outcome))),))]
+
+    for name, leak in (("tables", in_a_table), ("result", on_the_page)):
+        with monkeypatch.context() as leaking:
+            leaking.setattr(it, name, leak)
+            for verb in ("plan", "run"):
+                assert run(verb, path)[0] == 2
+            with pytest.raises(InvalidInput, match="'PublicOutcome' object has no attribute 'shares'"):
+                _ = Campaign.load(path).plan
+    assert Store.existing() is None
 
 
 def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Path) -> None:

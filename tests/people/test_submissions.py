@@ -116,6 +116,21 @@ def test_a_device_makes_the_row_that_is_handed_in(tmp_path: Path) -> None:
         kind_.submission(config, plan, "18", campaign.submit(20, {"answer": ""}) | {"id": "18"})
 
 
+def test_a_second_draw_is_not_handed_in(store: Store, tmp_path: Path) -> None:
+    """Two draws tell more than one, and one is what the ledger was charged; the same one again does no harm."""
+    (tmp_path / "ill.toml").write_text(kind("bits").template)
+    campaign = Campaign.load(tmp_path / "ill.toml")
+    for _ in range(2):
+        campaign.hand_in("1", {"report": "yes"}, store=store)
+    with pytest.raises(Refused, match="another draw would tell more of your answer"):
+        campaign.hand_in("1", {"report": "no"}, store=store)
+    known = store.find(campaign.file)
+    assert known is not None
+    report = store.report_of(known.number, 0)
+    assert report is not None
+    assert report[0] == 1
+
+
 def test_every_kind_takes_submissions_or_says_why_not() -> None:
     for name in kind_names():
         it = kind(name)

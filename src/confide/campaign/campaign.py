@@ -300,6 +300,9 @@ class Campaign:
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
         """Take one participant's record into the store, before the collection closes; a later one replaces it.
 
+        Where her device draws what she hands in, the first one stands: another draw would tell more of her answer than
+        is charged. The same one again does no harm.
+
         Once all is handed in, `Store.close_collection` closes it, and `settle` settles what the store holds.
 
         Args:
@@ -309,7 +312,7 @@ class Campaign:
 
         Raises:
             InvalidInput: what she hands in cannot be used. The message is hers.
-            Refused: nobody hands anything in, or the collection is closed, or she has withdrawn.
+            Refused: nobody hands anything in, the collection is closed, she has withdrawn, or it is another draw.
         """
         from confide.campaign.handing_in import hand_in
 
@@ -370,7 +373,7 @@ class Campaign:
         Raises:
             Refused: the campaign has not been settled in this store.
         """
-        return self.file.kind.tables(self.plan, self.settled(store=store))
+        return self.file.kind.tables(self.plan, self.settled(store=store).published())
 
     def share(
         self,

@@ -40,7 +40,7 @@ def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store:
             if there.home.released(file.digest) is not None:
                 raise released_elsewhere()
             known = open_collection(campaign, there)
-        there.submit(known.number, slot, report)
+        there.submit(known.number, slot, report, once=isinstance(file.kind, LocalKind))
 
 
 def submit(

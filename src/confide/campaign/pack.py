@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
@@ -37,29 +37,30 @@ def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, 
         Refused: the outcome was made with an audit's noise.
     """
     check_release(outcome)
+    seen = outcome.published()  # a kind of one's own might publish what people got
     manifest, columns = outcome.public()
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},
-            **{path: text.encode() for path, text in tables(file, plan, outcome).items()}, **rows(file, plan, outcome),
-            REPORT: report(file, plan, outcome).encode()}
+            **{path: text.encode() for path, text in tables(file, plan, seen).items()}, **rows(file, plan, seen),
+            REPORT: report(file, plan, seen).encode()}
 
 
-def tables(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> dict[str, str]:
+def tables(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> dict[str, str]:
     """The tables of the result, path -> CSV; they follow from the public part of an outcome."""
-    found = file.kind.tables(plan, cast("Outcome", outcome))
+    found = file.kind.tables(plan, outcome)
     return {f"{name}.csv": as_csv(table) for name, table in found.items() if not is_rows(table)}
 
 
-def rows(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> dict[str, bytes]:
+def rows(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> dict[str, bytes]:
     """The long tables of the result, path -> Parquet; they follow from the public part of an outcome."""
-    found = file.kind.tables(plan, cast("Outcome", outcome))
+    found = file.kind.tables(plan, outcome)
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
-def report(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> str:
+def report(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> str:
     """The page of the result; it follows from the public part of an outcome."""
     lead = "Settled with secure noise. Everything on this page is public."
-    result = file.kind.result(plan, cast("Outcome", outcome))
+    result = file.kind.result(plan, outcome)
     return page(file.title, lead, [*result, *plan.sections(), *plan.offer()])
 
 

@@ -228,7 +228,7 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     write_pack(place, files)
     forget(campaign.file, store.home)
     return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
-                   tables=campaign.file.kind.tables(campaign.plan, outcome))
+                   tables=campaign.file.kind.tables(campaign.plan, outcome.published()))
 
 
 def _check_whose(campaign: Campaign, store: Store, place: Path) -> None:

@@ -258,7 +258,7 @@ def run(
             settled = it.settle(folder, store=there, progress=bar)
         if handout is not None:
             hand_out(it, handout, settled.outcome)
-        result = it.file.kind.result(it.plan, settled.outcome)
+        result = it.file.kind.result(it.plan, settled.outcome.published())
         background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
     else:

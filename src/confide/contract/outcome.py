@@ -169,6 +169,11 @@ class PublicOutcome(_Public):
 class _AnyOutcome(_Public):
     shares: pa.Table  # private: a stray line in a notebook must not show what people get
 
+    def published(self) -> PublicOutcome:
+        """The same without the shares: all that tables, pages and whatever else anyone may see are made from."""
+        return PublicOutcome(mechanism=self.mechanism, billboard=self.billboard, guarantees=self.guarantees,
+                             provenance=self.provenance, certificate=self.certificate)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).
 

@@ -35,7 +35,7 @@ def _table(found: pa.Table, note: str = "") -> Table:
     return Table(columns=tuple(found.column_names), rows=rows, note=" ".join(filter(None, (note, more))))
 
 
-def result_sections(outcome: Outcome | SimulatedOutcome, found: pa.Table) -> Sequence[Section]:
+def result_sections(outcome: PublicOutcome | SimulatedOutcome, found: pa.Table) -> Sequence[Section]:
     """What everybody sees, and what is promised of it.
 
     Args:

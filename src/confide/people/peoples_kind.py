@@ -241,13 +241,13 @@ class PeoplesKind:
             check_devices(self, plan.mechanism, self.columns(config))
         return made_up(self, config, plan, cells=cells)
 
-    def result(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         """The public result as a table, and what is promised of it."""
         from confide.people.default_pages import result_sections
 
         return result_sections(outcome, next(iter(self.tables(plan, outcome).values())))
 
-    def tables(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`billboard`: its numbers and lists side by side."""
         from confide.people.default_pages import board_table
 

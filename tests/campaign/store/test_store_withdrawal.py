@@ -196,7 +196,7 @@ def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> No
     assert settled.outcome.billboard.total == 0  # type: ignore[attr-defined]
     assert store.payouts(number).done == (not reported)
     assert life(store).payouts == (dict.fromkeys(ANSWERS, (DEPOSIT, "queued", None)) if reported else {})
-    assert life(store).withdrawn == ({slot: slot in ANSWERS for slot in range(6)} if reported else {})
+    assert life(store).withdrawn == {slot: reported and slot in ANSWERS for slot in range(6)}
     assert campaign.settled(store=store).shares["payment"].to_pylist() == [0] * 6
     if reported:
         told = campaign.share(name(1), store=store)[0]

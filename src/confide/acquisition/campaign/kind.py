@@ -328,10 +328,10 @@ class MeanKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return result_sections(plan, outcome)
 
-    def tables(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         return result_tables(plan, outcome)
 
     def explain(

@@ -20,7 +20,7 @@ from confide.contract.words import as_sentence, number
 __all__ = ["explained", "result_sections", "result_tables", "study_sections"]
 
 
-def result_sections(plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+def result_sections(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
     """The mean, how far off it can be, and what is promised to whom."""
     plan, board = _as_settled(plan, outcome), _billboard(outcome)
     it, known = plan.mechanism, plan.mechanism.certify(board)
@@ -47,7 +47,7 @@ def result_sections(plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Sequ
     ]
 
 
-def result_tables(plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+def result_tables(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
     """`mean`: the estimate, and the bound of its standard error."""
     plan, board = _as_settled(plan, outcome), _billboard(outcome)
     it = plan.mechanism

@@ -101,10 +101,10 @@ class MatchingKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
 
-    def tables(self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
         board: Any = outcome.billboard
         prices = np.asarray(board.prices, dtype=np.float64)

@@ -87,14 +87,14 @@ class Collecting(Transactions):
             phases = frozenset(connection.execute(mine).scalars()) if rows else frozenset[int]()
         return Facts(known=stored(row), withdrawn=bool(row.gone), reported=bool(row.reported), phases=phases)
 
-    def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0) -> None:
-        """Take one report; a later one of the same slot replaces it.
+    def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0, once: bool = False) -> None:
+        """Take one report; a later one of the same slot replaces it, or is refused where it is another one (`once`).
 
         Raises:
-            Refused: the campaign is not open, or this participant has withdrawn.
+            Refused: the campaign is not open, this participant has withdrawn, or she has handed in another draw.
             InvalidInput: no such slot.
         """
-        (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase)
+        (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
         if problem is not None:
             raise problem
 
@@ -270,7 +270,7 @@ class Collecting(Transactions):
     def withdrawn(self, campaign: int) -> dict[int, bool]:
         """Who withdrew before the publication, slot -> whether she had handed in a report: the operator's alone.
 
-        Erased when all is paid.
+        Erased when all is paid; where nothing was due, it stays beside the shares, whose rows of them are empty.
         """
         with self._database.reading() as connection:
             rows = connection.execute(select(s.withdrawal.c.slot, s.withdrawal.c.reported)

@@ -19,16 +19,21 @@ from confide.campaign.store.payouts import all_paid
 from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.contract.files import sync
 
-__all__ = ["PACK", "erase_files", "erase_paid", "erase_reports", "erase_share"]
+__all__ = ["PACK", "erase_files", "erase_paid", "erase_reports", "erase_share", "erase_withdrawals"]
 
 PACK = "pack"
 """The public folder in a campaign's folder of the service."""
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, who withdrew, and codes that nobody has used."""
-    for table in (s.report, s.withdrawal, t.handed_row, t.invitation):
+    """Erase all reports, and codes that nobody has used."""
+    for table in (s.report, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
+
+
+def erase_withdrawals(connection: Connection, campaign: int) -> None:
+    """Erase who withdrew."""
+    connection.execute(delete(s.withdrawal).where(s.withdrawal.c.campaign_id == campaign))
 
 
 def erase_deposits(connection: Connection, campaign: int) -> None:
@@ -40,7 +45,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     """Erase what nobody needs once all is paid: reports, who withdrew, sessions, amounts, shares; rows stay, empty.
 
     Where nothing was ever due, shares stay until their owners withdraw: no payment has told them. Their sessions stay
-    with them, until they end.
+    with them, until they end, and so does who withdrew before: her row of the shares is empty, and her page says why.
 
     Args:
         connection: in a writing transaction.
@@ -56,6 +61,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     amounts = connection.execute(select(s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
     if amounts:
+        erase_withdrawals(connection, campaign)
         # After the codes: whoever has used hers meanwhile has a session by now.
         connection.execute(delete(t.participant_session).where(t.participant_session.c.campaign_id == campaign))
         connection.execute(update(s.campaign).where(s.campaign.c.id == campaign).values(paid=str(sum(amounts))))

@@ -26,7 +26,7 @@ from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.collecting import Collecting
 from confide.campaign.store.database import Database
 from confide.campaign.store.depositing import Depositing
-from confide.campaign.store.erasure import erase_paid, erase_reports
+from confide.campaign.store.erasure import erase_paid, erase_reports, erase_withdrawals
 from confide.campaign.store.ledger import (
     Charge,
     Standing,
@@ -266,6 +266,7 @@ class Store(Collecting, Depositing, PayingOut):
             if known.state not in _BEFORE_CHARGE:
                 return
             erase_reports(connection, campaign)
+            erase_withdrawals(connection, campaign)
             self._move(connection, known, Event.CANCEL, {})
         self.erase_files(campaign)
         self._database.forget(thoroughly=True)

@@ -210,7 +210,7 @@ class BitKind(PeoplesKind, ABC):
 
     # ---- results
 
-    def result(self, plan: BitPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         """The counts, what follows from them, and what is promised to whom."""
         plan, board = _as_settled(plan, outcome), _billboard(outcome)
         return [
@@ -233,7 +233,7 @@ class BitKind(PeoplesKind, ABC):
                               f"each {bit.zero} is paid"), rows=rows,
                      note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
 
-    def tables(self, plan: BitPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`counts`: reports and payments of each group of peers."""
         board, group = _billboard(outcome), self.group(plan.config)
         units = float(_as_settled(plan, outcome).collection.minor_units)

@@ -117,10 +117,10 @@ class ProgramKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages_after.result_sections(_as_settled(plan, outcome), outcome)
 
-    def tables(self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
         and by how much its load can be above that, with probability 1 - beta.
         """

@@ -133,10 +133,10 @@ class RegressionKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)
 
-    def tables(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`coefficients`: each with the interval of noise, sampling and largest bias together."""
         mechanism, billboard = _as_settled(plan, outcome).mechanism, _billboard(outcome)
         natural = plan.design.natural(billboard.coef, plan.response)

@@ -78,10 +78,10 @@ class QueriesKind(CustodiansKind):
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True)
 
-    def result(self, plan: QueriesPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
 
-    def tables(self, plan: QueriesPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`answers`: every query in words, its answer, and how far it may be off where that is known; and `rows`, the
         synthetic rows, where they were asked for.
         """

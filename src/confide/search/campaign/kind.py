@@ -16,7 +16,7 @@ from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.search.campaign import pages_after
 from confide.search.campaign.checking import checked
@@ -87,10 +87,10 @@ class SearchKind(CustodiansKind):
 
     # ---- results
 
-    def result(self, plan: SearchPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: SearchPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages_after.result_sections(_as_settled(plan, outcome), outcome)
 
-    def tables(self, plan: SearchPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: SearchPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`found`: everybody who was found, in order, with the component and how; and `ending`, one line."""
         return pages_after.result_tables(outcome)
 

@@ -152,6 +152,25 @@ def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> N
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
 
 
+def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastAPI) -> None:
+    """Also where nothing is paid, so that all reports are erased with the settlement."""
+    text = kind("matching").template.replace("wishes of 2026", "withdrawn before")
+    number = opened(app, text)
+    gone = joined(app, number, 1)
+    gone.send("/mine/report", **{"field.music": "90"})
+    gone.see("/mine/withdraw")
+    gone.send("/mine/withdraw")
+    olga = desk(app, number)
+    olga.send(f"/desk/campaigns/{number}/settle", meant="yes")
+    finished(olga, number, "settle")
+    assert "1 has withdrawn" in olga.text
+    hers = gone.see("/mine")
+    assert "You have withdrawn" in hers
+    assert "/mine/share" not in hers
+    assert "/mine/withdraw" not in hers
+    assert "withdrawn, so that there is no share" in gone.see("/mine/share", 409)
+
+
 def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
     """By all pages and doors: a ledger that does not admit it cancels it, and erases what she was told is stored."""
     app, anybody = served

@@ -97,7 +97,7 @@ def show_result(parts: PartsOf, number: Number) -> SectionsModel:
     """The public result of a settled campaign."""
     settled_files(parts, number)
     campaign = parts.opened.get(number).campaign
-    outcome = campaign.settled(store=parts.store)
+    outcome = campaign.settled(store=parts.store).published()
     return SectionsModel(sections=[each.to_dict() for each in campaign.file.kind.result(campaign.plan, outcome)])
 
 

@@ -44,7 +44,7 @@ def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
     joined = (State.OPEN,) if opened.contracts is None else (State.OPEN, State.CHARGED)
     if known.state is State.SETTLED:
         signed = signed_digest(settled_files(parts, number))
-        result = list(it.file.kind.result(it.plan, it.settled(store=parts.store)))
+        result = list(it.file.kind.result(it.plan, it.settled(store=parts.store).published()))
     return page(request, "campaign.html", known=known, result=result, joinable=known.state in joined,
                 offer=it.offer(home=parts.store.home),
                 held=it.held, promises=[each for each in it.plan.guarantees if each.claimable],
