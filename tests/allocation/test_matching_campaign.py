@@ -233,7 +233,7 @@ def test_who_withdrew_before_is_told_nothing_of_payments_where_none_are(tmp_path
         assert it.withdraw("3", store=store)
         it.settle(tmp_path / "out", store=store)
         told = words(it.share("3", store=store))
-    assert "Participant 3: no good" in told
+    assert "Participant 3: withdrew before the settlement" in told
     assert "paid" not in told
     assert "deposit" not in told
 

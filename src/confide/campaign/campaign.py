@@ -421,7 +421,7 @@ class Campaign:
             back = None
             if terms is not None and terms.deposit:
                 back = terms.money(terms.deposit) if (gone[slot] if left is None else slot in left) else ""
-            return [withdrawn_section(identity, back)]
+            return [withdrawn_section(identity, back, pays=terms is not None)]
         return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
 
     def own_file(

@@ -245,17 +245,19 @@ def _amount(coins: int | None, found: Payouts) -> str:
     return "erased" if coins is None else found.terms.money(coins)
 
 
-def withdrawn_section(identity: str, deposit: str | None) -> Section:
+def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) -> Section:
     """What one participant gets who withdrew before the settlement.
 
     Args:
         identity: her id.
         deposit: what is returned to her, in words; empty where she had left none; None where nobody leaves one.
+        pays: whether anybody is paid.
     """
+    nothing = "nothing is paid for it" if pays else "nothing follows from it"
     back = "" if deposit is None else " She had left no deposit." if not deposit else (
         f" The deposit of {deposit} that she had left is returned with the payouts.")
     return Section(title=f"Participant {identity}: withdrew before the settlement", private=True, blocks=(Text((
-        f"Her record counts as empty; nothing is paid for it.{back}",)),))
+        f"Her record counts as empty; {nothing}.{back}",)),))
 
 
 def verification_section(found: Verification) -> Section:
