@@ -88,7 +88,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
                 person.taken("share")
             shown.get_by_text("Compute it again here").click()
             assert shown.locator("#again [name='field.answer']").count() == 0  # her answer is not asked for
-            assert shown.get_by_label(drawn[k], exact=True).is_checked()  # this device had kept it
+            expect(shown.get_by_label(drawn[k], exact=True)).to_be_checked()  # this device had kept it
             person.press("Compute")
             assert f"payment {paid[1]}" in shown.locator("main").inner_text()
             person.look()
