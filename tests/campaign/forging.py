@@ -149,7 +149,7 @@ def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome],
     for name, data in columns.items():
         (pack / "columns" / f"{name}.arrow").write_bytes(data)
     (pack / "manifest.json").write_bytes(canonical(manifest))
-    for path, text in results.tables(file, plan, outcome).items():
+    for path, text in results.table_files(file.kind.tables(plan, outcome)).items():
         (pack / path).write_text(text)
     (pack / "report.html").write_text(results.report(file, plan, outcome))
     asked = data_set_charge(file, outcome)

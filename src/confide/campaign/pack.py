@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
@@ -20,8 +20,11 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Plan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, check_release
 
-__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "rows", "signed_digest",
-           "statement", "tables", "write_pack"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "row_files",
+           "signed_digest", "statement", "table_files", "write_pack"]
 
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
@@ -39,21 +42,20 @@ def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, 
     check_release(outcome)
     seen = outcome.published()  # a kind of one's own might publish what people got
     manifest, columns = outcome.public()
+    found = file.kind.tables(plan, seen)
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},
-            **{path: text.encode() for path, text in tables(file, plan, seen).items()}, **rows(file, plan, seen),
+            **{path: text.encode() for path, text in table_files(found).items()}, **row_files(found),
             REPORT: report(file, plan, seen).encode()}
 
 
-def tables(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> dict[str, str]:
-    """The tables of the result, path -> CSV; they follow from the public part of an outcome."""
-    found = file.kind.tables(plan, outcome)
+def table_files(found: Mapping[str, pa.Table]) -> dict[str, str]:
+    """Those tables of a result that people read, path -> CSV."""
     return {f"{name}.csv": as_csv(table) for name, table in found.items() if not is_rows(table)}
 
 
-def rows(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> dict[str, bytes]:
-    """The long tables of the result, path -> Parquet; they follow from the public part of an outcome."""
-    found = file.kind.tables(plan, outcome)
+def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
+    """Its long tables, which are for programs, path -> Parquet."""
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 

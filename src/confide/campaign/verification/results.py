@@ -11,7 +11,7 @@ from typing import Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
-from confide.campaign.pack import MANIFEST, REPORT, report, rows, tables
+from confide.campaign.pack import MANIFEST, REPORT, report, row_files, table_files
 from confide.campaign.report import without_pictures
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import same_rows, same_text
@@ -95,7 +95,8 @@ def result_tables(
         other: the version of confide that it names, where it is another one.
         here: this version, and the parts it computes with.
     """
-    now = tables(file, plan, outcome)
+    found = file.kind.tables(plan, outcome)
+    now = table_files(found)
     then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path) and path.endswith(".csv")}
     otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_rows(now[path], then[path])]
     for path in otherwise:
@@ -107,7 +108,7 @@ def result_tables(
     if more or missing or otherwise:
         raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
                          f"{', '.join([*more, *missing, *otherwise])}")
-    large = _rows(folder, rows(file, plan, outcome), outcome.provenance, here)
+    large = _rows(folder, row_files(found), outcome.provenance, here)
     return f"what the billboard says: {', '.join([*then, *large])}"
 
 
