@@ -50,9 +50,10 @@ def test_blocks_of_draws_give_the_counts_of_the_tree(monkeypatch: pytest.MonkeyP
     auction = _auction(reclear=0.0, reserve=2)
     values = instance_a(60, 3, seed=2)
     board = auction.run(values, Noise.simulated(8)).billboard
-    noise, counter = Noise.simulated(8), auction.counter
+    counter = auction.counter
+    session = counter.open(Noise.simulated(8))
     drawn = np.concatenate([
-        counter.draw_block(noise, (3, min(3, auction.slots - slot)), ("counts", r, slot))
+        counter.draw_block(session, (3, min(3, auction.slots - slot)), ("counts", r, slot))
         for r in range(auction.rounds) for slot in range(0, auction.slots, 3)], axis=1)
     counts = board.counts(np.arange(board.steps + 1))
     increments = _increments(auction, values, counts)

@@ -116,8 +116,9 @@ def test_noise_that_is_drawn_beforehand(monkeypatch: pytest.MonkeyPatch, tests: 
     given = outcome.shares["bundle"].to_pylist()
     assert given == [noisy.decode(row, i, outcome.billboard)["bundle"] for i, row in enumerate(rows)]
     # The counts are the tree's, of the bids that everybody finds she made.
-    counter, noise = noisy.counter, Noise.simulated(2)
-    drawn = np.concatenate([counter.draw_block(noise, (6, min(5, noisy.slots - slot)), ("counts", r, slot))
+    counter = noisy.counter
+    session = counter.open(Noise.simulated(2))
+    drawn = np.concatenate([counter.draw_block(session, (6, min(5, noisy.slots - slot)), ("counts", r, slot))
                             for r in range(noisy.rounds) for slot in range(0, noisy.slots, 5)], axis=1)
     board = outcome.billboard
     assert np.array_equal(counter.count(_increments(noisy, rows, board).T, drawn),

@@ -17,6 +17,7 @@ from cases import fast
 from confide.audit import Verdict, statistical_audit
 from confide.campaign.campaign import Campaign
 from confide.contract import kind
+from confide.contract.metered import Overspent
 from confide.privacy import Noise, PureDP
 from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, plan, records
 from confide.regression import audit as attack
@@ -161,15 +162,21 @@ def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch)
 def test_broken_noise_of_the_estimates_is_flagged(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = output_perturbation.perturbed_ridge
 
-    def broken(setting: Setting, sums: Any, ridge: float, epsilon: float, noise: Noise, stream: Any) -> np.ndarray:
+    def broken(
+        setting: Setting, sums: Any, ridge: float, epsilon: float, noise: Noise, stream: Any, **charged: Any
+    ) -> np.ndarray:
         if what == "none":
             return np.array([float(t) for t in output_perturbation.certified_ridge(sums, ridge, setting.ball, 1e-9)])
         if what == "a hundredth":
-            return sound(setting, sums, ridge, epsilon * 100, noise, stream)
+            return sound(setting, sums, ridge, epsilon * 100, noise, stream, **charged)
         return sound(setting, sums, ridge, epsilon, Noise.simulated(3), ("x",))
 
     monkeypatch.setattr(algorithm, "perturbed_ridge", broken)
     monkeypatch.setattr(output_perturbation, "perturbed_ridge", broken)
+    if what == "a hundredth":  # the meter stops it before it is measured
+        with pytest.raises(Overspent):
+            _flagged(_mechanism())
+        return
     assert _flagged(_mechanism())
 
 

@@ -26,6 +26,7 @@ from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
 from confide.acquisition.release.lattice import (
+    ONE_RECORD,
     LatticeContract,
     LatticeContracts,
     integer_contracts,
@@ -39,8 +40,10 @@ from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.privacy.events import ZCDPEvent
+from confide.privacy.meter import Line, OnDevices
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.additive import add_missing_noise
 
 __all__ = ["Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"]
 
@@ -326,7 +329,10 @@ class TwoPartMechanism(Mechanism):
     def events(self) -> tuple[ZCDPEvent, ...]:
         """One record of each person, at the largest local loss that any reports can lead to."""
         return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Unit.RECORD_REPLACED,
-                          label="one record"),)
+                          label=ONE_RECORD),)
+
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(OnDevices(name=ONE_RECORD, event=event) for event in self.events())
 
     def concentrated(self, epsilon: float) -> float:
         """rho of a loss of this order, rounded up: alpha rho is at least epsilon."""
@@ -444,7 +450,7 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("data", "is not of one round of contracts")
         absent = covering_sigma(variance - present)
         if absent and steps:
-            total += int(source.discrete_gaussian(absent, 1, stream="absentees")[0])
+            total = add_missing_noise(source, total, absent)
         if not steps:
             total = 0
         board = MeanBillboard(total=total, steps=steps)

@@ -25,6 +25,7 @@ from confide.privacy.accounting import written
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.meter import Bundle, Line, WithoutDraw, lines_of
 
 __all__ = ["Market", "Neighbours", "Overflow", "down"]
 
@@ -171,6 +172,18 @@ class Market(Mechanism):
         if self.on_overflow == "truncate" and self._spent():
             return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.unit, label="allocation"),)
         return self._spent()
+
+    def lines(self) -> tuple[Line, ...]:
+        parts = self._drawn()
+        if self.on_overflow == "truncate" and parts:
+            return (Bundle(name="allocation", event=self.events()[0], parts=(
+                *parts, WithoutDraw(name="truncation", delta=self.overflow_delta)),
+                proof="truncated and whole allocations agree but with probability gamma"),)
+        return parts
+
+    def _drawn(self) -> tuple[Line, ...]:
+        """What the releases of a run spend, as lines; `_spent` has their events."""
+        return lines_of(self._spent())
 
     def _spent(self) -> tuple[Event, ...]:
         """What the releases of a run spend, each alone."""

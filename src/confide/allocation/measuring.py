@@ -16,6 +16,7 @@ from confide.contract.guarantees import Unit
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent, ZCDPEvent
 from confide.privacy.noise import Noise, Stream
+from confide.privacy.primitives.additive import add_discrete_gaussian, add_discrete_laplace
 
 __all__ = ["Law", "Measure"]
 
@@ -78,8 +79,10 @@ class Measure:
             stream: name of the draw.
         """
         if self.law == "laplace":
-            return noise.discrete_laplace(self.scale, true.shape, stream=stream, center=true)
-        return noise.discrete_gaussian(self.scale, true.shape, stream=stream, center=true)
+            return add_discrete_laplace(noise, true, noise_scale=self.scale, l1_sensitivity=self.distance,
+                                        stream=stream, line=self.label)
+        return add_discrete_gaussian(noise, true, noise_std=self.scale, l2_sensitivity_squared=self.squared,
+                                     stream=stream, line=self.label)
 
     def reach(self, failure: float, terms: int = 1) -> int:
         """What a sum of so many noises is above with this probability at most; so it is for below its negative.

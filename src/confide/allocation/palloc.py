@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.halting import Halting
+from confide.allocation.ascending.halting import Halting, HaltingTest
 from confide.allocation.ascending.mechanism import Ascending
+from confide.allocation.ascending.running import COUNTS, Running
 from confide.allocation.billboards import Billboard
 from confide.allocation.bundles.auction import favourite_bundles, start_bundles, still_wanting
 from confide.allocation.bundles.bidders import BundleClass, Population
@@ -36,8 +37,11 @@ from confide.contract.unusable import unusable_in
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.sessions import NoiseSession, open_session
 
 __all__ = ["PAlloc"]
+
+_REPORTS = "report"  # part of the joint session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +191,24 @@ class PAlloc(Ascending):
         return BundleCertificatePlan(supply=self.copies, gamma=self.gamma,
                                      measure=self.measure("certificate", self.certify_with, *BUNDLES_CERTIFIED))
 
+    @property
+    def _joint(self) -> bool:
+        """Whether one session pays for the counters of bids and for that of the reports."""
+        return self.reports_are_free and self.halting_plan.counter is not None
+
+    def _joint_session(self, noise: Noise) -> NoiseSession:
+        """The reports cost nothing beside the bids where a block of theirs has the noise of all of its levels."""
+        bids, reports = self.counter, self.halting_plan.counter
+        free = reports is not None and Fraction(reports.scale) >= reports.levels * Fraction(bids.scale)
+        cost = bids.cost if free or reports is None else bids.cost + reports.cost
+        parts = {"block": bids.part} | ({} if reports is None else {_REPORTS: reports.part})
+        return open_session(noise, cost, parts, stream=COUNTS, line=COUNTS)
+
+    def _halting_test(self, auction: Running, noise: Noise) -> HaltingTest:
+        if self._joint:
+            return self.halting_plan.start_within(auction.session, _REPORTS)
+        return super()._halting_test(auction, noise)
+
     def _halting_events(self) -> tuple[Event, ...]:
         return () if self.reports_are_free else super()._halting_events()
 
@@ -220,7 +242,8 @@ class PAlloc(Ascending):
     def _auction(
         self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise)
+        auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise,
+                                session=self._joint_session(source) if self._joint else None)
         reports = self._play(auction, source, progress)
         held, seen = auction.units()
         goods = np.maximum(held, 0)

@@ -54,6 +54,9 @@ class PriceRelease(Mechanism):
     def events(self) -> Sequence[Spend]:
         return self.auction.events()
 
+    def lines(self) -> Sequence[Any]:
+        return self.auction.lines()
+
     def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
         found = self.auction.run(data, noise)
         diagnostics = found.diagnostics if isinstance(found, SimulatedOutcome) else None

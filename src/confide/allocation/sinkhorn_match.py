@@ -41,10 +41,12 @@ from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.additive import add_discrete_laplace
 
 __all__ = ["ScalingBillboard", "SinkhornMatch"]
 
 _MOST_ROUNDS = 1000
+_DEMANDS, _CLEARING = "soft demands", "clearing"  # lines of the charge
 _COLDEST = 2.0**-20
 
 
@@ -205,10 +207,14 @@ class SinkhornMatch(OneGood):
         """
         return float_up(self.distance / budget)
 
+    @property
+    def _clearing_scale(self) -> float:
+        return self.scale(written(self.part_down(self.clear)))
+
     def _spent(self) -> tuple[Event, ...]:
         if self.plentiful:
             return ()
-        spent = [(self._demands_cost, "soft demands"), (self.part_down(self.clear), "clearing")]
+        spent = [(self._demands_cost, _DEMANDS), (self.part_down(self.clear), _CLEARING)]
         if self.certificate_plan is not None:
             spent.append((self.certificate_plan.measure.cost, "certificate"))
         return tuple(PureEvent(epsilon=epsilon, neighbours=self.unit, label=label) for epsilon, label in spent)
@@ -253,7 +259,7 @@ class SinkhornMatch(OneGood):
         Args:
             asked: (k,) as released.
         """
-        return rates(asked, self.copies, self.scale(self.part(self.clear)), self.gamma / self.goods)
+        return rates(asked, self.copies, self._clearing_scale, self.gamma / self.goods)
 
     # ---- the run
 
@@ -269,15 +275,18 @@ class SinkhornMatch(OneGood):
         lean = Leanings.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
             true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
-            demands.append(source.discrete_laplace(self.scale(budget / WHOLE), self.goods, stream=("demand", r),
-                                                   center=true))
+            # What a neighbour step moves by `distance` in units of one person is moved by WHOLE times that in parts.
+            demands.append(add_discrete_laplace(
+                source, true, noise_scale=self.scale(budget / WHOLE), l1_sensitivity=self.distance * WHOLE,
+                stream=("demand", r), line=_DEMANDS))
             paths.append(self.moved(paths[-1], demands[-1], r))
             if progress is not None:
                 progress(r + 1, self.rounds)
         prices = prices_of(paths[-1])
         wanted = self._worth_it(values, prices, best_goods(values, prices, lean))
-        asked = source.discrete_laplace(self.scale(self.part(self.clear)), self.goods, stream="asked",
-                                        center=np.bincount(wanted[wanted >= 0], minlength=self.goods))
+        asked = add_discrete_laplace(
+            source, np.bincount(wanted[wanted >= 0], minlength=self.goods), line=_CLEARING, stream="asked",
+            noise_scale=self._clearing_scale, l1_sensitivity=self.distance)
         share = self.rates(asked)
         held = np.where((wanted >= 0) & (coins(seed, self.people) < share[np.maximum(wanted, 0)]), wanted, -1)
         held, cutoffs = self.without_overflow(held)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from confide.audit.planted import DampedNoise
 from confide.privacy.noise import Noise
-from confide.privacy.noise.arguments import Stream, StreamName, as_stream
+from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DeviceNoise"]
 
@@ -32,8 +32,8 @@ class DeviceNoise(DampedNoise):
         super().__init__(source, 1.0)
         self._device = device
 
-    def _claim(self, stream: Stream) -> StreamName:
-        return super()._claim(("device", self._device, *as_stream(stream)))
+    def _named(self, stream: StreamName) -> StreamName:
+        return ("device", self._device, *stream)
 
     def _channel(
         self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -44,8 +46,35 @@ class Spend(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+def _metered(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A run whose draws are paid for on the lines of the mechanism's own charge."""
+
+    @wraps(run)
+    def metered(self: Mechanism, data: Any, noise: Any, *rest: Any, **more: Any) -> Any:
+        metering = getattr(noise, "metering", None)  # what is no noise, the run itself refuses
+        with nullcontext() if metering is None else metering(self):
+            return run(self, data, noise, *rest, **more)
+
+    return metered
+
+
+def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
+    """A submission whose draws are paid for by what one device may spend."""
+
+    @wraps(submit)
+    def metered(self: Mechanism, private: Any, offer: Any = None, noise: Any = None) -> Any:
+        metering = getattr(noise, "metering", None)
+        with nullcontext() if metering is None else metering(self, device=True):
+            return submit(self, private, offer, noise)
+
+    return metered
+
+
 class Mechanism(ABC):
     """Base of all mechanisms. Subclasses are frozen, keyword-only dataclasses of public parameters only.
+
+    What a run draws is metered: each draw of a primitive (`confide.privacy.primitives`) is paid for on a line of
+    `lines` before it is made, and one that exceeds its line raises.
 
     `run`'s shares equal n separate calls of `decode`, each of one record, its public position and the billboard: the
     billboard lemma of joint differential privacy, made structural.
@@ -54,6 +83,12 @@ class Mechanism(ABC):
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one record"),)
     share_depends_on: ClassVar[str] = "one's own record and the public billboard"
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name, wrap in (("run", _metered), ("submit", _metered_on_a_device)):
+            if name in vars(cls):
+                setattr(cls, name, wrap(vars(cls)[name]))
+
     @abstractmethod
     def guarantees(self) -> Guarantees:
         """Every promise, from public parameters alone."""
@@ -61,6 +96,13 @@ class Mechanism(ABC):
     @abstractmethod
     def events(self) -> Sequence[Spend]:
         """What a run spends; charged before the data is touched."""
+
+    def lines(self) -> Sequence[Any]:
+        """The events of `events` as named lines of a charge (`confide.privacy.meter`).
+
+        If it is left out: an allowance for each event, or a fixed list where an event is repeated, named by its label.
+        """
+        return ()
 
     @abstractmethod
     def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
@@ -92,6 +134,13 @@ class Mechanism(ABC):
             InvalidInput: it belongs to other parameters, or contradicts itself.
         """
         return
+
+    def drawn(self, billboard: Billboard) -> Iterable[tuple[str, Any, int]]:
+        """What a billboard shows to have been drawn: (line of the charge, cost of one draw, number of draws).
+
+        Whoever verifies a pack adds it up again. Left out where all draws follow from the parameters.
+        """
+        return ()
 
     def hidden_streams(self) -> Mapping[str, Any]:
         """First words of streams -> what alone is published of their noisy answers: "noisy max" of one vector each the
@@ -130,6 +179,7 @@ class Mechanism(ABC):
         saved or published (`confide.contract.outcome.check_release`).
         """
         release = noise.release_safe and not getattr(noise, "audited", False)
+        meter = getattr(noise, "meter", None)
         common: dict[str, Any] = {
             "mechanism": self,
             "billboard": billboard,
@@ -137,6 +187,7 @@ class Mechanism(ABC):
             "guarantees": self.guarantees(),
             "provenance": Provenance.here(noise.kind if release or not noise.release_safe else "replayed"),
             "certificate": certificate,
+            "meter": None if meter is None else meter.record(),
         }
         if release:
             found = Outcome(**common)

@@ -21,6 +21,7 @@ from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
+from confide.contract.metered import Metered
 from confide.contract.veiled import is_veiled
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class _Public:
     guarantees: Guarantees
     provenance: Provenance
     certificate: Certificate | None = None
+    meter: Metered | None = None
 
     release_safe: ClassVar[bool]
 
@@ -134,6 +136,8 @@ class _Public:
             "guarantees": self.guarantees.to_dict(),
             "provenance": encode(self.provenance, columns),
         }
+        if self.meter is not None:  # packs of before the meter have none
+            manifest["meter"] = encode(self.meter, columns)
         # Guarantees carry display values (numbers that may be nan): make them canonical too.
         manifest["guarantees"] = [encode(g, columns) for g in manifest["guarantees"]]
         return manifest, columns
@@ -172,7 +176,7 @@ class _AnyOutcome(_Public):
     def published(self) -> PublicOutcome:
         """The same without the shares: all that tables, pages and whatever else anyone may see are made from."""
         return PublicOutcome(mechanism=self.mechanism, billboard=self.billboard, guarantees=self.guarantees,
-                             provenance=self.provenance, certificate=self.certificate)
+                             provenance=self.provenance, certificate=self.certificate, meter=self.meter)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).

@@ -27,6 +27,7 @@ from confide.contract.files import (
 )
 from confide.contract.kinds import types_of
 from confide.contract.mechanism import Mechanism
+from confide.contract.metered import Metered, MeteredLine
 from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
 
 __all__ = ["public_parts", "read_public", "read_shares", "rebuild", "write"]
@@ -39,6 +40,10 @@ _PARTS: dict[str, tuple[type, ...]] = {
     "mechanism": (Mechanism,), "billboard": (Billboard,), "certificate": (Certificate, type(None)),
     "provenance": (Provenance,),
 }
+
+
+_LATER: dict[str, tuple[type, ...]] = {"meter": (Metered, type(None))}
+"""Parts that older outcomes do not have."""
 
 
 def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], shares: pa.Table) -> None:
@@ -102,9 +107,9 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
     mechanism = manifest["mechanism"]
     if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
         raise InvalidInput("mechanism", "names no type")
-    known = {**types_of(mechanism["type"]), "Provenance": Provenance}
-    parts = {key: decode(manifest[key], known, columns) for key in _PARTS}
-    for key, kinds in _PARTS.items():
+    known = {**types_of(mechanism["type"]), **{kind.__name__: kind for kind in (Provenance, Metered, MeteredLine)}}
+    parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
+    for key, kinds in (_PARTS | _LATER).items():
         if not isinstance(parts[key], kinds):
             raise InvalidInput(key, f"{type(parts[key]).__name__} is no {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:

@@ -27,12 +27,14 @@ from confide.market.costs import CustomCost
 from confide.market.paid import Paid
 from confide.market.strategies import NONE, as_reports
 from confide.privacy.events import PureEvent
+from confide.privacy.meter import Line, OnDevices
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
 
 __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
+_REPORT = "one report"  # the line of the charge that a device spends
 _LARGEST = 2**62  # coins of one payment
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
 
@@ -166,7 +168,10 @@ class BitCollection(Mechanism):
         if math.isinf(level):
             raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
                                 "give a ceiling")
-        return (PureEvent(epsilon=level, neighbours=Unit.BIT, label="one report"),)
+        return (PureEvent(epsilon=level, neighbours=Unit.BIT, label=_REPORT),)
+
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(OnDevices(name=_REPORT, event=event) for event in self.events())
 
     @property
     def coin(self) -> float:
@@ -219,7 +224,7 @@ class BitCollection(Mechanism):
             return NONE
         if isinstance(bit, bool) or bit not in (0, 1):  # never says which
             raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")
-        return int(randomized_response([int(bit)], level, as_noise(noise), stream="report")[0])
+        return int(randomized_response([int(bit)], level, as_noise(noise), stream="report", line=_REPORT)[0])
 
     # ---- the operator's side
 

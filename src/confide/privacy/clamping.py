@@ -23,7 +23,7 @@ from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import Integers, as_integers, as_shape
 from confide.privacy.noise.balls import precision
-from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.additive import add_discrete_laplace
 
 __all__ = ["added_delta", "clamped_discrete_laplace", "clamping_bound", "clamping_delta", "tail_probability"]
 
@@ -33,7 +33,7 @@ _FAR = 2**62  # noise of any admissible scale stays below
 
 def clamped_discrete_laplace(
     scale: float | Fraction, bound: int, size: int | tuple[int, ...], noise: Noise, *, stream: Stream,
-    center: Integers | None = None,
+    center: Integers | None = None, l1_sensitivity: int = 0, line: str | None = None,
 ) -> NDArray[np.int64]:
     """center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
 
@@ -44,6 +44,8 @@ def clamped_discrete_laplace(
         noise: where randomness comes from.
         stream: the draw's name.
         center: whole numbers in that shape; zeros if left out. Beyond 2^62 they count as 2^62.
+        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        line: of the run's charge that pays for the noise; the clamp's delta is a cost without a draw.
 
     Example:
         >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()
@@ -54,7 +56,8 @@ def clamped_discrete_laplace(
         raise InvalidInput("bound", f"{reach} is too large", "must be at most 2^62")
     numbers = [min(max(c, -_FAR), _FAR) for c in as_integers(center, shape) or [0] * math.prod(shape)]
     middle = np.array(numbers, dtype=object).reshape(shape)
-    noisy = as_noise(noise).discrete_laplace(scale, shape, stream=stream, center=middle)
+    noisy = add_discrete_laplace(noise, middle, noise_scale=scale, l1_sensitivity=l1_sensitivity, stream=stream,
+                                 line=line)
     held = [min(max(value, c - reach), c + reach) for value, c in zip(noisy.flat, numbers, strict=True)]
     return np.array(held, dtype=np.int64).reshape(shape)
 

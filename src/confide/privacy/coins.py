@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import public_bytes
 
 __all__ = ["COINS", "coin_of", "coins", "draw_seed", "is_seed", "key_of"]
 
@@ -32,9 +33,7 @@ def draw_seed(noise: Noise, stream: str = "coins") -> str:
         noise: where they come from.
         stream: name of the draw.
     """
-    alike = np.ones((1, 256), dtype=np.int64)
-    drawn = noise.channel(alike, np.zeros(_BYTES, dtype=np.int64), stream=stream)
-    return bytes(drawn.astype(np.uint8)).hex()
+    return public_bytes(noise, _BYTES, stream=stream).hex()
 
 
 def is_seed(seed: object) -> bool:

@@ -22,6 +22,7 @@ __all__ = [
     "PureEvent",
     "RandomizedResponseEvent",
     "Repeated",
+    "UnprotectedEvent",
     "ZCDPEvent",
     "flatten",
 ]
@@ -130,6 +131,11 @@ class GDPEvent(Event):
     def __post_init__(self) -> None:
         super().__post_init__()
         non_negative("mu", self.mu)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnprotectedEvent(Event):
+    """A release without any privacy: every ledger and accountant declines it."""
 
 
 @dataclass(frozen=True, kw_only=True)

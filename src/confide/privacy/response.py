@@ -20,7 +20,7 @@ from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.noise.balls import precision
-from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.choosing import draw_through
 from confide.privacy.shares import decoded
 
 __all__ = ["ResponseTable", "estimated_shares", "randomized_response", "response_table"]
@@ -108,7 +108,7 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
 
 
 def randomized_response(
-    values: ArrayLike, epsilon: float, noise: Noise, *, stream: Stream, categories: int = 2
+    values: ArrayLike, epsilon: float, noise: Noise, *, stream: Stream, categories: int = 2, line: str | None = None,
 ) -> NDArray[np.int64]:
     """One randomised report for each private value, independently.
 
@@ -118,6 +118,7 @@ def randomized_response(
         noise: where randomness comes from.
         stream: the draw's name.
         categories: k >= 2.
+        line: of the run's charge, or of the device's, that pays for the reports of different people.
 
     Returns:
         (n,) reports in 0..k-1: the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by at most
@@ -134,7 +135,8 @@ def randomized_response(
     """
     table = response_table(epsilon, categories).weights
     answers = as_inputs(values, categories, field="values", kind=f"answer with categories={categories}")
-    return as_noise(noise).channel(table, answers, stream=stream)
+    exact = min(written(epsilon), Fraction(epsilon))  # of `response_table`, which exceeds neither
+    return draw_through(noise, table, answers, epsilon=exact, stream=stream, line=line)
 
 
 def estimated_shares(

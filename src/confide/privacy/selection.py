@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import float_up, written
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, Stream
-from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.choices import relative_weights
+from confide.privacy.primitives.choosing import draw_by_logits
+from confide.privacy.primitives.spending import pay
 
 __all__ = [
     "exponential_law",
@@ -37,7 +39,7 @@ _TAIL = 750.0  # scales beyond which discrete Laplace noise has no mass in doubl
 
 def exponential_mechanism(
     scores: ArrayLike, epsilon: float, sensitivity: float, noise: Noise, *, stream: Stream, size: int = 1,
-    monotone: bool = False,
+    monotone: bool = False, line: str | None = None,
 ) -> NDArray[np.int64]:
     """Positions r with probability in proportion to exp(epsilon score_r / (2 sensitivity)), `size` times.
 
@@ -53,12 +55,14 @@ def exponential_mechanism(
         size: independent draws from the same scores.
         monotone: a neighbour step moves all scores in one direction (counts under adding or removing a record). Then
             the exponent is epsilon score / sensitivity, twice as sharp for the same promise.
+        line: of the run's charge that pays.
 
     Returns:
         (size,) positions.
 
     Raises:
         InvalidInput: scores that are not finite, no items, or a parameter out of range.
+        Overspent: the line does not pay for so many draws.
 
     Source: McSherry and Talwar 2007; range and zCDP: spec query_release A2 and A3.
 
@@ -67,7 +71,8 @@ def exponential_mechanism(
         >>> int(exponential_mechanism(counts, 1.0, 1.0, Noise.simulated(1), stream="winner")[0])
         0
     """
-    return as_noise(noise).selection(_logits(scores, epsilon, sensitivity, monotone=monotone), size, stream=stream)
+    logits = _logits(scores, epsilon, sensitivity, monotone=monotone)
+    return draw_by_logits(noise, logits, bounded_range=written(epsilon), count=size, stream=stream, line=line)
 
 
 def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: bool) -> NDArray[np.float64]:
@@ -154,7 +159,8 @@ def _whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
 
 
 def report_noisy_max(
-    scores: ArrayLike, epsilon: float, sensitivity: int, noise: Noise, *, stream: Stream, monotone: bool = False
+    scores: ArrayLike, epsilon: float, sensitivity: int, noise: Noise, *, stream: Stream, monotone: bool = False,
+    line: str | None = None,
 ) -> int:
     """The position of the largest score plus discrete Laplace noise of scale 2 sensitivity / epsilon.
 
@@ -169,12 +175,14 @@ def report_noisy_max(
         noise: where randomness comes from.
         stream: the draw's name.
         monotone: a neighbour step moves all scores in one direction; then the scale is sensitivity / epsilon.
+        line: of the run's charge that pays.
 
     Returns:
         The position. The noisy scores are not released.
 
     Raises:
         InvalidInput: scores that are not whole numbers, no items, or a parameter out of range.
+        Overspent: the line does not pay for it.
 
     Source: Dwork and Roth 2014, Claim 3.9; its proof holds word by word on the integers (spec query_release A3).
 
@@ -184,7 +192,9 @@ def report_noisy_max(
     """
     values = _whole_scores(scores)
     scale = _noise_scale(epsilon, sensitivity, monotone=monotone)
-    return int(np.argmax(as_noise(noise).discrete_laplace(scale, values.shape, stream=stream, center=values)))
+    move = (1 if monotone else 2) * sensitivity
+    source = pay(noise, DrawCost.laplace(Fraction(move) / Fraction(scale)), stream=stream, line=line)
+    return int(np.argmax(source.discrete_laplace(scale, values.shape, stream=stream, center=values)))
 
 
 def noisy_max_law(

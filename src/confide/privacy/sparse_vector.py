@@ -23,10 +23,11 @@ from confide.privacy.accounting import float_up, written
 from confide.privacy.clamping import added_delta, tail_probability
 from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_exact, as_grid, as_stream
-from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.sessions import Part, SessionLaw, open_session
 
 __all__ = ["ArmedSparseVector", "SparseVector"]
 
@@ -221,24 +222,34 @@ class SparseVector:
 
     # ---- the run
 
-    def arm(self, noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0) -> ArmedSparseVector:
+    @property
+    def cost(self) -> DrawCost:
+        """What one arming costs, exactly, by the scales that are drawn; without the delta of its clamps."""
+        step = self._delta if self.monotone else 2 * self._delta
+        return DrawCost.laplace(self._delta / Fraction(self.threshold_scale) + step / Fraction(self.query_scale))
+
+    def arm(
+        self, noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0, line: str | None = None
+    ) -> ArmedSparseVector:
         """Draw the threshold's noise and wait for answers.
 
         Args:
             noise: where it comes from.
             stream: name of the draws.
-            arming: which one, below `armings`. One `noise` arms it once in each stream; that every arming is paid is
-                the caller's duty, by `events`.
+            arming: which one, below `armings`. One `noise` arms it once in each stream.
+            line: of the run's charge that pays for an arming.
 
         Raises:
-            Refused: more armings than were paid for.
+            Refused: more armings than were declared.
+            Overspent: the line does not pay for another arming.
         """
         if whole("arming", arming) >= self.armings:
             raise Refused(f"arming {arming} is not paid for", f"{self.armings} were declared")
-        return ArmedSparseVector(self, noise, (*as_stream(stream), arming))
+        return ArmedSparseVector(self, noise, (*as_stream(stream), arming), line)
 
     def run(
-        self, answers: Iterable[float], noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0
+        self, answers: Iterable[float], noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0,
+        line: str | None = None,
     ) -> int | None:
         """Ask answers in order until TOP.
 
@@ -247,11 +258,12 @@ class SparseVector:
             noise: where the noise comes from.
             stream: name of the draws.
             arming: which one, below `armings`.
+            line: of the run's charge that pays.
 
         Returns:
             The index of the answer that was TOP; None where all were BOT.
         """
-        armed = self.arm(noise, stream, arming=arming)
+        armed = self.arm(noise, stream, arming=arming, line=line)
         return next((index for index, answer in enumerate(answers) if armed.ask(answer)), None)
 
     def halted(self, answers: ArrayLike, threshold_noise: ArrayLike, query_noise: ArrayLike) -> NDArray[np.int64]:
@@ -376,15 +388,20 @@ class ArmedSparseVector:
         mechanism: its public parameters.
         noise: where the draws come from.
         stream: their name.
+        line: of the run's charge that pays.
     """
 
-    def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName) -> None:
+    def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName, line: str | None = None) -> None:
         self._mechanism = mechanism
-        self._noise = as_noise(noise)
+        law: SessionLaw = "discrete_laplace" if mechanism.lattice else "laplace"
+        self._session = open_session(noise, mechanism.cost, {
+            "threshold": Part(law, mechanism.threshold_scale, 1, mechanism.grid),
+            "answer": Part(law, mechanism.query_scale, mechanism.queries, mechanism.grid),
+        }, stream=stream, line=line)
         self._stream = stream
         self._asked = 0
         self._halted = False
-        self._level = self._noisy(mechanism.threshold, 0, mechanism.threshold_scale, (*stream, "threshold"))
+        self._level = self._noisy(mechanism.threshold, 0, "threshold", (*stream, "threshold"))
 
     def __repr__(self) -> str:
         state = "halted" if self._halted else "armed"
@@ -415,12 +432,12 @@ class ArmedSparseVector:
         if most is not None and self._asked >= most:
             raise Refused(f"{most} answers were declared for one arming", "declare more queries, or arm it again")
         name = (*self._stream, "answer", self._asked)
-        noisy = self._noisy(answer, 1, self._mechanism.query_scale, name)
+        noisy = self._noisy(answer, 1, "answer", name)
         self._asked += 1
         self._halted = bool(noisy > self._level)
         return self._halted
 
-    def _noisy(self, value: object, which: int, scale: float, stream: StreamName) -> float | Fraction:
+    def _noisy(self, value: object, which: int, part: str, stream: StreamName) -> float | Fraction:
         """A value with its noise; values are cut to the range of the type first, which moves no two further apart."""
         mechanism = self._mechanism
         largest = mechanism._largest
@@ -430,11 +447,11 @@ class ArmedSparseVector:
                 raise InvalidInput("answer", "is not a whole number", "the discrete law takes integers")
             count = min(max(int(value), -_INTEGERS), _INTEGERS)
             center: float | Fraction = count
-            noisy = int(self._noise.discrete_laplace(scale, 1, stream=stream, center=[count])[0])
+            noisy = int(self._session.draw(part, 1, stream=stream, center=[count])[0])
         else:
             exact = Fraction(min(max(_number("answer", value), -largest), largest))
             center = exact
-            noisy = float(self._noise.laplace(scale, 1, stream=stream, center=[exact], grid=mechanism.grid)[0])
+            noisy = float(self._session.draw(part, 1, stream=stream, center=[exact])[0])
         if mechanism.clamp is not None:
             bound = Fraction(mechanism.clamp[which])
             noisy = min(max(noisy, center - bound), center + bound)

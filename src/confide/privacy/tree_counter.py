@@ -22,10 +22,11 @@ from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written, written_up
 from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ZCDP, PureDP
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_stream
-from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.sessions import NoiseSession, Part, open_session
 from confide.privacy.tree_blocks import finished_level, levels, mean_terms, terms
 from confide.privacy.tree_bounds import (
     best_arity,
@@ -247,6 +248,18 @@ class TreeCounter:
             case GDP(mu=mu):
                 return (GDPEvent(mu=mu, neighbours=neighbours, label="tree counter"),)
 
+    @property
+    def cost(self) -> DrawCost:
+        """What all releases together cost, exactly, by the scale that is drawn."""
+        scale = Fraction(self.scale)
+        match self.law:
+            case "laplace" | "discrete_laplace":
+                return DrawCost.laplace(self.reach / scale)
+            case "discrete_gaussian":
+                return DrawCost.concentrated(self.reach / (2 * scale**2))
+            case _:
+                return DrawCost.gaussian(self.reach / scale**2)
+
     def log_ratio(self, first: ArrayLike, second: ArrayLike, released: ArrayLike) -> float:
         """The exact log density ratio of one history of releases.
 
@@ -282,58 +295,88 @@ class TreeCounter:
 
     # ---- runs
 
-    def start(self, noise: Noise, stream: Stream = "tree_counter") -> RunningCounter:
+    def open(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> NoiseSession:
+        """Pay for a run, whose noise is then drawn block by block by `draw_block`.
+
+        Args:
+            noise: where it comes from.
+            stream: first words of the draws' names.
+            line: of the run's charge that pays.
+
+        Raises:
+            Overspent: the line does not pay for a run of this counter, or for another one.
+        """
+        return open_session(noise, self.cost, {"block": self.part}, stream=stream, line=line)
+
+    @property
+    def part(self) -> Part:
+        """What a run draws."""
+        return Part(self.law, self.scale, self.counters * self.horizon, _GRID)
+
+    def start(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> RunningCounter:
         """A run that is fed step by step.
 
         Args:
             noise: where the noise comes from. Each step asks it for k draws around the true block sums, so that an
                 audit can walk a neighbour along the same history.
             stream: name of the draws; the step's number is appended.
-        """
-        return RunningCounter(self, noise, as_stream(stream))
+            line: of the run's charge that pays.
 
-    def draw(self, noise: Noise, stream: Stream = "tree_counter") -> _Integers:
+        Raises:
+            Overspent: the line does not pay for a run of this counter, or for another one.
+        """
+        return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
+
+    def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
+        """A run whose noise another session pays for, together with its own.
+
+        Args:
+            session: which declared `part` with what this counter draws.
+            part: its name there.
+            stream: name of the draws; the step's number is appended.
+        """
+        return RunningCounter(self, session, as_stream(stream), part)
+
+    def draw(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> _Integers:
         """All the noise of a run at once, in units, for `count` or a compiled loop: a few large draws.
 
         Args:
             noise: where it comes from.
             stream: name of the draws.
+            line: of the run's charge that pays.
 
         Returns:
             Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at t.
         """
-        return np.concatenate(list(self._blocks(noise, as_stream(stream))), axis=1)
+        return np.concatenate(list(self._blocks(self.open(noise, stream, line=line), as_stream(stream))), axis=1)
 
-    def draw_block(self, noise: Noise, size: tuple[int, int], stream: Stream) -> _Integers:
+    def draw_block(self, session: NoiseSession, size: tuple[int, int], stream: Stream) -> _Integers:
         """Some of the noise of a run, in units.
 
         Args:
-            noise: where it comes from.
+            session: of `open`.
             size: (k, steps).
             stream: name of the draw.
         """
-        return self._draw(noise, size, as_stream(stream), None)
+        return self._draw(session, size, as_stream(stream), None)
 
-    def _blocks(self, noise: Noise, stream: StreamName) -> Iterator[_Integers]:
+    def _blocks(self, session: NoiseSession, stream: StreamName) -> Iterator[_Integers]:
         steps = max(1, _BLOCK // self.counters)
         for number, at in enumerate(range(0, self.horizon, steps)):
             size = (self.counters, min(steps, self.horizon - at))
-            yield self._draw(noise, size, (*stream, "block", number), None)
+            yield self._draw(session, size, (*stream, "block", number), None)
 
     def _draw(
-        self, noise: Noise, size: tuple[int, ...], stream: StreamName, center: _Integers | None
+        self, session: NoiseSession, size: tuple[int, ...], stream: StreamName, center: _Integers | None,
+        part: str = "block",
     ) -> _Integers:
         """Noise added to a center, in units."""
-        match self.law:
-            case "discrete_laplace":
-                return noise.discrete_laplace(self.scale, size, stream=stream, center=center)
-            case "discrete_gaussian":
-                return noise.discrete_gaussian(self.scale, size, stream=stream, center=center)
-            case "laplace":
-                drawn = noise.laplace(self.scale, size, stream=stream, center=_reals(center), grid=_GRID)
-            case _:
-                drawn = noise.gaussian(self.scale, size, stream=stream, center=_reals(center), grid=_GRID)
-        return np.ldexp(drawn, _GRID).astype(np.int64)
+        if self.lattice:
+            units: _Integers = session.draw(part, size, stream=stream, center=center)
+            return units
+        drawn = session.draw(part, size, stream=stream, center=_reals(center))
+        scaled: _Integers = np.ldexp(drawn, _GRID).astype(np.int64)
+        return scaled
 
     def count(self, streams: ArrayLike, noise: ArrayLike) -> _Integers:
         """All published counts, with noise that is given.
@@ -483,13 +526,16 @@ class RunningCounter:
 
     Args:
         counter: its public parameters.
-        noise: where the noise comes from.
+        session: where the noise comes from.
         stream: name of the draws.
+        part: of the session, that pays for them.
     """
 
-    def __init__(self, counter: TreeCounter, noise: Noise, stream: StreamName) -> None:
+    def __init__(
+        self, counter: TreeCounter, session: NoiseSession, stream: StreamName, part: str = "block"
+    ) -> None:
         self._counter = counter
-        self._noise = as_noise(noise)
+        self._session, self._part = session, part
         self._stream = stream
         self._step = 0
         state = (counter.counters, counter.levels)
@@ -533,7 +579,8 @@ class RunningCounter:
         finished = arrived + self._sums[:, :level].sum(axis=1)
         self._sums[:, :level] = 0
         self._sums[:, level] += finished
-        released = counter._draw(self._noise, (counter.counters,), (*self._stream, self._step), finished)
+        released = counter._draw(self._session, (counter.counters,), (*self._stream, self._step), finished,
+                                 self._part)
         self._noisy[:, :level] = 0
         self._noisy[:, level] += released
         raw = self._noisy[:, level:].sum(axis=1)

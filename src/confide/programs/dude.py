@@ -39,7 +39,7 @@ from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.program import Program, as_doubles
 from confide.programs.reading.slots import collected
-from confide.programs.schedule import Law, Schedule, event, squared_budget
+from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
 
 __all__ = ["Dude", "Progress", "Sharding"]
 
@@ -205,7 +205,7 @@ class Dude(Mechanism):
 
     def events(self) -> tuple[Event, ...]:
         """What a run spends: one Gaussian release for the whole path, and whatever else the mechanism releases."""
-        return (event(self.law, self.squared_budget * self.path_share, self.unit, "prices"),)
+        return (event(self.law, self.squared_budget * self.path_share, self.unit, PRICES),)
 
     @cached_property
     def regret(self) -> float:

@@ -42,12 +42,15 @@ from confide.numerics.compiled import kernel
 from confide.privacy.accounting import float_up
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event, PureEvent
+from confide.privacy.meter import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.sessions import Part, open_session
 from confide.programs.constants import Neighbours
 from confide.programs.grids import LOAD_UNIT
 
 __all__ = ["Flags", "flag_loss", "flag_split", "usual_batch"]
 
+_LINE = "flags"  # of the charge
 _QUERIES = 1 << 13  # of one row, at most, by default
 _CELLS = 1 << 20  # of noise that is drawn at once
 _MOST_STOPPED = 600.0  # e^epsilon is a double
@@ -296,6 +299,19 @@ class Flags:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
+    def line(self, unit: Unit) -> Line:
+        """The same as a line of a charge.
+
+        Args:
+            unit: what a neighbour step changes.
+        """
+        charged = self.event(unit)
+        if not self.stop_delta:
+            return Session(name=_LINE, event=charged)
+        noise = PureEvent(epsilon=self.epsilon, neighbours=unit, label=_LINE)
+        return Bundle(name="flags with stops", event=charged, proof="they agree with flags but for the stops' delta",
+                      parts=(Session(name=_LINE, event=noise), WithoutDraw(name="stops", delta=self.stop_delta)))
+
     # ---- the run
 
     def run(
@@ -312,13 +328,17 @@ class Flags:
         Returns:
             (k,) how many people had been counted when each flag rose, n where it never did; and (n,) who is served.
         """
-        levels = self.levels + noise.discrete_laplace(self.level_scale, self.rows, stream="level")
+        session = open_session(noise, DrawCost.laplace(self.loss), {
+            "level": Part("discrete_laplace", self.level_scale, self.rows),
+            "query": Part("discrete_laplace", self.query_scale, self.queries * self.rows),
+        }, stream=_LINE, line=_LINE)
+        levels = self.levels + session.draw("level", self.rows, stream="level")
         counted, raised = np.zeros(self.rows, np.int64), np.full(self.rows, self.people, np.int64)
         served, stops = np.zeros(self.people, dtype=np.bool_), self.stops
         size, first = max(1, _CELLS // self.rows), 0
         for block, at in enumerate(range(0, self.queries, size)):
             shape = min(size, self.queries - at), self.rows
-            drawn = noise.discrete_laplace(self.query_scale, shape, stream=("query", block))
+            drawn = session.draw("query", shape, stream=("query", block))
             last = first + len(drawn) * self.batch
             _pass(starts, rows, loads, first, last, self.batch, drawn, levels, stops, counted, raised, served)
             first = last

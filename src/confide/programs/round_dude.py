@@ -25,6 +25,7 @@ from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.coins import draw_seed
 from confide.privacy.events import ApproxEvent, Event
+from confide.privacy.meter import Bundle, Line, lines_of
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -35,6 +36,7 @@ from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
 from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+from confide.programs.schedule import PRICES
 from confide.programs.whole_parts import WholeParts, delivered, share_of, share_table
 
 __all__ = ["RoundDude"]
@@ -127,8 +129,15 @@ class RoundDude(Dude):
             # Its own part of delta stands in the event: a ledger that turned it into an epsilon at the whole delta
             # would add the stops' delta on top.
             epsilon, delta = self._gaussian_part
-            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.unit, label="prices"),)
+            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.unit, label=PRICES),)
         return (*path, self.flags.event(self.unit))
+
+    def lines(self) -> tuple[Line, ...]:
+        path = lines_of(super().events())
+        if self.truncate:
+            path = (Bundle(name="prices, converted", event=self.events()[0], parts=path,
+                           proof="Gaussian noise at its own part of delta"),)
+        return (*path, self.flags.line(self.unit))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",

@@ -28,9 +28,13 @@ from confide.privacy.events import Event, GDPEvent, ZCDPEvent
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP, ZCDP
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.additive import add_discrete_gaussian, add_gaussian
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 
-__all__ = ["Law", "Schedule", "event", "noisy", "squared_budget", "total_variation"]
+__all__ = ["PRICES", "Law", "Schedule", "event", "noisy", "squared_budget", "total_variation"]
+
+PRICES = "prices"
+"""The line of the charge that pays for all rounds."""
 
 Law = Literal["gaussian", "discrete_gaussian"]
 _MOST_ROUNDS = 100_000
@@ -156,11 +160,13 @@ class Schedule:
             exact: (k,) supply less load, in units.
             t: the round, from 0.
         """
-        return noisy(noise, exact, self.deviation(t), self.law, ("slack", t))
+        return noisy(noise, exact, self.deviation(t), self.law, ("slack", t),
+                     squared_sensitivity=self.squared_sensitivity, line=PRICES)
 
 
 def noisy(
-    noise: Noise, exact: NDArray[np.int64], deviation: float, law: Law, stream: str | tuple[str, int]
+    noise: Noise, exact: NDArray[np.int64], deviation: float, law: Law, stream: str | tuple[str, int], *,
+    squared_sensitivity: Fraction, line: str,
 ) -> NDArray[np.int64]:
     """Numbers on the grid of loads with Gaussian noise on that grid.
 
@@ -170,10 +176,14 @@ def noisy(
         deviation: in loads, not in units.
         law: of the noise.
         stream: name of the draw.
+        squared_sensitivity: how far a neighbour step moves them, in squared l2, in loads.
+        line: of the charge that pays.
     """
     if law == "discrete_gaussian":
-        return noise.discrete_gaussian(Fraction(deviation) * LOAD_UNIT, len(exact), stream=stream, center=exact)
-    drawn = noise.gaussian(deviation, len(exact), stream=stream, center=exact / LOAD_UNIT, grid=LOAD_BITS)
+        return add_discrete_gaussian(noise, exact, noise_std=Fraction(deviation) * LOAD_UNIT, stream=stream,
+                                     l2_sensitivity_squared=squared_sensitivity * LOAD_UNIT**2, line=line)
+    drawn = add_gaussian(noise, exact / LOAD_UNIT, noise_std=deviation, l2_sensitivity_squared=squared_sensitivity,
+                         stream=stream, grid=LOAD_BITS, line=line)
     return np.rint(drawn * LOAD_UNIT).astype(np.int64)
 
 

@@ -263,7 +263,8 @@ class TightenAndAudit(Dude):
         which = drawn_rounds(board.seed, self.program.people, self.rounds)
         found = held.map(_drawn, self.program, board, which, self._terms)
         parts, load = WholeParts.joined([one[0] for one in found]), np.sum([one[1] for one in found], axis=0)
-        audit = noisy(source, load, self.audit_deviation, self.law, "audit")
+        audit = noisy(source, load, self.audit_deviation, self.law, "audit",
+                      squared_sensitivity=self.squared_sensitivity, line="audit")
         accepted = self._accepts(audit)
         if not accepted:
             parts = _nothing(parts)

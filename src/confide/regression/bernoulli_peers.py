@@ -33,10 +33,10 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.scoring import ScoringRule
-from confide.regression.truthful_regression import UnprotectedEvent
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
 

@@ -24,7 +24,9 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
+from confide.privacy.meter import Line, Parallel, lines_of
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import public_split
 from confide.regression.billboards import LinearBillboard
 from confide.regression.costs import (
     CostLaw,
@@ -70,6 +72,7 @@ __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillb
 
 MODES = ("corrected", "paper")
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
+_PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
@@ -285,10 +288,14 @@ class PrivateTruthfulRegression(Mechanism):
         if not self.claims_privacy:
             raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
                                 "run it with simulated noise, for a study, or take mode='corrected'")
-        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label="payment estimates")
+        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label=_PAYMENTS)
         if isinstance(self.release, PrintedRidge):
             return (peers, PureEvent(epsilon=self.release.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"))
         return (peers, *self.release.events())
+
+    def lines(self) -> tuple[Line, ...]:
+        peers, *release = self.events()
+        return (Parallel(name=_PAYMENTS, event=peers, groups=_GROUPS), *lines_of(release))
 
     @cached_property
     def figures(self) -> Figures:
@@ -359,11 +366,12 @@ class PrivateTruthfulRegression(Mechanism):
             self.events()  # refuses what carries no claim, before any record is looked at
         setting, n, d = self.setting, self.setting.people, self.setting.features
         twice_readable(data, n)
-        split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
+        split = public_split(noise, n, stream=("split",))
         groups = moments(as_batches(data, d), self.record_map, split, d)
         estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
         peers = np.stack([
-            estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j))
+            estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j),
+                     line=_PAYMENTS, group=_GROUPS[j])
             for j, sums in enumerate(groups)
         ])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)

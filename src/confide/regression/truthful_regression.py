@@ -34,9 +34,10 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
-from confide.privacy.events import Event
+from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import public_split
 from confide.regression import bounds
 from confide.regression.billboards import LinearBillboard
 from confide.regression.least_squares_bounds import least_squares_error, truthful_payments
@@ -56,7 +57,7 @@ from confide.regression.records import (
 from confide.regression.scoring import ScoringRule
 from confide.regression.spectrum import Spectrum
 
-__all__ = ["LeastSquaresBillboard", "TruthfulRegression", "UnprotectedEvent"]
+__all__ = ["LeastSquaresBillboard", "TruthfulRegression"]
 
 DOCUMENT = "Cummings et al. 2015"
 SPEC = "truthful_regression 2"
@@ -64,11 +65,6 @@ _LARGEST_PAYMENT = 2.0**62  # a share is an int64
 
 Clipped = tuple[np.ndarray, np.ndarray, np.ndarray]
 """(X, y, null) of `RecordMap.clip`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnprotectedEvent(Event):
-    """A release without any privacy: every ledger and accountant declines it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +181,7 @@ class TruthfulRegression(Mechanism):
 
     # ---- promises
 
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[UnprotectedEvent, ...]:
         """A release without privacy, which no ledger admits."""
         return (UnprotectedEvent(neighbours=Unit.RECORD_REPLACED, label="least squares"),)
 
@@ -281,7 +277,7 @@ class TruthfulRegression(Mechanism):
         twice_readable(data, n)
         split = np.zeros(n, dtype=bool)
         if self.groups:
-            split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
+            split = public_split(noise, n, stream=("split",))
         first, second = sums(as_batches(data, d), self.record_map, split, d)
         fit, none = fitted(first + second), np.zeros((0, 0))
         peers = [fitted(part, f"the records of group {j}").theta for j, part in enumerate((first, second))

@@ -30,6 +30,7 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.additive import add_discrete_laplace, add_gaussian
 from confide.release._alike_queries import Alike, alike
 from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
 from confide.release._custodian import (
@@ -240,8 +241,8 @@ class _Budgeted(_Baseline):
         """Ideal Gaussian noise added and rounded to whole counts, as one step: post-processing of the real mechanism,
         so its exact trade-off holds.
         """
-        found = source.gaussian(self.sigma, len(counts), stream=(type(self).__name__, stream),
-                                center=counts.astype(np.float64), grid=0)
+        found = add_gaussian(source, counts.astype(np.float64), noise_std=self.sigma, grid=0,
+                             l2_sensitivity_squared=self.square, stream=(type(self).__name__, stream))
         return found.astype(np.int64)
 
 
@@ -396,7 +397,8 @@ class NoisyAnswers(_Budgeted):
         one_hot = self.law == "structured" or self._alike.by_columns
         counts = counts_of(data, self.workload, self.n, self.schema, one_hot=one_hot)[self._alike.kept]
         if self.law == "laplace":
-            noisy = source.discrete_laplace(self.scale, len(counts), stream=("NoisyAnswers", self.law), center=counts)
+            noisy = add_discrete_laplace(source, counts, noise_scale=self.scale, l1_sensitivity=len(counts),
+                                         stream=("NoisyAnswers", self.law))
         else:
             noisy = self._noisy(counts, source, self.law)
         return NoisyBillboard(records=self.n, workload=self.workload, noisy=self._alike.spread(noisy, self.n))

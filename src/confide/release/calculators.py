@@ -66,9 +66,18 @@ def round_epsilon(n: int, eta: float, t: int) -> float:
         >>> round_epsilon(1000, 0.5, 1), round(round_epsilon(1000, 0.5, 11), 9)
         (0.0, 0.01)
     """
-    if t == 1:
-        return 0.0
-    return written_up(2 * written(eta) * (t - 1) / n + Fraction(ROOM))
+    return written_up(round_range(n, eta, t))
+
+
+def round_range(n: int, eta: float, t: int) -> Fraction:
+    """The same, exactly.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        t: the round, from 1.
+    """
+    return Fraction(0) if t == 1 else 2 * written(eta) * (t - 1) / n + Fraction(ROOM)
 
 
 def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:

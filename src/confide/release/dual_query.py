@@ -26,9 +26,11 @@ from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
+from confide.privacy.meter import FixedList, Line, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.primitives.choosing import draw_by_logits
 from confide.release import calculators
 from confide.release._custodian import (
     check_answers,
@@ -50,6 +52,7 @@ from confide.release.free_attributes import (
     free_attributes,
     marginals_event,
     marginals_sigma,
+    marginals_square,
     noisy_marginals,
 )
 from confide.release.oracle.answer import Answer, Oracle, best_response
@@ -101,6 +104,8 @@ def usual(
         attributes = over.attributes if isinstance(over, Schema | Workload) else 0
         samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / WIDE)))
     return eta, samples
+
+_ROUNDS = "rounds"  # the line of the charge that pays for all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +288,11 @@ class DualQuery(Mechanism):
         measured = (marginals_event(self.marginal_rho),) if self.free == "marginals" else ()
         return (*measured, *calculators.draws(self.n, self.eta, self.rounds, self.samples))
 
+    def lines(self) -> tuple[Line, ...]:
+        measured = lines_of((marginals_event(self.marginal_rho),)) if self.free == "marginals" else ()
+        rounds = calculators.draws(self.n, self.eta, self.rounds, self.samples)
+        return (*measured, FixedList(name=_ROUNDS, listed=rounds))
+
     def guarantees(self) -> Guarantees:
         from confide.release.guarantees import dual_query_guarantees
 
@@ -407,20 +417,25 @@ class DualQuery(Mechanism):
         return board, satisfied
 
     def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
-        return noisy_marginals(ones, self._marginals_sigma, source)
+        return noisy_marginals(ones, self._marginals_sigma, marginals_square(*self._grouped), source)
 
     @cached_property
     def _marginals_sigma(self) -> float:
+        return marginals_sigma(self.marginal_rho, *self._grouped)
+
+    @property
+    def _grouped(self) -> tuple[int, int, int]:
+        """Attributes, one-hot groups, and attributes that are in one."""
         groups = () if self.schema is None else self.schema.groups
-        return marginals_sigma(self.marginal_rho, self.queries.attributes, len(groups),
-                               sum(len(members) for members in groups))
+        return self.queries.attributes, len(groups), sum(len(members) for members in groups)
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
         """The samples of round t: the only step of a round that reads the data."""
         logits = self._logits(counts, satisfied, t)
-        positions = source.selection(logits, self.samples, stream=("round", t))
+        positions = draw_by_logits(source, logits, bounded_range=calculators.round_range(self.n, self.eta, t),
+                                   count=self.samples, stream=("round", t), line=_ROUNDS)
         if self.literal:  # the print's player minimises: a query of hers is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
         return net(positions, len(counts))

@@ -22,9 +22,19 @@ from confide.contract.guarantees import Unit
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.primitives.additive import add_discrete_gaussian
 
-__all__ = ["FREE_RULES", "FreeRule", "default_record", "free_attributes", "marginals_event", "marginals_sigma",
-           "noisy_marginals"]
+__all__ = [
+    "FREE_RULES",
+    "MARGINALS",
+    "FreeRule",
+    "default_record",
+    "free_attributes",
+    "marginals_event",
+    "marginals_sigma",
+    "marginals_square",
+    "noisy_marginals",
+]
 
 FreeRule = Literal["zeros", "coins", "marginals"]
 
@@ -33,11 +43,29 @@ FREE_RULES: tuple[FreeRule, ...] = get_args(FreeRule)
 _Groups = Sequence[NDArray[np.int32]]
 
 
+MARGINALS = "one-way marginals"
+"""The line of the charge that pays for them."""
+
+
+def marginals_square(attributes: int, groups: int = 0, grouped: int = 0) -> int:
+    """The squared l2 sensitivity of all one-way counts together.
+
+    One replaced record moves each count of an attribute of its own by at most 1, and two counts of each one-hot group.
+
+    Args:
+        attributes: d.
+        groups: how many one-hot groups the data has.
+        grouped: how many of the attributes are in one.
+
+    Example:
+        >>> marginals_square(10), marginals_square(235, groups=15, grouped=235)
+        (10, 30)
+    """
+    return whole("attributes", attributes, at_least=1) - grouped + 2 * groups
+
+
 def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int = 0) -> float:
     """The standard deviation, in records, with which all one-way counts are measured for rho, rounded up.
-
-    One replaced record moves each count of an attribute of its own by at most 1, and two counts of each one-hot group:
-    squared L2 sensitivity d, or 2 for each group.
 
     Args:
         rho: zCDP cost, > 0.
@@ -49,8 +77,7 @@ def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int =
         >>> round(marginals_sigma(0.01, 235, groups=15, grouped=235), 3)
         38.73
     """
-    square = Fraction(whole("attributes", attributes, at_least=1) - grouped + 2 * groups)
-    target = square / (2 * Fraction(positive("rho", rho)))
+    target = Fraction(marginals_square(attributes, groups, grouped)) / (2 * Fraction(positive("rho", rho)))
     sigma = math.sqrt(float(target))
     while Fraction(sigma) ** 2 < target:
         sigma = math.nextafter(sigma, math.inf)
@@ -59,18 +86,20 @@ def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int =
 
 def marginals_event(rho: float) -> ZCDPEvent:
     """What the measurement is charged."""
-    return ZCDPEvent(rho=rho, neighbours=Unit.RECORD_REPLACED, label="one-way marginals")
+    return ZCDPEvent(rho=rho, neighbours=Unit.RECORD_REPLACED, label=MARGINALS)
 
 
-def noisy_marginals(counts: NDArray[np.int64], sigma: float, noise: Noise) -> NDArray[np.int64]:
+def noisy_marginals(counts: NDArray[np.int64], sigma: float, squared: int, noise: Noise) -> NDArray[np.int64]:
     """(d,) one-way counts with discrete Gaussian noise.
 
     Args:
         counts: (d,) records with each attribute on, private.
         sigma: from `marginals_sigma`.
+        squared: from `marginals_square`.
         noise: where randomness comes from.
     """
-    return noise.discrete_gaussian(sigma, counts.shape, stream=("marginals",), center=counts)
+    return add_discrete_gaussian(noise, counts, noise_std=sigma, l2_sensitivity_squared=squared, stream=("marginals",),
+                                 line=MARGINALS)
 
 
 def default_record(

@@ -30,6 +30,7 @@ from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.additive import add_discrete_laplace
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
 from confide.release._custodian import (
@@ -517,8 +518,10 @@ class MWEM(Mechanism):
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
         for t in range(self.rounds):
             scores = self.scores(counts, play.ask())
-            query = int(exponential_mechanism(scores, self.each, float(1 << _GRID), source, stream=("select", t))[0])
-            count = int(source.discrete_laplace(self.scale, 1, stream=("measure", t), center=counts[[query]])[0])
+            query = int(exponential_mechanism(scores, self.each, float(1 << _GRID), source, stream=("select", t),
+                                              line="selections")[0])
+            count = int(add_discrete_laplace(source, counts[[query]], noise_scale=self.scale, l1_sensitivity=1,
+                                             stream=("measure", t), line="measurements")[0])
             chosen[t], measured[t] = query, count
             play.learn(query, count)
         board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,

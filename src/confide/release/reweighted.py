@@ -30,9 +30,11 @@ from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
+from confide.privacy.meter import Line, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
@@ -340,6 +342,11 @@ class Reweighted(Mechanism):
         return (*self.dual_query.events(), *selections,
                 ZCDPEvent(rho=self.rho_mea, neighbours=_UNIT, label="measurements"))
 
+    def lines(self) -> tuple[Line, ...]:
+        played = self.dual_query.lines()
+        own = self.events()[len(self.dual_query.events()):]
+        return (*played, *lines_of(own))
+
     @cached_property
     def rho(self) -> float:
         """The zCDP cost of the whole run: rho_dq + rho_sel + rho_mea."""
@@ -394,7 +401,8 @@ class Reweighted(Mechanism):
         # Under simulated noise nothing is paid for, and whoever wrote a faulty rule had better see its error.
         chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
             self._select_publicly(played, strict=not noise.release_safe)
-        measured = source.discrete_gaussian(self.sigma, self.count, stream=("measurements",), center=counts[chosen])
+        measured = add_discrete_gaussian(source, counts[chosen], noise_std=self.sigma, stream=("measurements",),
+                                         l2_sensitivity_squared=self.count, line="measurements")
         weights = fit(self._values(played, chosen), measured / self.n, self.kappa).weights
         board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
                                   marginals=played.marginals, n=played.n, eta=played.eta, chosen=chosen,
@@ -470,7 +478,7 @@ class Reweighted(Mechanism):
         chosen = np.zeros(self.count, np.int64)
         for j in range(self.count):
             place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source,
-                                            stream=("select", "reweighted", j))[0])
+                                            stream=("select", "reweighted", j), line="selections")[0])
             chosen[j] = left[place]
             scores, left = np.delete(scores, place), np.delete(left, place)
         return chosen

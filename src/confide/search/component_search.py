@@ -222,7 +222,7 @@ class ComponentSearch:
             threshold: the fake target's value; None for no fake.
         """
         return NoisyOrder(values, scale, self.noise_kind, noise, stream=("component", call, "order"), fake=threshold,
-                          plain=not self.statistic.whole)
+                          plain=not self.statistic.whole, sensitivity=self.delta, room=self.room, line="selections")
 
 
 def search_component(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import finite, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.numerics.compiled import kernel
+from confide.privacy.meter import PUBLIC, DrawCost
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Stream, as_stream
-from confide.privacy.noise.base import as_noise
+from confide.privacy.primitives.sessions import NoiseSession, Part, open_session
 from confide.search.noise_kinds import NoiseKind, as_kind
 
 __all__ = ["NoisyOrder"]
@@ -56,10 +58,14 @@ class NoisyOrder:
         stream: first words of the draws' names; it is used once.
         fake: score of one item more, with noise of its own; it stands at position n. None: there is none.
         plain: noise for everybody, and a sort: the same law by other draws. Discrete noise is always drawn so.
+        sensitivity: Delta, how far one neighbour step moves a score; 0 for scores that are public.
+        room: what the rounding of doubles costs besides, in nats.
+        line: of the run's charge that pays for one selection, 2 Delta / b and the room.
 
     Raises:
         InvalidInput: scores that are not finite numbers, a scale that is not positive, a kind that is not known, or a
             stream that was drawn before.
+        Overspent: the line does not pay for it.
 
     Source: spec targeted_search 9 (lazy and exact), 3.2 (floating point).
 
@@ -73,23 +79,25 @@ class NoisyOrder:
 
     def __init__(
         self, scores: ArrayLike, scale: float, kind: NoiseKind, noise: Noise, *, stream: Stream,
-        fake: float | None = None, plain: bool = False,
+        fake: float | None = None, plain: bool = False, sensitivity: float = 0.0, room: float = 0.0,
+        line: str | None = None,
     ) -> None:
         kind, scale = as_kind(kind), positive("scale", scale)
         values = _scores(scores, fake)
         if kind == "discrete_laplace" and not _are_whole(values):
             raise InvalidInput("scores", "an entry is not whole", "discrete noise takes whole scores, the fake's too")
         name = as_stream(stream)
-        source = as_noise(noise)
+        session = _opened(noise, kind, scale, sensitivity, room, name, line)
         if kind == "discrete_laplace":
-            drawn = source.discrete_laplace(scale, len(values), stream=(*name, "noise"))
+            drawn = session.draw("discrete", len(values), stream=(*name, "noise"))
             self._next: _Plain | _Lazy = _Plain((values.astype(np.int64) + drawn).astype(np.int64))
         elif plain:
             noisy = np.empty(len(values))
-            _noisy(_CODES[kind], scale, values, source.exponential(len(values), stream=(*name, "noise")), noisy)
+            _noisy(_CODES[kind], scale, values, session.draw("levels", len(values), stream=(*name, "noise")),
+                   noisy)
             self._next = _Plain(noisy)
         else:
-            self._next = _Lazy(values, scale, kind, fake is not None, _blocks(source, name))
+            self._next = _Lazy(values, scale, kind, fake is not None, _blocks(session, name))
 
     def take(self, count: int) -> NDArray[np.int64]:
         """The next positions, fewer where the items end; `len(scores)` stands for the fake.
@@ -169,11 +177,23 @@ class _Blocks:
         return np.ascontiguousarray(drawn)
 
 
-def _blocks(noise: Noise, name: tuple[str | int, ...]) -> tuple[_Blocks, _Blocks]:
+def _opened(
+    noise: Noise, kind: NoiseKind, scale: float, sensitivity: float, room: float, name: tuple[str | int, ...],
+    line: str | None,
+) -> NoiseSession:
+    """One selection, paid for: 2 Delta / b and the room; with gumbel noise, of bounded range."""
+    epsilon = 2 * Fraction(sensitivity) / Fraction(scale) + Fraction(room)
+    cost = DrawCost.selection(epsilon) if kind == "gumbel" else DrawCost.laplace(epsilon)
+    return open_session(noise, cost if sensitivity else PUBLIC, {
+        "discrete": Part("discrete_laplace", scale), "levels": Part("exponential"), "members": Part("words"),
+    }, stream=name, line=line)
+
+
+def _blocks(session: NoiseSession, name: tuple[str | int, ...]) -> tuple[_Blocks, _Blocks]:
     """Exponentials, and words."""
     return (
-        _Blocks(lambda number, size: noise.exponential(size, stream=(*name, "levels", number))),
-        _Blocks(lambda number, size: noise.words(size, stream=(*name, "members", number))),
+        _Blocks(lambda number, size: session.draw("levels", size, stream=(*name, "levels", number))),
+        _Blocks(lambda number, size: session.draw("members", size, stream=(*name, "members", number))),
     )
 
 

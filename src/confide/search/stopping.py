@@ -124,7 +124,8 @@ class ThresholdRule:
 
     def draw(self, values: NDArray[np.float64] | NDArray[np.int32], noise: Noise, stream: Stream) -> int:
         """One threshold."""
-        drawn = exponential_mechanism(-self.scores(values), self.epsilon, self.sensitivity, noise, stream=stream)
+        drawn = exponential_mechanism(-self.scores(values), self.epsilon, self.sensitivity, noise, stream=stream,
+                                      line="thresholds")
         return int(drawn[0])
 
     def error(self, failure: float) -> float:

@@ -6,7 +6,7 @@ Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,10 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
-from confide.privacy.accounting import Accountant
-from confide.privacy.events import Event, Repeated
+from confide.privacy.accounting import Accountant, written
+from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
 from confide.search.course import Course, as_cap, as_components, check_investigation
@@ -230,6 +231,13 @@ class PTarget(Mechanism):
         board = self._own(billboard)
         return SearchCertificate(calls=board.calls, ex_post=board.calls * self.epsilon)
 
+    def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
+        """The calls that were made: a search may end before all that it is charged for."""
+        calls, epsilon = self._own(billboard).calls, written(self.call.selection_epsilon)
+        for event in self.call.events() if calls else ():
+            bounded = isinstance(event, BoundedRangeEvent)
+            yield f"{event.label}s", (DrawCost.selection if bounded else DrawCost.laplace)(epsilon), calls
+
     def check(self, billboard: Billboard) -> None:
         """Whether it can be a release of this search.
 
@@ -271,6 +279,7 @@ class Search:
             raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
+        self._noise.open_meter(mechanism)  # each attempt has its own, and pays again for what its noise repeats
         self._charged, self._capped = whole("charged", charged), cap is not None
         check_charged(self._noise, self._charged)
         # Before the look at degrees: a graph that is refused is not mended under the same noise.

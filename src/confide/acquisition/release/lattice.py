@@ -39,8 +39,8 @@ from confide.acquisition.release.sums import SMALLEST, absentee_sigma, exact_sum
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, Stream
-from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.additive import add_discrete_gaussian, add_missing_noise
 
 __all__ = [
     "COARSE",
@@ -58,6 +58,9 @@ __all__ = [
 
 COARSE, FINE = 1 << 40, 1 << 50
 """Steps of a whole record: the lattice, and the one for so many people that rounding weights down would tell."""
+
+ONE_RECORD = "one record"
+"""The line of the charge that a device spends on its message."""
 
 _ROOM = 2.0**19
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
@@ -167,7 +170,8 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
     record, clamped = _clamped(value, contract.low, contract.high)
     low, high = Fraction(contract.low), Fraction(contract.high)
     center = round(contract.steps * (record - low) / (high - low))
-    sent = as_noise(noise).discrete_gaussian(contract.sigma, 1, stream=stream, center=[center])
+    sent = add_discrete_gaussian(noise, [center], noise_std=contract.sigma, l2_sensitivity_squared=contract.steps**2,
+                                 stream=stream, line=ONE_RECORD)
     return Perturbed(int(sent[0]), clamped)
 
 
@@ -515,7 +519,7 @@ def aggregate(
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
-        total += int(as_noise(noise).discrete_gaussian(absent, 1, stream="absentees")[0])
+        total = add_missing_noise(noise, total, absent)
     return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
 

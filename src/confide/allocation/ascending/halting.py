@@ -22,12 +22,13 @@ from confide.contract.checks import one_of, positive, whole
 from confide.contract.guarantees import Unit
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
-from confide.privacy.sparse_vector import SparseVector
+from confide.privacy.primitives.sessions import NoiseSession
+from confide.privacy.sparse_vector import ArmedSparseVector, SparseVector
 from confide.privacy.tree_blocks import levels
 from confide.privacy.tree_bounds import best_arity
-from confide.privacy.tree_counter import TreeCounter
+from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
-__all__ = ["HALTING", "Halting", "HaltingTest", "Reports"]
+__all__ = ["HALTING", "HALTING_TEST", "Halting", "HaltingTest", "Reports"]
 
 Reports = Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"]
 
@@ -35,6 +36,9 @@ HALTING: tuple[Reports, ...] = ("fixed", "published", "unsatisfied", "bids", "sp
 """The rules: never early; few bids by the published counts; few outbid holders, or few bids, by a counter of its own;
 few outbid holders, by sparse vector.
 """
+
+HALTING_TEST = "halting"
+"""The line of the charge that pays for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +102,25 @@ class Halting:
         return self.vector.events(unit) if self.vector is not None else ()
 
     def start(self, noise: Noise) -> HaltingTest:
-        """A test for one run."""
-        return HaltingTest(self, noise)
+        """A test for one run, on a line of its own.
+
+        Raises:
+            Overspent: the line does not pay for it.
+        """
+        counter, vector = self.counter, self.vector
+        return HaltingTest(
+            self, None if counter is None else counter.start(noise, "halting", line=HALTING_TEST),
+            None if vector is None else vector.arm(noise, "halting", line=HALTING_TEST))
+
+    def start_within(self, session: NoiseSession, part: str) -> HaltingTest:
+        """A test whose counter is paid for together with the counters of bids.
+
+        Args:
+            session: of these.
+            part: what it declared for the test.
+        """
+        return HaltingTest(self, None if self.counter is None else self.counter.start_within(session, part, "halting"),
+                           None)
 
     def halts(self, counts: Sequence[int]) -> bool:
         """Whether it ends after as many rounds as there are reports, by the last one.
@@ -113,10 +134,9 @@ class Halting:
 class HaltingTest:
     """A test at work. It draws in every round, whatever comes out."""
 
-    def __init__(self, plan: Halting, noise: Noise) -> None:
+    def __init__(self, plan: Halting, running: RunningCounter | None, armed: ArmedSparseVector | None) -> None:
         self._plan, self._round = plan, 0
-        self._running = plan.counter.start(noise, "halting") if plan.counter is not None else None
-        self._armed = plan.vector.arm(noise, "halting") if plan.vector is not None else None
+        self._running, self._armed = running, armed
         self._counts: list[int] = []
 
     @property

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.ascending.checking import check_billboard
-from confide.allocation.ascending.halting import Halting, Reports
+from confide.allocation.ascending.halting import HALTING_TEST, Halting, HaltingTest, Reports
 from confide.allocation.ascending.reclearing import ClearingPlan
 from confide.allocation.ascending.reserve import tight_reserve
-from confide.allocation.ascending.running import Rules, Running, many_steps
+from confide.allocation.ascending.running import COUNTS, Rules, Running, many_steps
 from confide.allocation.billboards import Billboard
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
@@ -30,6 +30,7 @@ from confide.contract.outcome import as_billboard
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
+from confide.privacy.meter import Line, Session, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import TreeCounter
@@ -215,6 +216,13 @@ class Ascending(Market):
             found.append(self.certificate_plan.measure.event(self.unit))
         return tuple(found)
 
+    def _drawn(self) -> tuple[Line, ...]:
+        if self.plentiful:
+            return ()
+        sessions: list[Line] = [Session(name=COUNTS, event=event) for event in self.counter.events(self.unit)]
+        sessions += [Session(name=HALTING_TEST, event=event) for event in self._halting_events()]
+        return (*sessions, *lines_of(self._spent()[len(sessions):]))
+
     def _halting_events(self) -> tuple[Event, ...]:
         return self.halting_plan.events(self.unit)
 
@@ -236,13 +244,16 @@ class Ascending(Market):
         self, auction: Running, noise: Noise, progress: Callable[[int, int], object] | None
     ) -> NDArray[np.int64]:
         """All rounds that there are; the running counts of the halting test."""
-        test, ended = self.halting_plan.start(noise), False
+        test, ended = self._halting_test(auction, noise), False
         while not ended:
             bids, unsatisfied = auction.play_round()
             ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
             if progress is not None:
                 progress(auction.round, self.rounds)
         return test.counts
+
+    def _halting_test(self, auction: Running, noise: Noise) -> HaltingTest:
+        return self.halting_plan.start(noise)
 
     def _board(self, auction: Running, reports: NDArray[np.int64], **cleared: Any) -> Billboard:
         """The billboard of a run."""

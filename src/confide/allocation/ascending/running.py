@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 
 from confide.numerics.compiled import kernel
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_counter import TreeCounter
 from confide.privacy.tree_kernel import advance
 
-__all__ = ["Changes", "Rules", "Running", "many_steps", "publish"]
+__all__ = ["COUNTS", "Changes", "Rules", "Running", "many_steps", "publish"]
+
+COUNTS = "counts"
+"""The line of the charge that pays for the counters of bids, and the first word of their draws' names."""
 
 _STEPWISE = 2**12
 """Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along one history."""
@@ -124,12 +128,14 @@ class Running(ABC):
         noise: where the noise comes from.
         stream: first word of the draws' names.
         stepwise: whether each release is drawn around its true sums; by default where there are few of them.
+        session: what pays for the noise; opened on the line `COUNTS` if it is left out.
     """
 
     def __init__(
-        self, rules: Rules, counter: TreeCounter, noise: Noise, stream: str = "counts", *, stepwise: bool | None = None,
+        self, rules: Rules, counter: TreeCounter, noise: Noise, stream: str = COUNTS, *, stepwise: bool | None = None,
+        session: NoiseSession | None = None,
     ) -> None:
-        self.rules, self.counter, self.noise, self.stream = rules, counter, noise, stream
+        self.rules, self.counter, self.stream = rules, counter, stream
         self.round = 0
         self.published = np.zeros(rules.goods, dtype=np.int64)
         self._changes: list[_Integers] = []
@@ -138,7 +144,8 @@ class Running(ABC):
         self._noisy = np.zeros_like(self._sums)
         # The number of steps is public, and so is how the noise is asked for.
         by_step = not many_steps(rules.horizon) if stepwise is None else stepwise
-        self._running = counter.start(noise, stream) if by_step else None
+        self.session = counter.open(noise, stream, line=COUNTS) if session is None else session
+        self._running = counter.start_within(self.session, "block", stream) if by_step else None
 
     @abstractmethod
     def _bids(self) -> int:
@@ -191,7 +198,7 @@ class Running(ABC):
         prices = rules.prices(self.published)
         for slot in range(0, rules.slots, width):
             size = (rules.goods, min(width, rules.slots - slot))
-            drawn = self.counter.draw_block(self.noise, size, (self.stream, self.round, slot))
+            drawn = self.counter.draw_block(self.session, size, (self.stream, self.round, slot))
             found = self._play(slot, drawn, prices, changes)
             self._changes.append(changes[:found].copy())
 

@@ -27,6 +27,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.privacy.events import Event
 from confide.privacy.noise import ForcedNoise, Noise, Stream
 from confide.privacy.noise.arguments import as_stream
+from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
@@ -192,8 +193,8 @@ class SkipsIdleSteps(_Matching):
 class _IdleCounter(TreeCounter):
     """A counter whose steps depend on what is counted."""
 
-    def start(self, noise: Noise, stream: Stream = "tree_counter") -> RunningCounter:
-        return _Idle(self, noise, as_stream(stream))
+    def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
+        return _Idle(self, session, as_stream(stream), part)
 
 
 class _Idle(RunningCounter):
@@ -212,9 +213,10 @@ class DropsBlocks(_Matching):
 
 class _DroppingCounter(TreeCounter):
     def _draw(
-        self, noise: Noise, size: tuple[int, ...], stream: Any, center: NDArray[np.int64] | None
+        self, session: NoiseSession, size: tuple[int, ...], stream: Any, center: NDArray[np.int64] | None,
+        part: str = "block",
     ) -> NDArray[np.int64]:
-        drawn = super()._draw(noise, size, stream, center)
+        drawn = super()._draw(session, size, stream, center, part)
         return drawn if center is not None else np.zeros_like(drawn)
 
 

@@ -16,6 +16,7 @@ from confide.allocation.bundles.bidders import Population, Table
 from confide.allocation.bundles.kernels import bid, end_round, play
 from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["BundleAuction", "favourite_bundles", "start_bundles", "still_wanting"]
@@ -37,8 +38,9 @@ class BundleAuction(Running):
 class _TableAuction(BundleAuction):
     def __init__(
         self, rules: BundleRules, table: Table, counter: TreeCounter, noise: Noise, stepwise: bool | None = None,
+        session: NoiseSession | None = None,
     ) -> None:
-        super().__init__(rules, counter, noise, stepwise=stepwise)
+        super().__init__(rules, counter, noise, stepwise=stepwise, session=session)
         n, b = rules.people, rules.bundle
         self._held, self._seen = np.full((n, b), -1, dtype=np.int32), np.zeros((n, b), dtype=np.int64)
         self._sizes, self._made = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
@@ -75,8 +77,11 @@ class _TableAuction(BundleAuction):
 class _ListAuction(BundleAuction):
     """Programs, one by one: each release is drawn around its true sums, however many there are."""
 
-    def __init__(self, rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise) -> None:
-        super().__init__(rules, counter, noise, stepwise=True)
+    def __init__(
+        self, rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise,
+        session: NoiseSession | None = None,
+    ) -> None:
+        super().__init__(rules, counter, noise, stepwise=True, session=session)
         self._bidders = [population.bidder(i) for i in range(rules.people)]
         self._standings = [Standing() for _ in self._bidders]
 
@@ -108,6 +113,7 @@ class _ListAuction(BundleAuction):
 
 def start_bundles(
     rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise, *, stepwise: bool | None = None,
+    session: NoiseSession | None = None,
 ) -> BundleAuction:
     """An auction before its first round.
 
@@ -117,10 +123,11 @@ def start_bundles(
         counter: the counters' public parameters.
         noise: where the noise comes from.
         stepwise: as `Running` has it; programs are always played so.
+        session: what pays for the noise, as `Running` has it.
     """
     if population.table is None:
-        return _ListAuction(rules, population, counter, noise)
-    return _TableAuction(rules, population.table, counter, noise, stepwise)
+        return _ListAuction(rules, population, counter, noise, session)
+    return _TableAuction(rules, population.table, counter, noise, stepwise, session)
 
 
 def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:

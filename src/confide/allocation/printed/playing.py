@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from confide.allocation.ascending.auction import FREE, bid
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
-from confide.privacy.noise import Noise
+from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_kernel import advance
 
 __all__ = ["Playing", "outbid", "price_levels"]
@@ -106,17 +106,16 @@ class Playing:
         increment: alpha.
         corrected: which rules.
         levels: h of the counters.
-        scale: of their noise, discrete Laplace.
-        noise: where it comes from.
+        session: of all counters, which pays for their noise.
     """
 
     def __init__(
-        self, *, values: Valuations, supply: int, increment: float, corrected: bool, levels: int, scale: float,
-        noise: Noise,
+        self, *, values: Valuations, supply: int, increment: float, corrected: bool, levels: int,
+        session: NoiseSession,
     ) -> None:
         n, k = values.people, values.goods
         self._values, self._supply, self._increment, self._corrected = values, supply, increment, corrected
-        self._scale, self._noise = scale, noise
+        self._session = session
         self.held, self._latest = np.full(n, FREE, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         self._seen, self._bid_counts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
         self._sums, self._noisy = np.zeros((2, k, levels), dtype=np.int64)
@@ -133,7 +132,7 @@ class Playing:
         before, step = int(self._reported[0]), self.rounds * n
         for first, width in self._blocks(k):
             out = np.empty((width, k), dtype=np.int64)
-            drawn = self._noise.discrete_laplace(self._scale, (k, width), stream=("bids", self.rounds, first))
+            drawn = self._session.draw("block", (k, width), stream=("bids", self.rounds, first))
             _bids(first, step + first, *self._values.rows,
                   self._increment, self._supply, self._corrected, drawn, self.held, self._seen, self._latest,
                   self._bid_counts, self._sums, self._noisy, self._published, self._levels, self._prices, out)
@@ -144,7 +143,7 @@ class Playing:
         reports = told.astype(np.int64)
         for first, width in self._blocks(1):
             ticks = np.empty(width, dtype=np.int64)
-            drawn = self._noise.discrete_laplace(self._scale, (1, width), stream=("reports", self.rounds, first))
+            drawn = self._session.draw("block", (1, width), stream=("reports", self.rounds, first))
             _reports(step + first, self._corrected, reports[first : first + width], drawn, self._report_sums,
                      self._report_noisy, self._reported, ticks)
             self.reports.append(ticks)

@@ -38,6 +38,7 @@ from confide.privacy.tree_counter import TreeCounter
 __all__ = ["PrintedPMatch"]
 
 _SPEC = "allocation 3.2"
+_LINE = "prices and reports"  # of the charge
 _PRIVACY = ("the printed noise counts log2(nT) blocks for a bid, which lies in floor(log2(nT)) + 1; and bids and "
             "reports of a replaced bidder are up to 2T + 1 apart, while the proof counts T for each")
 _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps s' - 1; counts fall, and a price "
@@ -149,7 +150,7 @@ class PrintedPMatch(Mechanism):
         return found if isinstance(found, PureDP) else PureDP(math.inf)
 
     def events(self) -> tuple[Event, ...]:
-        return (PureEvent(epsilon=self.loss.epsilon, neighbours=Unit.RECORD_REPLACED, label="prices and reports"),)
+        return (PureEvent(epsilon=self.loss.epsilon, neighbours=Unit.RECORD_REPLACED, label=_LINE),)
 
     def guarantees(self) -> Guarantees:
         common: dict[str, Any] = {"unit": Unit.RECORD_REPLACED, "audience": Audience.OTHERS}
@@ -202,7 +203,8 @@ class PrintedPMatch(Mechanism):
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods)
         playing = Playing(values=values, supply=self.effective_supply, increment=self.increment,
-                          corrected=self.corrected, levels=self.setting.levels, scale=self.counter.scale, noise=source)
+                          corrected=self.corrected, levels=self.setting.levels,
+                          session=self.counter.open(source, "printed", line=_LINE))
         rose = self.halts_below
         while playing.rounds < self.setting.rounds and rose >= self.halts_below:
             rose = playing.play_round()

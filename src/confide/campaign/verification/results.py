@@ -43,7 +43,7 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
         here: this version of confide, and the parts it computes with.
     """
     said = json_of(folder[MANIFEST])
-    if said.keys() != _PARTS:
+    if said.keys() - {"meter"} != _PARTS:  # packs of before the meter have none
         raise Broken(f"{MANIFEST} holds something else than an outcome does")
     wrote = outcome.provenance
     if not all(map(_VERSION.fullmatch, (wrote.confide, wrote.python, *wrote.parts, *wrote.parts.values()))):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from confide.campaign.file import CampaignFile, parse
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE
 from confide.campaign.store.chain import Entry
-from confide.campaign.verification import life, promises, results, signed
+from confide.campaign.verification import life, metering, promises, results, signed
 from confide.campaign.verification.findings import Broken, Finding, NotChecked, Verification, made
 from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
@@ -101,6 +101,7 @@ class _Verifier:
             "certificate": lambda: promises.certificate(self.outcome, self.other),
             "events": self.events,
             "debit": lambda: promises.debit(self.file, self.outcome, life.charge_of(self.chain), self.other),
+            "meter": lambda: metering.meter(self.file, self.outcome, self.other),
             "tables": lambda: results.result_tables(self.folder, self.file, self.plan, self.outcome, self.other,
                                                     self.here),
             "report": lambda: results.report_page(self.folder, self.file, self.plan, self.outcome, self.other),

@@ -26,6 +26,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
+from confide.privacy.meter import Line, Session
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 
@@ -120,6 +121,10 @@ class ChannelMechanism(ABC):
                                 "a neighbour", "use RandomizedResponse or TopK")
         return (PureEvent(epsilon=level, neighbours=Unit.RECORD_REPLACED),)
 
+    def lines(self) -> tuple[Line, ...]:
+        """The same as the one line of a release: one coded law, by which all of it is drawn."""
+        return tuple(Session(name="release", event=event) for event in self.events())
+
     def release(self, rows: ArrayLike, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
         """Draw a release.
 
@@ -145,7 +150,8 @@ class ChannelMechanism(ABC):
                 raise Refused("this channel is too large for a certified table",
                               "it can be simulated; for a release, use independent rows or at most 4,096 databases")
             return self._simulated(rows, source, stream)
-        return self.coded.release(rows, source, stream)
+        with source.metering(self):
+            return self.coded.release(rows, source, stream)
 
     def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         raise NotImplementedError

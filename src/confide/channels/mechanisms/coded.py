@@ -19,6 +19,7 @@ from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_inputs
+from confide.privacy.primitives.choosing import draw_through
 
 __all__ = ["CodedRows", "CodedTable", "as_rows"]
 
@@ -86,7 +87,7 @@ class CodedRows:
         letters = as_rows(rows, self.letters, self.rows)
         if self.which is not None:
             letters += self.letters * self.which
-        return noise.channel(self._weights, letters, stream=stream)
+        return draw_through(noise, self._weights, letters, epsilon=self.dp(), stream=stream)
 
 
 class CodedTable:
@@ -118,7 +119,7 @@ class CodedTable:
         letters = as_rows(rows, self.letters, self.rows)
         shape = (self.letters,) * self.rows
         at = int(np.ravel_multi_index(letters.tolist(), shape))
-        drawn = noise.channel(self.table.weights[at], [0], stream=stream)
+        drawn = draw_through(noise, self.table.weights[at], [0], epsilon=self.dp(), stream=stream)
         if self.table.weights.shape[0] != self.table.weights.shape[1]:
             return drawn
         return np.array(np.unravel_index(int(drawn[0]), shape), dtype=np.int64)

@@ -28,6 +28,7 @@ from confide.channels.priors import Exchangeable, Prior
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_stream
+from confide.privacy.primitives.choosing import draw_digits
 
 __all__ = ["CodedTypes", "coded_types"]
 
@@ -114,8 +115,7 @@ class CodedTypes:
         """Draw a database."""
         letters, name = as_rows(rows, self.letters, self.rows), as_stream(stream)
         which, sums = self._by_input[tuple(np.bincount(letters, minlength=self.letters).tolist())]
-        uniform = np.ones((1, 2**_DIGIT), dtype=np.int64)
-        digits = noise.channel(uniform, np.zeros(self.bits // _DIGIT, dtype=np.int64), stream=(*name, "type"))
+        digits = draw_digits(noise, 2**_DIGIT, self.bits // _DIGIT, epsilon=self.dp(), stream=(*name, "type"))
         drawn = 0
         for digit in digits.tolist():
             drawn = (drawn << _DIGIT) | digit
@@ -123,8 +123,7 @@ class CodedTypes:
         # Rows in an order drawn from public numbers alone; in it, the first of letter a become letter 0, then 1, ...
         order = np.arange(self.rows)
         for i in range(self.rows - 1):
-            uniform = np.ones((1, self.rows - i), dtype=np.int64)
-            j = i + int(noise.channel(uniform, [0], stream=(*name, "place", i))[0])
+            j = i + int(draw_digits(noise, self.rows - i, 1, epsilon=0.0, stream=(*name, "place", i))[0])
             order[[i, j]] = order[[j, i]]
         out = np.empty(self.rows, dtype=np.int64)
         for letter in range(self.letters):

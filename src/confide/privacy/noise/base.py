@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,9 @@ from confide.privacy.noise.arguments import (
     as_table,
 )
 from confide.privacy.noise.discrete import LARGEST_SCALE, DiscreteLaw
+
+if TYPE_CHECKING:
+    from confide.privacy.meter import Meter
 
 __all__ = ["Noise", "RealLaw", "as_noise"]
 
@@ -73,6 +77,7 @@ class Noise(ABC):
     def __init__(self) -> None:
         self._drawn: set[StreamName] = set()
         self._lock = threading.Lock()
+        self._meter: Meter | None = None
 
     @classmethod
     def secure(cls) -> Noise:
@@ -124,6 +129,52 @@ class Noise(ABC):
         anybody's gets is put before it (`confide.privacy.noise.given_noise`), and does not say so.
         """
         return False
+
+    @property
+    def meter(self) -> Meter | None:
+        """What is left of the charge of the run that draws from it; None outside of a run."""
+        return self._meter
+
+    def metering(self, mechanism: Any, *, device: bool = False) -> AbstractContextManager[None]:
+        """Meter what is drawn, by the charge of a mechanism, until the end of its run.
+
+        A run within a run draws on the lines of the outer one. What claims no privacy has no charge, and no meter.
+
+        Args:
+            mechanism: whose run it is.
+            device: whether it is one participant's device, which spends its own allowance.
+        """
+        return self._metering(mechanism, device=device)
+
+    @contextmanager
+    def _metering(self, mechanism: Any, *, device: bool) -> Iterator[None]:
+        if self.meter is not None:
+            yield
+            return
+        self.open_meter(mechanism, device=device)
+        try:
+            yield
+        finally:
+            self._meter = None
+
+    def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
+        """The same for a run that is no single call, such as one that waits for answers.
+
+        Another attempt of the same mechanism begins with a new meter; a part of another's run keeps that one's.
+
+        Args:
+            mechanism: whose run it is.
+            device: as of `metering`.
+        """
+        from confide.contract.errors import NotGuaranteed
+        from confide.privacy.meter import Meter, is_broken_on_purpose
+
+        if is_broken_on_purpose(mechanism) or not (self.meter is None or self.meter.mechanism is mechanism):
+            return
+        try:
+            self._meter = Meter.of(mechanism, device=device)
+        except NotGuaranteed:
+            self._meter = None
 
     def __repr__(self) -> str:
         return f"<{self.kind} noise, {len(self._drawn)} streams drawn>"  # never the seed or a draw
@@ -363,8 +414,15 @@ class Noise(ABC):
             if name in self._drawn:
                 raise InvalidInput("stream", f"{stream!r} was already drawn",
                                    "each stream is drawn once: make a new Noise for each run")
+            meter = self.meter
+            if meter is not None:
+                meter.claimed(name)
             self._drawn.add(name)
-        return name
+        return self._named(name)
+
+    def _named(self, stream: StreamName) -> StreamName:
+        """Under which name a draw is asked for further on: its own, but for noise that many devices share."""
+        return stream
 
     def _lattice(
         self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName

@@ -7,7 +7,9 @@ gives nothing else, and the audit of any mechanism puts its own noise behind it.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +18,9 @@ from confide.contract.veiled import behind, put_behind
 from confide.privacy.noise.arguments import Center, Points, Stream, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
+
+if TYPE_CHECKING:
+    from confide.privacy.meter import Meter
 
 __all__ = ["GivenNoise", "given"]
 
@@ -55,6 +60,16 @@ class GivenNoise(Noise):
 
     def __repr__(self) -> str:
         return f"<{self.kind} noise, {len(self._from._drawn)} streams drawn>"
+
+    @property
+    def meter(self) -> Meter | None:
+        return self._from.meter
+
+    def metering(self, mechanism: Any, *, device: bool = False) -> AbstractContextManager[None]:
+        return self._from.metering(mechanism, device=device)
+
+    def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
+        self._from.open_meter(mechanism, device=device)
 
     @property
     def _from(self) -> Noise:

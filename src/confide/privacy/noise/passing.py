@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,22 @@ from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.base import Noise
 from confide.privacy.noise.discrete import DiscreteLaw
 
+if TYPE_CHECKING:
+    from confide.privacy.meter import Meter
+
 __all__ = ["PassingNoise"]
 
 
 class PassingNoise(Noise):
-    """Requests keep their centers on the way: subclasses override `_lattice`, all that there is on the integers."""
+    """Requests keep their centers on the way: subclasses override `_lattice`, all that there is on the integers.
+
+    Those that are put around noise within a run, as `_source`, are metered as that is.
+    """
+
+    @property
+    def meter(self) -> Meter | None:
+        source = getattr(self, "_source", None)
+        return self._meter if self._meter is not None or source is None else source.meter
 
     def _integers(
         self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName

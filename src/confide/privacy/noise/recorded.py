@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -47,6 +47,7 @@ class Draw:
         table: rows of a channel's weights; empty for the other laws.
         centered: False where the noise could have been asked for with a `center` and was not: what it is added to
             afterwards, nobody hears.
+        line: of the charge that paid for it; "" for public randomness, None where none did or no meter ran.
     """
 
     law: str
@@ -59,6 +60,7 @@ class Draw:
     value: NDArray[Any] = field(repr=False)
     table: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
     centered: bool = True
+    line: str | None = None
 
     @property
     def request(self) -> tuple[object, ...]:
@@ -102,6 +104,10 @@ class _Transcribed(PassingNoise):
             bare: the center itself, which is no noise at all.
         """
 
+    def _note(self, draw: Draw) -> None:
+        meter = self.meter
+        self.draws.append(draw if meter is None else replace(draw, line=meter.line_of(draw.stream)))
+
     def _asked(self, stream: Stream, center: Center | None) -> None:
         """Of real noise, a center that was left out looks like zeros further on."""
         if center is None:
@@ -136,7 +142,7 @@ class _Transcribed(PassingNoise):
         value = self._answer(
             stream, lambda noise: noise._lattice(law, scale, center, shape, noise._claim(stream)), bare
         )
-        self.draws.append(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value,
+        self._note(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value,
                                centered=center is not None))
         return value
 
@@ -147,7 +153,7 @@ class _Transcribed(PassingNoise):
         value = self._answer(
             stream, lambda noise: noise._reals(law, scale, points, grid, shape, noise._claim(stream)), bare
         )
-        self.draws.append(Draw(law, stream, scale, shape, grid, _NONE, tuple(map(Fraction, points)), value,
+        self._note(Draw(law, stream, scale, shape, grid, _NONE, tuple(map(Fraction, points)), value,
                                centered=stream not in self._alone))
         return value
 
@@ -158,7 +164,7 @@ class _Transcribed(PassingNoise):
         value = self._answer(
             stream, lambda noise: noise._vector(scale, points, stretch, grid, noise._claim(stream)), bare
         )
-        self.draws.append(
+        self._note(
             Draw("vector_laplace", stream, scale, stretch.shape, grid, stretch, tuple(map(Fraction, points)), value,
                  centered=stream not in self._alone)
         )
@@ -170,32 +176,32 @@ class _Transcribed(PassingNoise):
         bare = np.argmax(table, axis=1)[inputs]
         value = self._answer(stream, lambda noise: noise._channel(table, inputs, noise._claim(stream)), bare)
         center, rows = tuple(map(Fraction, inputs.tolist())), tuple(map(tuple, table.tolist()))
-        self.draws.append(Draw("channel", stream, Fraction(0), inputs.shape, -1, _NONE, center, value, rows))
+        self._note(Draw("channel", stream, Fraction(0), inputs.shape, -1, _NONE, center, value, rows))
         return value
 
     def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
         bare = np.full(count, np.argmax(logits))
         value = self._answer(stream, lambda noise: noise._selection(logits, count, noise._claim(stream)), bare)
         center = tuple(map(Fraction, logits.tolist()))
-        self.draws.append(Draw("selection", stream, Fraction(0), (count,), -1, _NONE, center, value))
+        self._note(Draw("selection", stream, Fraction(0), (count,), -1, _NONE, center, value))
         return value
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         bare = np.arange(people) >= people // 2
         value = self._answer(stream, lambda noise: noise._split(people, noise._claim(stream)), bare)
-        self.draws.append(Draw("split", stream, Fraction(0), (people,), -1, _NONE, (), value))
+        self._note(Draw("split", stream, Fraction(0), (people,), -1, _NONE, (), value))
         return value
 
     def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
         bare = np.full(shape, math.log(2))  # the median: Laplace noise made of it is 0
         value = self._answer(stream, lambda noise: noise._exponential(shape, noise._claim(stream)), bare)
-        self.draws.append(Draw("exponential", stream, Fraction(1), shape, -1, _NONE, (), value))
+        self._note(Draw("exponential", stream, Fraction(1), shape, -1, _NONE, (), value))
         return value
 
     def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
         bare = np.zeros(shape, dtype=np.uint64)
         value = self._answer(stream, lambda noise: noise._words(shape, noise._claim(stream)), bare)
-        self.draws.append(Draw("words", stream, Fraction(0), shape, -1, _NONE, (), value))
+        self._note(Draw("words", stream, Fraction(0), shape, -1, _NONE, (), value))
         return value
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import chdtri
@@ -20,7 +21,10 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.additive import add_discrete_gaussian
+from confide.privacy.primitives.sessions import Part, open_session
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.intervals import normal_quantile
 from confide.regression.records import GRID_BITS, Moments
@@ -87,25 +91,36 @@ class AdaSSP(Release):
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         d = setting.features
-        rows, columns = np.triu_indices(d, 1)
-
-        def lattice(deviation: float, center: Iterable[int], *part: str) -> np.ndarray:
+        def lattice(deviation: float, squared: float, center: Iterable[int], *part: str) -> np.ndarray:
             numbers = [int(c) for c in center]
-            return noise.discrete_gaussian(deviation * _UNIT, len(numbers), stream=("release", *part), center=numbers)
+            return add_discrete_gaussian(
+                noise, numbers, noise_std=deviation * _UNIT, l2_sensitivity_squared=Fraction(squared) * _UNIT**2,
+                stream=("release", *part), line="release")
 
-        # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
-        off = math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
-        diagonal = lattice(self.gram_deviation, np.diagonal(total.gram), "gram", "diagonal")
-        upper = lattice(off, total.gram[rows, columns], "gram", "off-diagonal")
-        cross = lattice(self.cross_deviation(setting), total.cross, "cross")
+        diagonal, upper = self._noisy_gram(total, noise)
+        cross = lattice(self.cross_deviation(setting), (2.0 * setting.response) ** 2, total.cross, "cross")
         # The eigenvalue is computed in double precision; its error is bounded by public numbers and paid for.
         error = setting.people * d * 2.0**-46
         smallest = math.floor(float(np.linalg.eigvalsh(total.gram.astype(np.float64) / _UNIT)[0]) * _UNIT)
-        deviation = self.deviation(1.0 + 2.0 * error + 1.0 / _UNIT)
-        noisy = int(lattice(deviation, [smallest], "eigenvalue")[0]) / _UNIT
+        moved = 1.0 + 2.0 * error + 1.0 / _UNIT
+        noisy = int(lattice(self.deviation(moved), moved**2, [smallest], "eigenvalue")[0]) / _UNIT
         ridge = self._ridge(d, noisy)
         gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]) / _UNIT, d)
         return self._fitted(setting, gram64, cross64, ridge)
+
+    def _noisy_gram(self, total: Moments, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+        """Diagonal and upper triangle of A with noise, one release: diagonal^2 + 2 upper^2 moves by 2 at most."""
+        rows, columns = np.triu_indices(len(total.cross), 1)
+        # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
+        on, off = self.gram_deviation, math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
+        cost = DrawCost.concentrated(max(1 / Fraction(on) ** 2, 1 / (2 * Fraction(off) ** 2)))
+        session = open_session(noise, cost, {
+            "diagonal": Part("discrete_gaussian", on * _UNIT, len(total.cross)),
+            "off-diagonal": Part("discrete_gaussian", off * _UNIT, len(rows)),
+        }, stream=("release", "gram"), line="release")
+        return tuple(  # type: ignore[return-value]
+            session.draw(part, len(numbers), stream=("release", "gram", part), center=list(map(int, numbers)))
+            for part, numbers in (("diagonal", np.diagonal(total.gram)), ("off-diagonal", total.gram[rows, columns])))
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
         most = self._ridge(setting.features, 0.0)

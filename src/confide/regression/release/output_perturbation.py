@@ -16,6 +16,7 @@ from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
+from confide.privacy.primitives.additive import add_vector_laplace
 from confide.regression.bounds import RidgeBounds, typical_release_error
 from confide.regression.constrained_ridge import certified_ridge
 from confide.regression.intervals import laplace_marginal_quantile, mean_of_two_quantile, normal_quantile
@@ -50,18 +51,24 @@ SOLVER_SHARE = 2.0**-16
 
 def noise_scale(setting: Setting, ridge: float, epsilon: float) -> float:
     """Scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), with room for two certified solutions, rounded up."""
-    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * SOLVER_SHARE)
-    return sensitivity / epsilon * ROOM
+    return ridge_sensitivity(setting, ridge) / epsilon * ROOM
+
+
+def ridge_sensitivity(setting: Setting, ridge: float) -> float:
+    """How far replacing one record moves a certified estimate, in l2: D(R,Y)/ridge, and twice the solver's room."""
+    return setting.diameter / ridge * (1.0 + 2.0 * SOLVER_SHARE)
 
 
 def perturbed_ridge(
-    setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream
+    setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream, *,
+    line: str | None = None, group: str | None = None,
 ) -> np.ndarray:
     """One epsilon-DP ridge estimate, (d,): the exact rounding of a certified solution plus vector Laplace noise."""
     tolerance = SOLVER_SHARE * setting.diameter / ridge * (1.0 - 2.0**-50)
     center = certified_ridge(sums, ridge, setting.ball, tolerance)
     scale = noise_scale(setting, ridge, epsilon)
-    return noise.vector_laplace(scale, setting.features, stream=stream, center=center)
+    return add_vector_laplace(noise, center, noise_scale=scale, l2_sensitivity=ridge_sensitivity(setting, ridge),
+                              stream=stream, line=line, group=group)
 
 
 def ridge_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
@@ -126,7 +133,8 @@ class RidgeRelease(Release):
         return ridge_bounds(setting, setting.people, self.ridge, misreports)
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
-        estimate = perturbed_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",))
+        estimate = perturbed_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",),
+                                   line="release")
         return Released(estimate=estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from confide.contract.errors import NotGuaranteed
 from confide.contract.guarantees import Source
+from confide.privacy.accounting import written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
+from confide.privacy.primitives.additive import add_vector_laplace
 from confide.regression.bounds import RidgeBounds
 from confide.regression.constrained_ridge import certified_ridge
 from confide.regression.records import Moments
@@ -85,13 +88,17 @@ def printed_claim(setting: Setting, rows: int, ridge: float, epsilon: float) -> 
 
 
 def unconstrained_ridge(
-    setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream
+    setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream, *,
+    line: str | None = None, group: str | None = None,
 ) -> np.ndarray:
     """One plain ridge estimate with the printed noise, (d,)."""
     longest = ridge_norm_sup(setting.people, ridge, setting.response) * _INACTIVE
     tolerance = SOLVER_SHARE * diameter(0.0, setting.response) / ridge * (1.0 - 2.0**-40)  # fits any number of rows
     center = certified_ridge(sums, ridge, longest, tolerance)
-    return noise.vector_laplace(printed_scale(setting, ridge, epsilon), setting.features, stream=stream, center=center)
+    scale = printed_scale(setting, ridge, epsilon)
+    # A run whose printed noise hides less than it says has no charge, and so no meter.
+    return add_vector_laplace(noise, center, noise_scale=scale, l2_sensitivity=Fraction(scale) * written(epsilon),
+                              stream=stream, line=line, group=group)
 
 
 def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
@@ -120,7 +127,8 @@ class PrintedRidge(RidgeRelease):
         return PureDP(math.inf), PRINTED_PRIVACY, "vector Laplace noise of scale (4B + 2M)/(gamma epsilon), as printed"
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
-        estimate = unconstrained_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",))
+        estimate = unconstrained_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",),
+                                       line="release")
         return Released(estimate=estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
     def describe(self) -> str:

@@ -19,6 +19,7 @@ from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.privacy.primitives.additive import add_vector_laplace
 from confide.regression.intervals import laplace_marginal_quantile
 from confide.regression.records import Moments
 from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
@@ -81,7 +82,8 @@ class SufficientStatistics(Release):
             np.full(d, setting.response),
         ])
         center = exact_moments(total)
-        flat = noise.vector_laplace(self.scale, len(center), stream=("release",), center=center, stretch=stretch)
+        flat = add_vector_laplace(noise, center, noise_scale=self.scale, l2_sensitivity=SENSITIVITY, stretch=stretch,
+                                  stream=("release",), line="release")
         return self._fitted(setting, *symmetric(flat, d))
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:

@@ -11,8 +11,9 @@ Source: spec query_release D6; the idea of measuring adaptively chosen marginals
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -26,11 +27,13 @@ from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
-from confide.privacy.accounting import Accountant
+from confide.privacy.accounting import Accountant, written
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP
+from confide.privacy.meter import DrawCost
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
 from confide.release._custodian import TRIVIAL, no_shares, settle
 from confide.release._inputs import gaussian_delta
@@ -44,6 +47,7 @@ from confide.release.marginal_fit.memory import bytes_needed, check_memory
 from confide.release.marginal_fit.model import Model
 from confide.release.marginal_fit.plan import (
     MOST_TRIPLED,
+    MOVED,
     Split,
     check_columns,
     chosen_split,
@@ -63,6 +67,9 @@ _MOST_ROWS = 10**7  # of the population
 _MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
 _MOST_CANDIDATES = 2**26  # cells of all candidate tables, which are held in 32 bits each
 _BETA = 0.05  # of the certificate
+_LINES = {"one-way": "one-way tables", "again": "one-way tables again", "choose": "choices of tables",
+          "table": "chosen tables"}  # of the charge, by the first word of a draw's name
+_FOLLOWS = "what follows from them"
 _WHOLE = 1000  # parts of a run, of which progress is told
 
 
@@ -211,16 +218,19 @@ class MarginalFit(Mechanism):
         """Noise and selections, and what they cost; with T = 2m, or 8m where no column has more than 4 cells, where the
         run chooses T.
         """
-        tables = self.tables
-        if tables is None:
-            tables = usual_tables(self.schema.sizes, len(self.candidates))
+        tables = usual_tables(self.schema.sizes, len(self.candidates)) if self.chooses else self.tables or 0
         return split(self.rho, self._columns, tables, self.one_way, self.selection)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the run chooses T; where there is no candidate, nothing is left to choose, and T is 0."""
+        return self.tables is None and len(self.candidates) > 0
 
     @property
     def _loudest(self) -> float:
         """The largest sigma that a run may choose."""
         most = most_tables(self.schema.sizes, len(self.candidates))
-        if self.tables is not None or not most:
+        if not self.chooses:
             return 0.0
         ways = [chosen_split(self.rho, self._columns, self.one_way, self.selection, choice) for choice in (
             Choice(0, 1.0), *(Choice(most, share) for share in shares_after(self.one_way)))]
@@ -232,7 +242,7 @@ class MarginalFit(Mechanism):
         Args:
             one_way: as they were released.
         """
-        if self.tables is not None:
+        if not self.chooses:
             return self.split
         choice = choose(
             consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
@@ -248,7 +258,7 @@ class MarginalFit(Mechanism):
         the sum holds without knowing T. No cost depends on an outcome, so that not even a filter's stopping rule is
         needed; as a spend of a filter, the sum is what is charged.
         """
-        return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
+        return open_events(self.rho, self.one_way) if self.chooses else self.split.events()
 
     def guarantees(self) -> Guarantees:
         account = Accountant(self.events())
@@ -323,7 +333,8 @@ class MarginalFit(Mechanism):
         for j, size in enumerate(self.schema.sizes):
             if size > 1:
                 table = _table(columns, counts, (j,), (size,))
-                noisy = source.discrete_gaussian(sigma, size, stream=(stream, j), center=table)
+                noisy = add_discrete_gaussian(source, table, noise_std=sigma, l2_sensitivity_squared=MOVED,
+                                              stream=(stream, j), line=self._line(stream))
                 raw.append(RawTable((j,), noisy, sigma))
             advance(tell, j + 1, len(self.schema.sizes))
         return raw
@@ -339,7 +350,8 @@ class MarginalFit(Mechanism):
         rule, first = Batch(self.candidates, fit.picked), len(fit.picked)
         for t in range(first, min(fit.split.tables, first + fit.batch)):
             places = np.flatnonzero(rule.allowed())
-            drawn = exponential_mechanism(told[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t))
+            drawn = exponential_mechanism(told[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t),
+                                          line=self._line("choose"))
             fit.picked.append(int(places[drawn[0]]))
             rule.pick(fit.picked[-1])
         return fit.picked[first:]
@@ -350,7 +362,13 @@ class MarginalFit(Mechanism):
         members = self.candidates.columns(at)
         shape = tuple(self.schema.sizes[j] for j in members)
         table = _table(columns, counts, members, shape)
-        return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
+        noisy = add_discrete_gaussian(source, table, noise_std=sigma, l2_sensitivity_squared=MOVED,
+                                      stream=("table", at), line=self._line("table"))
+        return RawTable(members, noisy, sigma)
+
+    def _line(self, what: str) -> str:
+        """The line of the charge that pays for tables and choices."""
+        return _FOLLOWS if self.chooses and what != "one-way" else _LINES[what]
 
     def _diagnostics(
         self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
@@ -425,6 +443,19 @@ class MarginalFit(Mechanism):
                     raise InvalidInput("billboard.tables", "hold two of one batch that share two columns",
                                        "a run chooses such only where nothing else is left")
                 rule.pick(at)
+
+    def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
+        """The tables by the noise that they say, and the choices between them."""
+        board = self._own(billboard)
+        raw, columns = board.tables.raw(self.schema.sizes), self._columns
+        for place, table in enumerate(raw):
+            what = "one-way" if place < columns or (not self.chooses and len(table.columns) == 1) else \
+                "again" if len(table.columns) == 1 else "table"
+            yield self._line(what), DrawCost.concentrated(Fraction(MOVED, 2) / Fraction(table.sigma) ** 2), 1
+        chosen = sum(len(table.columns) > 1 for table in raw)
+        if chosen:
+            after = self.follow(raw[:columns])
+            yield self._line("choose"), DrawCost.selection(written(after.epsilon)), chosen
 
     def _own(self, billboard: Billboard) -> FittedMarginals:
         if not isinstance(billboard, FittedMarginals):

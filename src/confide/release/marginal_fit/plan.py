@@ -18,6 +18,7 @@ from confide.release.marginal_fit.choice import Choice
 __all__ = [
     "MOST_PAIRED",
     "MOST_TRIPLED",
+    "MOVED",
     "Split",
     "check_columns",
     "chosen_split",
@@ -33,6 +34,10 @@ MOST_TRIPLED = 60
 
 MOST_PAIRED = 500
 """Columns at most of which all pairs are candidates."""
+
+
+MOVED = 2
+"""Squared l2 sensitivity of a table: a replaced record moves two of its cells by one count."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,193 @@
+"""Noise that is added to numbers: Laplace and Gaussian, on the integers and on the line, and of vectors.
+
+Each function pays for the draw on a line of the run's meter, at what the declared sensitivity and the noise cost, and
+then draws. Sources: Dwork and Roth 2014, Theorem 3.6; Bun and Steinke 2016, Proposition 1.6; Canonne, Kamath and
+Steinke 2020, Theorem 4; spec truthful_regression 4.4 (vectors).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.privacy.meter import PUBLIC, DrawCost
+from confide.privacy.noise.arguments import Center, Integers, Stream, as_exact
+from confide.privacy.noise.base import Noise
+from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.primitives.spending import pay
+
+__all__ = ["add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add_laplace", "add_missing_noise",
+           "add_vector_laplace"]
+
+Sensitivity = int | float | Fraction
+"""How far one neighbour step moves all numbers of a draw together; taken exactly."""
+
+
+def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
+    """A declared sensitivity, exactly; 0 of a public center."""
+    exact = Fraction(sensitivity)
+    if exact < 0:
+        raise InvalidInput(name, f"{sensitivity!r} is negative", "must be at least 0")
+    return exact
+
+
+def _shape(center: Any) -> tuple[int, ...]:
+    return np.shape(center)
+
+
+def add_discrete_laplace(
+    noise: Noise, center: Integers, *, noise_scale: float | Fraction, l1_sensitivity: Sensitivity, stream: Stream,
+    line: str | None = None, group: str | None = None,
+) -> NDArray[np.int64]:
+    """Add discrete Laplace noise to whole numbers; epsilon = l1_sensitivity / noise_scale.
+
+    Args:
+        noise: of the run.
+        center: whole numbers of any shape, private.
+        noise_scale: b in (0, 2^55], taken exactly.
+        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        stream: name of the draw.
+        line: of the charge that pays.
+        group: whose records they are about, on a line of parallel groups.
+
+    Returns:
+        Noisy whole numbers in the shape of `center`.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+
+    Example:
+        >>> add_discrete_laplace(Noise.simulated(1), [10, 20], noise_scale=1.0, l1_sensitivity=1, stream="counts").shape
+        (2,)
+    """
+    scale = as_exact("noise_scale", noise_scale, at_most=LARGEST_SCALE)
+    cost = DrawCost.laplace(_moved("l1_sensitivity", l1_sensitivity) / scale)
+    source = pay(noise, cost, stream=stream, line=line, group=group)
+    return source.discrete_laplace(scale, np.shape(center), stream=stream, center=center)
+
+
+def add_discrete_gaussian(
+    noise: Noise, center: Integers, *, noise_std: float | Fraction, l2_sensitivity_squared: Sensitivity,
+    stream: Stream, line: str | None = None, group: str | None = None,
+) -> NDArray[np.int64]:
+    """Add discrete Gaussian noise to whole numbers; rho = l2_sensitivity^2 / (2 noise_std^2).
+
+    Args:
+        noise: of the run.
+        center: whole numbers of any shape, private.
+        noise_std: sigma in (0, 2^55], taken exactly.
+        l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
+        stream: name of the draw.
+        line: of the charge that pays.
+        group: whose records they are about, on a line of parallel groups.
+
+    Returns:
+        Noisy whole numbers in the shape of `center`.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    std = as_exact("noise_std", noise_std, at_most=LARGEST_SCALE)
+    cost = DrawCost.concentrated(_moved("l2_sensitivity_squared", l2_sensitivity_squared) / (2 * std**2))
+    source = pay(noise, cost, stream=stream, line=line, group=group)
+    return source.discrete_gaussian(std, np.shape(center), stream=stream, center=center)
+
+
+def add_laplace(
+    noise: Noise, center: Center, *, noise_scale: float | Fraction, l1_sensitivity: Sensitivity, stream: Stream,
+    line: str | None = None, group: str | None = None, grid: int = 30,
+) -> NDArray[np.float64]:
+    """Add Laplace noise to numbers and round to multiples of 2^-grid; epsilon = l1_sensitivity / noise_scale.
+
+    Args:
+        noise: of the run.
+        center: doubles or Fractions of any shape, private, taken exactly.
+        noise_scale: b > 0, taken exactly.
+        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        stream: name of the draw.
+        line: of the charge that pays.
+        group: whose records they are about, on a line of parallel groups.
+        grid: in 0..60.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    scale = as_exact("noise_scale", noise_scale)
+    cost = DrawCost.laplace(_moved("l1_sensitivity", l1_sensitivity) / scale)
+    source = pay(noise, cost, stream=stream, line=line, group=group)
+    return source.laplace(scale, _shape(center), stream=stream, center=center, grid=grid)
+
+
+def add_gaussian(
+    noise: Noise, center: Center, *, noise_std: float | Fraction, l2_sensitivity_squared: Sensitivity,
+    stream: Stream, line: str | None = None, group: str | None = None, grid: int = 30,
+) -> NDArray[np.float64]:
+    """Add Gaussian noise to numbers and round to multiples of 2^-grid; mu = l2_sensitivity / noise_std.
+
+    Args:
+        noise: of the run.
+        center: doubles or Fractions of any shape, private, taken exactly.
+        noise_std: sigma > 0, taken exactly.
+        l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
+        stream: name of the draw.
+        line: of the charge that pays.
+        group: whose records they are about, on a line of parallel groups.
+        grid: in 0..60.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    std = as_exact("noise_std", noise_std)
+    cost = DrawCost.gaussian(_moved("l2_sensitivity_squared", l2_sensitivity_squared) / std**2)
+    source = pay(noise, cost, stream=stream, line=line, group=group)
+    return source.gaussian(std, _shape(center), stream=stream, center=center, grid=grid)
+
+
+def add_missing_noise(noise: Noise, total: int, noise_std: int, *, stream: Stream = "absentees") -> int:
+    """Add discrete Gaussian noise to a sum in the place of what participants who vanished would have added.
+
+    The records in the sum were protected on the devices of those who sent them, so nothing more is charged.
+
+    Args:
+        noise: of the run.
+        total: of the messages that came.
+        noise_std: sigma that covers what is missing of the planned variance.
+        stream: name of the draw.
+    """
+    source = pay(noise, PUBLIC, stream=stream)
+    return total + int(source.discrete_gaussian(noise_std, 1, stream=stream)[0])
+
+
+def add_vector_laplace(
+    noise: Noise, center: Center, *, noise_scale: float | Fraction, l2_sensitivity: Sensitivity, stream: Stream,
+    line: str | None = None, group: str | None = None, stretch: ArrayLike | None = None, grid: int = 30,
+) -> NDArray[np.float64]:
+    """Add stretch * v to a vector, v with density prop. to exp(-||v||_2 / noise_scale); epsilon = l2_sensitivity / b.
+
+    Args:
+        noise: of the run.
+        center: (d,) doubles or Fractions, private, taken exactly.
+        noise_scale: b > 0, taken exactly.
+        l2_sensitivity: how far one neighbour step moves `center / stretch`, in l2.
+        stream: name of the draw.
+        line: of the charge that pays.
+        group: whose records they are about, on a line of parallel groups.
+        stretch: (d,) positive doubles, public; ones if left out.
+        grid: in 0..60.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    scale = as_exact("noise_scale", noise_scale)
+    cost = DrawCost.laplace(_moved("l2_sensitivity", l2_sensitivity) / scale)
+    source = pay(noise, cost, stream=stream, line=line, group=group)
+    return source.vector_laplace(scale, _shape(center)[0], stream=stream, center=center, stretch=stretch, grid=grid)

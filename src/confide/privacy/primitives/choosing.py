@@ -1,0 +1,102 @@
+"""Draws that name one of several things: by exponential weights, or through a table of odds."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import whole
+from confide.privacy.accounting import written
+from confide.privacy.meter import DrawCost
+from confide.privacy.noise.arguments import Stream
+from confide.privacy.noise.base import Noise
+from confide.privacy.primitives.spending import pay
+
+__all__ = ["draw_by_logits", "draw_digits", "draw_through"]
+
+
+def law_cost(epsilon: Fraction | float) -> DrawCost:
+    """What a law costs whose largest log ratio is known; nothing that a line pays for, where it is infinite.
+
+    Args:
+        epsilon: in nats; a double is the decimal that it is written as, as in events.
+    """
+    return DrawCost() if epsilon == math.inf else DrawCost.laplace(written(epsilon))
+
+
+def draw_by_logits(
+    noise: Noise, logits: ArrayLike, *, bounded_range: Fraction, stream: Stream, count: int = 1,
+    line: str | None = None,
+) -> NDArray[np.int64]:
+    """Draw positions with probability in proportion to exp(logit), each a draw of bounded range.
+
+    Args:
+        noise: of the run.
+        logits: (k,) finite, private, less the largest one.
+        bounded_range: how much the log ratio of the laws of neighbours varies over all positions, at most, in nats;
+            with the room that the rounding of logits needs.
+        stream: name of the draws.
+        count: how many.
+        line: of the charge that pays for each of them.
+
+    Returns:
+        (count,) positions.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for so many.
+
+    Source: McSherry and Talwar 2007; spec query_release A2 and A3.
+    """
+    many = whole("count", count)
+    source = pay(noise, DrawCost.selection(bounded_range), stream=stream, line=line, count=many)
+    return source.selection(logits, many, stream=stream)
+
+
+def draw_digits(
+    noise: Noise, base: int, count: int, *, epsilon: Fraction | float, stream: Stream, line: str | None = None
+) -> NDArray[np.int64]:
+    """Draw uniform digits, the raw material of a coded law.
+
+    Args:
+        noise: of the run.
+        base: digits are below it, in 1..2^16.
+        count: how many.
+        epsilon: what the law costs that they are turned into, in nats, rounded up; 0 where that was paid before.
+        stream: name of the draws.
+        line: of the charge that pays.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    source = pay(noise, law_cost(epsilon), stream=stream, line=line)
+    return source.channel(np.ones((1, base), dtype=np.int64), np.zeros(count, dtype=np.int64), stream=stream)
+
+
+def draw_through(
+    noise: Noise, table: ArrayLike, inputs: ArrayLike, *, epsilon: Fraction | float, stream: Stream,
+    line: str | None = None,
+) -> NDArray[np.int64]:
+    """Draw an output for each private input of a table of odds; each is about another person.
+
+    Args:
+        noise: of the run, or of a device.
+        table: (m, k) public weights in whole numbers, all rows with the same sum.
+        inputs: (n,) rows, private.
+        epsilon: the largest log ratio between two rows of neighbours, in nats, rounded up.
+        stream: name of the draws.
+        line: of the charge that pays.
+
+    Returns:
+        (n,) columns of the table.
+
+    Raises:
+        InvalidInput: an argument out of range, or no such line.
+        Overspent: the line does not pay for it.
+    """
+    source = pay(noise, law_cost(epsilon), stream=stream, line=line)
+    return source.channel(table, inputs, stream=stream)

@@ -1,0 +1,120 @@
+"""Sessions: one event pays for all draws of a primitive that works step by step.
+
+A tree counter, a sparse vector and flags draw many numbers of a few laws. What they cost together is a theorem of
+theirs. So a session is paid for when it is opened, with all that it may draw declared: each part's law, scale and
+number. Its draws take no scale, and end where the declared number does.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.metered import Overspent
+from confide.privacy.meter import DrawCost, Meter
+from confide.privacy.noise.arguments import Stream, as_shape, as_stream
+from confide.privacy.noise.base import Noise, as_noise
+
+__all__ = ["NoiseSession", "Part", "SessionLaw", "open_session"]
+
+SessionLaw = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussian", "exponential", "words"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a session may draw of one law.
+
+    Args:
+        law: "exponential" and "words" are raw material of an order, and have no scale.
+        scale: b of Laplace noise, sigma of Gaussian noise; exactly.
+        draws: numbers at most; None where the cost does not depend on how many.
+        grid: of noise on the line.
+    """
+
+    law: SessionLaw
+    scale: float | Fraction = 1
+    draws: int | None = None
+    grid: int = 30
+
+
+def open_session(
+    noise: Noise, cost: DrawCost, parts: Mapping[str, Part], *, stream: Stream, line: str | None = None
+) -> NoiseSession:
+    """Pay for a session, and open it.
+
+    Args:
+        noise: of the run.
+        cost: of all draws of `parts` together, by the primitive's own theorem.
+        parts: name -> what may be drawn.
+        stream: first words of the names of its draws.
+        line: of the charge that pays.
+
+    Raises:
+        InvalidInput: no noise, or no such line.
+        Overspent: the line does not pay for it. Nothing was drawn.
+    """
+    source = as_noise(noise)
+    meter: Meter | None = source.meter
+    name = line
+    if meter is not None and cost.pure != 0:
+        meter.spend(line, cost, stream)
+        name = meter.line_of(as_stream(stream))
+    return NoiseSession(source, meter, name or "", dict(parts))
+
+
+class NoiseSession:
+    """Noise that was paid for. Made by `open_session`."""
+
+    def __init__(self, noise: Noise, meter: Meter | None, line: str, parts: dict[str, Part]) -> None:
+        self._noise, self._meter, self._line, self._parts = noise, meter, line, parts
+        self._left = {name: part.draws for name, part in parts.items()}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<noise session of {self._line!r}>"
+
+    def draw(
+        self, part: str, size: int | tuple[int, ...], *, stream: Stream, center: Any = None
+    ) -> NDArray[Any]:
+        """Draw numbers of one part, added to a center where one is given.
+
+        Args:
+            part: its name.
+            size: a number, or a shape.
+            stream: name of the draw.
+            center: in that shape, private; zeros if left out.
+
+        Raises:
+            Overspent: more numbers than were declared.
+        """
+        declared, shape = self._parts[part], as_shape(size)
+        with self._lock:
+            left, count = self._left[part], math.prod(shape)
+            if left is not None:
+                if count > left:
+                    raise Overspent(self._line, f"{count:,} draws of {part!r}", f"{left:,} of the session are left")
+                self._left[part] = left - count
+        if self._meter is not None:
+            self._meter.paid_before(self._line, stream)
+        noise = self._noise
+        match declared.law:
+            case "discrete_laplace":
+                return noise.discrete_laplace(declared.scale, shape, stream=stream, center=center)
+            case "discrete_gaussian":
+                return noise.discrete_gaussian(declared.scale, shape, stream=stream, center=center)
+            case "laplace":
+                return noise.laplace(declared.scale, shape, stream=stream, center=center, grid=declared.grid)
+            case "gaussian":
+                return noise.gaussian(declared.scale, shape, stream=stream, center=center, grid=declared.grid)
+        if center is not None:
+            raise InvalidInput("center", f"is given for {declared.law!r}", "raw material is added to nothing")
+        if declared.law == "words":
+            return noise.words(shape, stream=stream)
+        return noise.exponential(shape, stream=stream)
