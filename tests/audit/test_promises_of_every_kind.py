@@ -63,6 +63,9 @@ class ChargedByHalf:
         found = super().events()  # type: ignore[misc]
         return found[: len(found) // 2]
 
+    def lines(self) -> tuple[Any, ...]:
+        return ()
+
 
 def broken(plan: Any, code: type) -> Any:
     """The plan with a mechanism that was broken on purpose."""

@@ -153,7 +153,7 @@ def test_to_dict_is_the_manifest(tmp_path: Path) -> None:
     outcome.save(tmp_path)
     assert canonical(outcome.to_dict()) == (tmp_path / "manifest.json").read_bytes()
     assert set(outcome.to_dict()) == {"format", "release_safe", "mechanism", "billboard", "certificate", "guarantees",
-                                      "provenance"}
+                                      "meter", "provenance"}
 
 
 def test_the_shares_are_readable_by_their_owner_only(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
-from confide.privacy.meter import Line, OnDevices
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_missing_noise

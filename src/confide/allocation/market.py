@@ -22,10 +22,10 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.privacy.accounting import written
+from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.privacy.meter import Bundle, Line, WithoutDraw, lines_of
 
 __all__ = ["Market", "Neighbours", "Overflow", "down"]
 

@@ -26,8 +26,8 @@ from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.market.costs import CustomCost
 from confide.market.paid import Paid
 from confide.market.strategies import NONE, as_reports
+from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import PureEvent
-from confide.privacy.meter import Line, OnDevices
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from confide.numerics.integer_cross import IntegerCross
     from confide.numerics.map_reduce import accumulate, block_rows, map_blocks, threads
     from confide.numerics.ray_shards import RayShards
-    from confide.numerics.roots import root_down, root_up
     from confide.numerics.shards import Shards, ThreadShards
 
 __all__ = [
@@ -21,13 +20,11 @@ __all__ = [
     "accumulate",
     "block_rows",
     "map_blocks",
-    "root_down",
-    "root_up",
     "threads",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"integer_cross": ("IntegerCross",), "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),
-     "ray_shards": ("RayShards",), "roots": ("root_down", "root_up"), "shards": ("Shards", "ThreadShards")},
+     "ray_shards": ("RayShards",), "shards": ("Shards", "ThreadShards")},
 )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import float_up, written
-from confide.privacy.meter import DrawCost
+from confide.privacy.charge import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.primitives.choosing import draw_by_logits

@@ -20,10 +20,10 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written
+from confide.privacy.charge import DrawCost
 from confide.privacy.clamping import added_delta, tail_probability
 from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
-from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_exact, as_grid, as_stream
 from confide.privacy.noise.discrete import LARGEST_SCALE

@@ -20,9 +20,9 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written, written_up
+from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ZCDP, PureDP
-from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_stream
 from confide.privacy.noise.discrete import LARGEST_SCALE

@@ -13,7 +13,7 @@ from typing import Literal
 
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.numerics.roots import root_up
+from confide.privacy.accounting.roots import root_up
 
 __all__ = ["Constants", "Neighbours"]
 

@@ -40,9 +40,9 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
 from confide.numerics.compiled import kernel
 from confide.privacy.accounting import float_up
+from confide.privacy.charge import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event, PureEvent
-from confide.privacy.meter import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import Part, open_session
 from confide.programs.constants import Neighbours

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Participation, Source, Truthfulness
-from confide.numerics.roots import root_up
 from confide.privacy.accounting import float_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ZCDP
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.schedule import Law, total_variation

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source
-from confide.numerics.roots import root_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.bounds import game_accuracy, regret_of_steps
 from confide.programs.dual_dynamics import Descent, Step

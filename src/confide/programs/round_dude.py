@@ -23,9 +23,9 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
+from confide.privacy.charge import Bundle, Line, lines_of
 from confide.privacy.coins import draw_seed
 from confide.privacy.events import ApproxEvent, Event
-from confide.privacy.meter import Bundle, Line, lines_of
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
-from confide.numerics.roots import root_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.events import Event, GDPEvent, ZCDPEvent
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP, ZCDP

@@ -21,9 +21,9 @@ from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.numerics.roots import root_up
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.coins import draw_seed
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise

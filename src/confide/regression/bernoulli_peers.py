@@ -97,7 +97,7 @@ class FinitePrior:
         weights: (k,) their probabilities, positive, of sum 1 within 1e-9 (then rescaled).
 
     Example:
-        >>> FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1)
+        >>> round(FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1), 12)
         0.68
     """
 

@@ -22,9 +22,9 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
-from confide.privacy.meter import Line, Parallel, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import public_split
 from confide.regression.billboards import LinearBillboard

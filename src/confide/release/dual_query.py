@@ -25,8 +25,8 @@ from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
+from confide.privacy.charge import FixedList, Line, lines_of
 from confide.privacy.events import Event
-from confide.privacy.meter import FixedList, Line, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator

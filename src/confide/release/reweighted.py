@@ -28,9 +28,9 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
+from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
-from confide.privacy.meter import Line, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator

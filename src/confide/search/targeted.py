@@ -20,9 +20,9 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantee
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
 from confide.privacy.accounting import Accountant, written
+from confide.privacy.charge import DrawCost
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
-from confide.privacy.meter import DrawCost
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
 from confide.search.course import Course, as_cap, as_components, check_investigation

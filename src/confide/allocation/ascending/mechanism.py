@@ -28,9 +28,9 @@ from confide.contract.guarantees import Guarantees, Privacy
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import as_billboard
 from confide.privacy.accounting import float_up, written
+from confide.privacy.charge import Line, Session, lines_of
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
-from confide.privacy.meter import Line, Session, lines_of
 from confide.privacy.noise import Noise
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import TreeCounter

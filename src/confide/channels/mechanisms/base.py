@@ -24,9 +24,9 @@ from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
-from confide.privacy.meter import Line, Session
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.privacy.meter import PUBLIC, DrawCost
+from confide.privacy.charge import PUBLIC, DrawCost
 from confide.privacy.noise.arguments import Center, Integers, Stream, as_exact
 from confide.privacy.noise.base import Noise
 from confide.privacy.noise.discrete import LARGEST_SCALE

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import whole
 from confide.privacy.accounting import written
-from confide.privacy.meter import DrawCost
+from confide.privacy.charge import DrawCost
 from confide.privacy.noise.arguments import Stream
 from confide.privacy.noise.base import Noise
 from confide.privacy.primitives.spending import pay

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Overspent
-from confide.privacy.meter import DrawCost, Meter
+from confide.privacy.charge import DrawCost
+from confide.privacy.meter import Meter
 from confide.privacy.noise.arguments import Stream, as_shape, as_stream
 from confide.privacy.noise.base import Noise, as_noise
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confide.privacy.meter import DrawCost
+from confide.privacy.charge import DrawCost
 from confide.privacy.noise.arguments import Stream
 from confide.privacy.noise.base import Noise, as_noise
 

@@ -27,7 +27,7 @@ from confide.audit import (
     strongest,
     told_run,
 )
-from confide.numerics.roots import root_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 from confide.programs.audit.made_up import Pool, joined

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import AuditRow, Concern, Control, mixed
-from confide.numerics.roots import root_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, added, beyond
 from confide.programs.audit.planted import Counts

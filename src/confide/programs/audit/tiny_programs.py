@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import DampedNoise, Loss, Neighbours, mixed, published
-from confide.numerics.roots import root_up
 from confide.privacy.accounting import float_up
+from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName

@@ -19,9 +19,9 @@ from scipy.special import chdtri
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
-from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.primitives.sessions import Part, open_session

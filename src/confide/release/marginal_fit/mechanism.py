@@ -28,9 +28,9 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant, written
+from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP
-from confide.privacy.meter import DrawCost
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian

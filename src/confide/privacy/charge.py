@@ -1,0 +1,440 @@
+"""The charge of a run as named lines, what a draw costs, and what is left of a line.
+
+Costs are exact rationals; events hold doubles, which mean the decimals that they are written as (epsilons) or
+themselves (rho, mu).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from confide.contract.errors import InvalidInput
+from confide.contract.metered import Overspent
+from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import float_up, remaining, written
+from confide.privacy.events import (
+    ApproxEvent,
+    BoundedRangeEvent,
+    Composed,
+    Event,
+    GDPEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    Repeated,
+    UnprotectedEvent,
+    ZCDPEvent,
+    flatten,
+)
+from confide.privacy.losses import GDP, ZCDP
+
+__all__ = [
+    "PUBLIC", "Allowance", "Bundle", "DrawCost", "FixedList", "Line", "OnDevices", "OpenLine", "Parallel", "Session",
+    "Unprotected", "WithoutDraw", "lines_of",
+]
+
+
+# ---- what a draw costs
+
+
+@dataclass(frozen=True)
+class DrawCost:
+    """What one draw costs, in each notion that it has a cost in; exactly.
+
+    Args:
+        pure: epsilon; None where the draw has none, as Gaussian noise.
+        rho: of zero-concentrated privacy; None where nothing is known of it.
+        mu_squared: of Gaussian privacy; None for other noise.
+        bounded_range: whether the log ratio varies by at most `pure` over all outcomes, as of an exponential mechanism.
+
+    Example:
+        >>> DrawCost.laplace(Fraction(1, 2)).rho, DrawCost.gaussian(Fraction(1, 2)).rho
+        (Fraction(1, 8), Fraction(1, 4))
+    """
+
+    pure: Fraction | None = None
+    rho: Fraction | None = None
+    mu_squared: Fraction | None = None
+    bounded_range: bool = False
+
+    @classmethod
+    def laplace(cls, epsilon: Fraction) -> DrawCost:
+        """The cost of an epsilon-DP draw: rho = epsilon^2/2 (Bun and Steinke 2016, Proposition 1.4)."""
+        return cls(pure=epsilon, rho=epsilon**2 / 2)
+
+    @classmethod
+    def selection(cls, epsilon: Fraction) -> DrawCost:
+        """The cost of a draw of bounded range: rho = epsilon^2/8 (spec query_release A2)."""
+        return cls(pure=epsilon, rho=epsilon**2 / 8, bounded_range=True)
+
+    @classmethod
+    def concentrated(cls, rho: Fraction) -> DrawCost:
+        """The cost of a rho-zCDP draw, such as discrete Gaussian noise."""
+        return cls(rho=rho)
+
+    @classmethod
+    def gaussian(cls, mu_squared: Fraction) -> DrawCost:
+        """The cost of Gaussian noise: rho = mu^2/2 (Bun and Steinke 2016, Lemma 2.4)."""
+        return cls(rho=mu_squared / 2, mu_squared=mu_squared)
+
+    def __add__(self, other: DrawCost) -> DrawCost:
+        return DrawCost(_sum(self.pure, other.pure), _sum(self.rho, other.rho),
+                        _sum(self.mu_squared, other.mu_squared))
+
+    def times(self, count: int) -> DrawCost:
+        """The cost of so many draws."""
+        if count == 1:
+            return self
+        pure, rho, mu_squared = (None if part is None else count * part
+                                 for part in (self.pure, self.rho, self.mu_squared))
+        return DrawCost(pure, rho, mu_squared)
+
+    def within(self, event: Event) -> bool:
+        """Whether an event pays for it."""
+        match event:
+            case BoundedRangeEvent():
+                return self.bounded_range and self.pure is not None and self.pure <= written(event.epsilon)
+            case PureEvent() | RandomizedResponseEvent():
+                return self.pure is not None and self.pure <= written(event.epsilon)
+            case ZCDPEvent():
+                return self.rho is not None and self.rho <= Fraction(event.rho)
+            case GDPEvent():
+                return self.mu_squared is not None and self.mu_squared <= Fraction(event.mu) ** 2
+            case ApproxEvent():
+                return self._within_approximate(event)
+        return False
+
+    def _within_approximate(self, event: ApproxEvent) -> bool:
+        if self.pure is not None and self.pure <= written(event.epsilon):
+            return True
+        if self.mu_squared is not None:  # conversions are rounded up, as the event's epsilon is
+            return GDP(root_up(self.mu_squared)).epsilon_at(event.delta) <= event.epsilon
+        return self.rho is not None and ZCDP(float_up(self.rho)).epsilon_at(event.delta) <= event.epsilon
+
+    def __str__(self) -> str:
+        if self.pure is not None:
+            return f"epsilon {float(self.pure):.6g}"
+        if self.mu_squared is not None:
+            return f"mu {root_up(self.mu_squared):.6g}"
+        return "a cost that is not known" if self.rho is None else f"rho {float(self.rho):.6g}"
+
+
+_NOTHING = DrawCost(Fraction(0), Fraction(0), Fraction(0))
+
+PUBLIC = DrawCost.laplace(Fraction(0))
+"""The cost of a draw whose law is the same for all records."""
+
+
+def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return None if one is None or other is None else one + other
+
+
+
+# ---- the lines of a charge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One named part of what a run is charged.
+
+    Args:
+        name: the name that draws are made under.
+    """
+
+    name: str
+    form: ClassVar[str]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What the ledger is charged for it."""
+        raise NotImplementedError
+
+    def open(self) -> OpenLine:
+        """What of it is left, for one run."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneEvent(Line):
+    event: Event
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return (self.event,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance(_OneEvent):
+    """Any number of draws, chosen as the run goes on, whose costs add up to at most one event's.
+
+    Args:
+        event: pure, of bounded range, concentrated, Gaussian or approximate.
+    """
+
+    form = "allowance"
+
+    def open(self) -> OpenLine:
+        return _Sum(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedList(Line):
+    """Draws in a fixed order: each is paid by the next event of the list.
+
+    Args:
+        listed: the events; one that is `Repeated` pays for so many draws.
+    """
+
+    listed: tuple[Event, ...]
+    form = "fixed list"
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.listed
+
+    def open(self) -> OpenLine:
+        return _Listed(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session(_OneEvent):
+    """One event for all draws of a primitive that is used step by step, such as a tree counter or a sparse vector.
+
+    Args:
+        event: of the session; `Repeated` where it may be opened so many times.
+    """
+
+    form = "session"
+
+    def open(self) -> OpenLine:
+        return _Listed(self, opened=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallel(_OneEvent):
+    """Draws on groups of people who do not overlap: each group's draws cost at most the event.
+
+    Args:
+        event: of each group, and so of all together.
+        groups: their names. Who is in which group must not depend on anybody's record.
+    """
+
+    groups: tuple[str, ...]
+    form = "parallel groups"
+
+    def open(self) -> OpenLine:
+        return _Groups(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutDraw(Line):
+    """A delta for which nothing is drawn, such as that of noise that is cut off; a part of a bundle.
+
+    Args:
+        delta: what it costs.
+    """
+
+    delta: float
+    form = "without a draw"
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return ()
+
+    def open(self) -> OpenLine:
+        return _Closed(self, "pays for no draw")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnDevices(_OneEvent):
+    """Draws on the participants' devices, each of which spends at most the event on its one report.
+
+    Args:
+        event: of one device.
+    """
+
+    form = "on devices"
+
+    def open(self) -> OpenLine:
+        return _Closed(self, "is spent on the participants' devices")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unprotected(_OneEvent):
+    """What is published as it is.
+
+    Args:
+        event: that says so.
+    """
+
+    form = "unprotected"
+
+    def open(self) -> OpenLine:
+        return _Closed(self, "protects nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle(_OneEvent):
+    """Several lines that the ledger is charged for by one event, proved to cover them together.
+
+    Args:
+        event: what is charged.
+        parts: what may be drawn.
+        proof: why it covers them, in a few words.
+    """
+
+    parts: tuple[Line, ...]
+    proof: str
+    form = "converted"
+
+    def __post_init__(self) -> None:
+        _check_bundle(self)
+
+
+def _check_bundle(bundle: Bundle) -> None:
+    from confide.privacy.filter import price
+
+    paid = bundle.event
+    parts = [event for part in bundle.parts for event in part.events]
+    if isinstance(paid, ApproxEvent):
+        cut = sum((written(part.delta) for part in bundle.parts if isinstance(part, WithoutDraw)), Fraction(0))
+        delta = remaining(paid.delta, cut)
+        if delta >= 0 and price("basic", parts, delta).epsilon <= written(paid.epsilon) * (1 + _ROUNDING):
+            return
+    raise InvalidInput("lines", f"the event of {bundle.name!r} does not cover its parts",
+                       "the ledger must be charged for at least what is drawn")
+
+
+_ROUNDING = Fraction(1, 10**9)
+"""Sums and conversions of doubles, as for promises (`confide.privacy.covering`)."""
+
+
+def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
+    """The lines that follow from events alone: an allowance for each, a fixed list where one is repeated.
+
+    Args:
+        events: of one run. Their labels name the lines; where one has none, or one that stood before, its number does.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> [(line.name, line.form) for line in lines_of([PureEvent(epsilon=1.0, neighbours=Unit.BIT, label="sum")])]
+        [('sum', 'allowance')]
+    """
+    found: list[Line] = []
+    taken: set[str] = set()
+    for number, event in enumerate(events, 1):
+        name = event.label if event.label and event.label not in taken else f"{event.label or 'event'} {number}"
+        taken.add(name)
+        found.append(_line(name, event))
+    return tuple(found)
+
+
+def _line(name: str, event: Event) -> Line:
+    match event:
+        case Repeated():
+            return FixedList(name=name, listed=(event,))
+        case Composed():
+            return FixedList(name=name, listed=event.events)
+        case UnprotectedEvent():
+            return Unprotected(name=name, event=event)
+    return Allowance(name=name, event=event)
+
+
+# ---- what is left of a line
+
+
+class OpenLine:
+    """A line in one run."""
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        """Pay for draws.
+
+        Raises:
+            Overspent: they cost more than is left.
+        """
+        raise NotImplementedError
+
+    def _too_much(self, cost: DrawCost, left: str) -> Overspent:
+        return Overspent(self.line.name, str(cost), left)
+
+
+class _Closed(OpenLine):
+    def __init__(self, line: Line, why: str) -> None:
+        super().__init__(line)
+        self._why = why
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        raise self._too_much(cost, f"the line {self._why}")
+
+
+class _Sum(OpenLine):
+    """What was spent of an allowance."""
+
+    def __init__(self, line: Allowance) -> None:
+        super().__init__(line)
+        self._event, self._spent, self._alone = line.event, _NOTHING, True
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        asked = cost.times(count)
+        # A sum is no draw of bounded range; one draw alone is.
+        after = cost if self._alone and count == 1 else self._spent + asked
+        if not after.within(self._event):
+            raise self._too_much(asked, f"{_words(self._event)} was charged, {self._spent} spent before" if
+                                 not self._alone else f"{_words(self._event)} was charged")
+        self._spent, self._alone = self._spent + asked, False
+
+
+class _Listed(OpenLine):
+    """Where a fixed list stands. A session is a list of openings."""
+
+    def __init__(self, line: FixedList | Session, *, opened: bool = False) -> None:
+        super().__init__(line)
+        self._paid = [leaf for event in line.events for leaf in flatten(event) if leaf[1]]
+        self._used = 0  # draws of the entry that is next
+        self._at, self._what = 0, "openings" if opened else "draws"
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        if self._at == len(self._paid):
+            raise self._too_much(cost.times(count), f"all {self._what} that were charged are made")
+        event, many = self._paid[self._at]
+        if count > many - self._used:
+            left = many - self._used
+            raise self._too_much(cost.times(count), f"{left} {self._what} of {_words(event)} each are left")
+        if not cost.within(event):
+            raise self._too_much(cost, f"{_words(event)} was charged for each of the {self._what}")
+        self._used += count
+        if self._used == many:
+            self._at, self._used = self._at + 1, 0
+
+
+class _Groups(OpenLine):
+    """One allowance for each group."""
+
+    def __init__(self, line: Parallel) -> None:
+        super().__init__(line)
+        self._of = {name: _Sum(Allowance(name=f"{line.name}, {name}", event=line.event)) for name in line.groups}
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        if group not in self._of:
+            raise InvalidInput("group", f"{group!r} is none of {self.line.name!r}", f"one of {', '.join(self._of)}")
+        self._of[group].spend(cost, count, None)
+
+
+def _words(event: Event) -> str:
+    match event:
+        case ApproxEvent():
+            return f"epsilon {event.epsilon:.6g} with delta {event.delta:.3g}"
+        case PureEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
+            return f"epsilon {event.epsilon:.6g}"
+        case ZCDPEvent():
+            return f"rho {event.rho:.6g}"
+        case GDPEvent():
+            return f"mu {event.mu:.6g}"
+    return type(event).__name__
+
+
