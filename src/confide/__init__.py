@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confide._lazy import doors
+from confide._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from confide import (
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
-__version__ = "0.1.0"
 __all__ = [
     "Noise", "Outcome", "PublicOutcome", "SimulatedOutcome", "acquisition", "allocation", "audit", "campaign",
     "channels", "contract", "market", "people", "privacy", "programs", "regression", "release", "search", "tables",

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+import confide
 from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
 from cases import fast
 from confide.campaign import load, verify
@@ -29,6 +30,7 @@ from confide.regression.campaign.kind import RegressionKind
 
 Key = Ed25519PrivateKey
 OLD = "0.0.1"
+HERE = confide.__version__
 
 
 def rewrite(pack: Path, *edits: tuple[str, str], name: str = "campaign.toml") -> None:
@@ -89,7 +91,7 @@ def test_another_version_may_word_it_otherwise_or_claim_less(
     forge(pack, signer, lambda manifest: change(manifest["guarantees"]) and None, version=OLD)
     assert not found(pack)
     assert set(left_open(pack)) == {"guarantees"}
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     assert set(found(pack)) == {"guarantees"}  # this version says what it says
 
 
@@ -133,7 +135,7 @@ def test_other_parameters_are_open_in_another_version_alone(pack: Path, signer: 
     remake(pack, signer, changed(payment__clip=13.0), version=OLD)
     assert not found(pack)
     assert "payment.clip is 13.0, not 12.0; confide 0.0.1 may calibrate otherwise" in left_open(pack)["parameters"]
-    remake(pack, signer, changed(), version="0.1.0")
+    remake(pack, signer, changed(), version=HERE)
     assert found(pack) == {"parameters": "the campaign file plans another mechanism: payment.clip is 13.0, not 12.0"}
 
 
@@ -289,7 +291,7 @@ def test_a_manifest_holds_nothing_else(pack: Path, signer: Key) -> None:
     assert verify(pack).complete
     forge(pack, signer, version="0.0.1 holds. All is well")
     assert found(pack)["billboard"] == "manifest.json names versions that are none"
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     forge(pack, signer, lambda manifest: manifest["mechanism"].pop("mode") and None)  # a default is not left out
     assert "not written as an outcome writes them" in found(pack)["billboard"]
 
@@ -340,7 +342,7 @@ def test_a_certificate_is_computed_again(
     """No kind has one yet: one is put into a real outcome, as if it had been written with it."""
     monkeypatch.setattr(RegressionKind, "types", {**RegressionKind.types, "Gap": Gap, "Width": Width})
     monkeypatch.setattr(PrivateTruthfulRegression, "certify", lambda self, billboard: makes)
-    for version, verdict in (("0.1.0", here), (OLD, elsewhere)):
+    for version, verdict in ((HERE, here), (OLD, elsewhere)):
         remake(pack, signer, lambda outcome: replace(outcome, certificate=said), version=version)
         verdicts = {each.check: each.verdict for each in verify(pack).findings}
         assert verdicts.pop("certificate") == verdict
@@ -353,7 +355,7 @@ def test_a_certificate_is_computed_again(
 def test_tables_say_what_the_billboard_says_in_every_version(pack: Path, signer: Key) -> None:
     table = pack / "coefficients.csv"
     honest = table.read_text()
-    for version in ("0.1.0", OLD):
+    for version in (HERE, OLD):
         value = honest.splitlines()[1].split(",")[1]
         table.write_text(honest.replace(value, "17.5"))
         forge(pack, signer, version=version)
@@ -368,7 +370,7 @@ def test_tables_say_what_the_billboard_says_in_every_version(pack: Path, signer:
         forge(pack, signer, version=OLD)
         assert not found(pack)
         assert "laid out otherwise: coefficients.csv" in left_open(pack)["tables"]
-        forge(pack, signer, version="0.1.0")
+        forge(pack, signer, version=HERE)
         assert set(found(pack)) == {"tables"}
     for other in ("a,b\n1,2\n", "name,name\n1,2\n", "name\n1,2\n", ""):
         table.write_text(other)
@@ -384,7 +386,7 @@ def test_a_table_more_or_less(pack: Path, signer: Key) -> None:
     assert set(left_open(pack)) == {"tables"}
     (pack / "coefficients.csv").unlink()
     (pack / "more.csv").unlink()
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     assert found(pack) == {"tables": "coefficients.csv is missing"}
 
 
@@ -399,12 +401,12 @@ def test_the_page_says_what_follows(pack: Path, signer: Key) -> None:
                      ("<p class", "<script>1</script><p class"), ("<figcaption class", "<figcaption id")):
         assert old in honest
         page.write_text(honest.replace(old, new, 1))
-        forge(pack, signer, version="0.1.0")
+        forge(pack, signer, version=HERE)
         assert found(pack) == {"report": "report.html says something else than what follows from the public files"}
         forge(pack, signer, version=OLD)
         assert not found(pack)
         assert set(left_open(pack)) == {"report"}
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     page.unlink()
     resign(pack, signer)
     assert found(pack) == {"files": "report.html was not signed", "report": "pack: report.html is missing"}

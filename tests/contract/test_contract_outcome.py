@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import confide
 from campaign.small import records, tiny, tree
 from confide.contract import InvalidInput, Outcome, Provenance, PublicOutcome, SimulatedOutcome, canonical, digest
 from confide.contract import outcome as outcomes
@@ -247,6 +248,7 @@ def test_versions_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_provenance_names_versions_and_noise() -> None:
     here = Provenance.here("secure")
+    assert here.confide == confide.__version__  # of the code, whatever pip noted of an earlier checkout
     assert set(here.parts) == {"numpy", "scipy", "pyarrow", "opendp", "python-flint"}
     assert "absent" not in here.parts.values()
     assert here.parts["numpy"] == np.__version__

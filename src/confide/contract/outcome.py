@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pyarrow as pa
 
+from confide._version import __version__
 from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
@@ -82,14 +83,13 @@ class Provenance:
     @classmethod
     def here(cls, noise: str) -> Provenance:
         """The provenance of this process."""
-        parts = dict(_versions())
-        return cls(confide=parts.pop("confide"), python=platform.python_version(), parts=parts, noise=noise)
+        return cls(confide=__version__, python=platform.python_version(), parts=dict(_versions()), noise=noise)
 
 
 @cache
 def _versions() -> Mapping[str, str]:
-    """Of confide and its parts; to look them up takes longer than many a mechanism."""
-    return {name: _version(name) for name in ("confide", *_PARTS)}
+    """Of the parts; to look them up takes longer than many a mechanism."""
+    return {name: _version(name) for name in _PARTS}
 
 
 def _version(name: str) -> str:

@@ -1,0 +1,5 @@
+"""The version of the code, which packs name: whatever pip noted of an earlier checkout."""
+
+__all__ = ["__version__"]
+
+__version__ = "0.2.0.dev0"
