@@ -218,19 +218,18 @@ class MarginalFit(Mechanism):
         """Noise and selections, and what they cost; with T = 2m, or 8m where no column has more than 4 cells, where the
         run chooses T.
         """
-        tables = usual_tables(self.schema.sizes, len(self.candidates)) if self.chooses else self.tables or 0
+        tables = self.tables
+        if tables is None:
+            tables = usual_tables(self.schema.sizes, len(self.candidates))
+            if not tables:  # the first one-way tables have their share all the same: all of rho is charged in two parts
+                return chosen_split(self.rho, self._columns, self.one_way, self.selection, Choice(0, 1.0))
         return split(self.rho, self._columns, tables, self.one_way, self.selection)
-
-    @property
-    def chooses(self) -> bool:
-        """Whether the run chooses T; where there is no candidate, nothing is left to choose, and T is 0."""
-        return self.tables is None and len(self.candidates) > 0
 
     @property
     def _loudest(self) -> float:
         """The largest sigma that a run may choose."""
         most = most_tables(self.schema.sizes, len(self.candidates))
-        if not self.chooses:
+        if self.tables is not None or not most:
             return 0.0
         ways = [chosen_split(self.rho, self._columns, self.one_way, self.selection, choice) for choice in (
             Choice(0, 1.0), *(Choice(most, share) for share in shares_after(self.one_way)))]
@@ -242,7 +241,7 @@ class MarginalFit(Mechanism):
         Args:
             one_way: as they were released.
         """
-        if not self.chooses:
+        if self.tables is not None:
             return self.split
         choice = choose(
             consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
@@ -258,7 +257,7 @@ class MarginalFit(Mechanism):
         the sum holds without knowing T. No cost depends on an outcome, so that not even a filter's stopping rule is
         needed; as a spend of a filter, the sum is what is charged.
         """
-        return open_events(self.rho, self.one_way) if self.chooses else self.split.events()
+        return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
     def guarantees(self) -> Guarantees:
         account = Accountant(self.events())
@@ -368,7 +367,7 @@ class MarginalFit(Mechanism):
 
     def _line(self, what: str) -> str:
         """The line of the charge that pays for tables and choices."""
-        return _FOLLOWS if self.chooses and what != "one-way" else _LINES[what]
+        return _FOLLOWS if self.tables is None and what != "one-way" else _LINES[what]
 
     def _diagnostics(
         self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
@@ -449,8 +448,7 @@ class MarginalFit(Mechanism):
         board = self._own(billboard)
         raw, columns = board.tables.raw(self.schema.sizes), self._columns
         for place, table in enumerate(raw):
-            what = "one-way" if place < columns or (not self.chooses and len(table.columns) == 1) else \
-                "again" if len(table.columns) == 1 else "table"
+            what = "one-way" if place < columns else "again" if len(table.columns) == 1 else "table"
             yield self._line(what), DrawCost.concentrated(Fraction(MOVED, 2) / Fraction(table.sigma) ** 2), 1
         chosen = sum(len(table.columns) > 1 for table in raw)
         if chosen:
