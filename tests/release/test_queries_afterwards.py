@@ -371,7 +371,7 @@ def test_what_has_no_others_is_refused_by_name(tmp_path: Path, confide: Told) ->
     _settled(tmp_path, "gaussian")
     pack = tmp_path / "out"
     for arguments, says in ((("rows", pack, "--count", 5, "--out", tmp_path / "more.parquet"), "no rows follow"),
-                            (("answer", pack, "smoker"), "the method 'gaussian' released the answers to its own")):
+                            (("answer", pack, "smoker and owner and job = none"), "do not add up to 'job = none")):
         code, out, err = confide(*arguments)
         assert (code, out) == (3, "")
         assert says in err

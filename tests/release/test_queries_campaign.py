@@ -422,7 +422,7 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "not smoker" not in ran  # a complete workload is positive
     public = tmp_path / "out" / "smoking"
     found = list(csv.reader(io.StringIO((public / "answers.csv").read_text())))
-    assert found[0] == ["query", "answer", "plus_minus"]
+    assert found[0] == ["query", "answer", "uncut", "plus_minus"]
     assert found[1][0] == "age in [0, 25) and job = none"
     assert "Nothing is handed to single people" in confide("share", path, "--id", "7")
     assert "whole" in confide("verify", public)

@@ -14,11 +14,12 @@ from confide.contract.words import as_sentence, number, percent
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
-from confide.release.campaign.results import AnyOutcome, Bars, bars, released_answers
+from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
 from confide.release.certificate import TRIVIAL
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.measured_sums import sum_bar
 from confide.release.mwem import MWEM, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema
@@ -270,6 +271,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
             f"{held.together:.2g}." if held.single else
             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
             "measured runs on other data, not proved."]
+    said.extend(_cut_notes(plan, found, uncut_answers(outcome, plan.workload)))
     said.extend(_fit_notes(outcome))
     if isinstance(plan.mechanism, DualQuery):
         said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
@@ -291,6 +293,24 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
             "when one of them is replaced by any other. How many there are is public.",
         )),)),
     ]
+
+
+def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -> list[str]:
+    """What it does to sums that answers were cut to [0, 1]; nothing where none was."""
+    sides = [] if uncut is None else [(int((uncut < 0).sum()), "below 0", 0), (int((uncut > 1).sum()), "above 1", 1)]
+    cut = [f"{count:,} {'answers were' if count > 1 else 'answer was'} {side} and {'are' if count > 1 else 'is'} "
+           f"shown as {end}" for count, side, end in sides if count]
+    if uncut is None or not cut:
+        return []
+    shown, whole = math.fsum(found.tolist()), math.fsum(uncut.tolist())
+    bar = ""
+    if isinstance(plan.mechanism, NoisyAnswers):
+        bar = f" +- {sum_bar(plan.mechanism, 1 - LEVEL):.4g} (the noise of that sum, with {LEVEL:.0%})"
+    side = "high" if shown >= whole else "low"
+    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
+            f"all {len(found):,} add up to {shown:.4g} as they are shown, and to {whole:.4g}{bar} uncut. Add up the "
+            "uncut ones: they stand in the column `uncut` of the table of answers, and `confide answer` counts with "
+            "them."]
 
 
 def _fit_notes(outcome: AnyOutcome) -> list[str]:
