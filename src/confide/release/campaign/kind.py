@@ -76,7 +76,7 @@ class QueriesKind(CustodiansKind):
         data = self._held(config, plan, folder, progress)
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
-                     tolerated=None, held=True)
+                     tolerated=None, held=True, null=pages.null_record(plan.schema))
 
     def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)

@@ -266,13 +266,16 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
                  f"{' but what is said of all answers' if some else ''}. ")
     note += "Answers are about these records alone: what they say of other people is another matter."
-    said = [f"Every answer is within {held.together:.4g} of the truth: this covers {held.together_covers}." if some else
+    every = f"Every answer is within {held.together:.4g} of {_read(plan)}"
+    said = [f"{every}: this covers {held.together_covers}." if some else
             "Of all answers at once nothing useful is proved at these sizes: the bound of their noise together is "
             f"{held.together:.2g}." if held.single else
             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
-            "measured runs on other data, not proved."]
+            "measured runs on other data, not proved.",
+            "Shares are of the records as the run read them: each that is missing, or that cannot be used, counts as "
+            f"the null record ({null_record(plan.schema)}). No bar covers what that changes."]
     said.extend(_cut_notes(plan, found, uncut_answers(outcome, plan.workload)))
-    said.extend(_fit_notes(outcome))
+    said.extend(_fit_notes(plan, outcome))
     if isinstance(plan.mechanism, DualQuery):
         said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
     if plan.rows:
@@ -313,7 +316,12 @@ def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -
             "them."]
 
 
-def _fit_notes(outcome: AnyOutcome) -> list[str]:
+def _read(plan: QueriesPlan) -> str:
+    """What answers are compared with: the same words however many records could be used."""
+    return f"its share of the {plan.records:,} records as the run read them"
+
+
+def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     """Warnings that follow from what is published."""
     found, certificate = [], outcome.certificate
     match certificate:
@@ -324,8 +332,8 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
         case ReweightedCertificate() if not certificate.fitted:
             found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
-            found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
-                         f"{1 - certificate.beta:.0%}.")
+            found.append(f"Each measured answer is within {certificate.measured:.4g} of {_read(plan)}: this covers all "
+                         f"of them at once, with {1 - certificate.beta:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
