@@ -6,7 +6,6 @@ times. Of sums of measured answers the noise is known; of what a population answ
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +24,7 @@ from confide.release.campaign.results import LEVEL, AnyOutcome, synthetic_rows
 from confide.release.marginal_fit import FittedMarginals
 from confide.release.measured_sums import Sums, noise_bar
 from confide.release.mwem import MWEMBillboard
-from confide.release.schema import Schema
+from confide.release.query_texts import split
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
 
@@ -75,7 +74,7 @@ def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str |
         plan: of the release.
         outcome: what it published.
         queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
-            commas or "and".
+            commas or "and" (`confide.release.query_texts`).
 
     Raises:
         InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.
@@ -89,7 +88,7 @@ def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str |
                       'others follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or "product"')
     if not 0 < len(queries) <= MOST_QUERIES:
         raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
-    asked = [_one(plan, _split(plan.schema, each) if isinstance(each, str) else each, number)
+    asked = [_one(plan, split(plan.schema, each) if isinstance(each, str) else each, number)
              for number, each in enumerate(queries, 1)]
     # One by one they are canonical, and none is dropped because it stands twice.
     width = max(each.width for each in asked)
@@ -137,31 +136,6 @@ def _sums(plan: QueriesPlan, board: NoisyBillboard, asked: Workload, words: Sequ
                             ("plus_minus", bar if bar < 1.0 else None), ("added", len(parts.times))):
             found[name].append(value)
     return found
-
-
-def _split(schema: Schema, text: str) -> list[str]:
-    """The literals of a text. Names of bins and levels may hold commas: the longest known one is meant."""
-    pieces, found, start = re.split(r"(\s*,\s*|\s+and\s+)", text.strip()), list[str](), 0
-    while start < len(pieces):
-        ends = range(len(pieces), start, -2)
-        end = next((end for end in ends if _known(schema, "".join(pieces[start:end]))), None)
-        if end is None:  # up to where its brackets close: the reader is told that this is unknown
-            end = next((end for end in reversed(ends) if _closed("".join(pieces[start:end]))), len(pieces))
-        found.append("".join(pieces[start:end]))
-        start = end + 1
-    return [each for each in found if each] if any(found) else []
-
-
-def _known(schema: Schema, text: str) -> bool:
-    try:
-        Workload.conjunctions([[text]], attributes=schema)
-    except InvalidInput:
-        return False
-    return True
-
-
-def _closed(text: str) -> bool:
-    return sum(map(text.count, "[{")) <= sum(map(text.count, ")]}"))
 
 
 def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:
