@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaign.forging import words
+from cases import fast
 from confide.campaign import Campaign
 from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.contract import Refused
+from confide.contract import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release._alike_queries import alike
@@ -93,7 +94,7 @@ def test_cut_answers_say_so_and_the_uncut_ones_are_in_the_table(method: str, tmp
     assert ("(the noise of that sum, with 95%)" in said) == (method != "product")
 
 
-@pytest.mark.parametrize("method", ["mwem", "marginal-fit", "dual-query"])
+@pytest.mark.parametrize("method", fast(1, ["marginal-fit", "mwem", "dual-query", "reweighted"]))
 def test_a_population_cuts_nothing_and_says_nothing_of_it(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, method=method)
     outcome = simulated(it, tmp_path / "survey.csv")
@@ -222,6 +223,20 @@ def test_sums_of_both_values_hold_no_noise() -> None:
     it = NoisyAnswers(n=100, workload=asked, schema=SCHEMA, epsilon=1.0, delta=1e-6)
     assert len(alike(asked, SCHEMA).kept) == 1
     assert sum_bar(it, 0.05) == 0.0
+
+
+def test_a_sum_of_many_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty cells, each the sum over all sixty of another column; and what takes more apart than that is refused."""
+    schema = Schema(tuple(Levels(column=name, levels=tuple(f"m{k}" for k in range(60))) for name in "abc"))
+    it = NoisyAnswers(n=100, workload=Workload.complete(schema, width=2), schema=schema, epsilon=1.0, delta=1e-6)
+    query = schema.literals("a in {" + ", ".join(f"m{k}" for k in range(30)) + "}")
+    found = Sums(it, schema).of(query)
+    assert found is not None
+    assert set(found.times.values()) == {1}
+    assert len(found.times) == 1800
+    monkeypatch.setattr("confide.release.measured_sums._MOST_STEPS", 1800)
+    with pytest.raises(InvalidInput, match="too many combinations of cells"):
+        Sums(it, schema).of(query)
 
 
 # ---- bars

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,11 +150,14 @@ class Sums:
         if known is not None:
             return known
         if (key, done) not in self._found:
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
-                raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
+            self._step()
             self._found[key, done] = self._wider(key) if done == len(key) else self._split(key, done)
         return self._found[key, done]
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
 
     def _split(self, key: _Key, done: int) -> Parts | None:
         """One more column cell by cell: those that are asked for, or all less the others."""
@@ -182,17 +186,21 @@ class Sums:
         mine = {column for column, _ in key}
         best: Parts | None = None
         for columns in self._column_sets:
-            more = [column for column in columns if column not in mine]
-            if not mine < set(columns) or math.prod(self.schema.sizes[column] for column in more) > _MOST_STEPS:
+            if not mine < set(columns):
                 continue
-            keys: list[_Key] = [key]
-            for column in more:
-                keys = [tuple(sorted((*each, (column, 1 << cell)))) for each in keys
-                        for cell in range(self.schema.sizes[column])]
-            found = [(self._released[each], 1) for each in keys if each in self._released]
-            total = Parts.total(found)
-            if len(found) == len(keys) and (best is None or total.square < best.square):
-                best = total
+            more = [column for column in columns if column not in mine]
+            found = list[tuple[Parts, int]]()
+            for cells in product(*(range(self.schema.sizes[column]) for column in more)):
+                self._step()
+                single = self._released.get(tuple(sorted((*key, *((column, 1 << cell) for column, cell
+                                                                  in zip(more, cells, strict=True))))))
+                if single is None:
+                    break
+                found.append((single, 1))
+            else:
+                total = Parts.total(found)
+                if best is None or total.square < best.square:
+                    best = total
         return best
 
 
