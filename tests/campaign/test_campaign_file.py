@@ -184,7 +184,7 @@ WRONG = [
     ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "rigde"', "privacy.release", "'ridge'"),
     ("misreports = 0.0005", "misreports = 1.0", "costs.misreports", "less than 1"),
     ("scale = 0.001", "scale = 0.001\nexponent = 1", "costs.exponent", "greater than 1"),
-    ('levels = ["female", "male"]', 'levels = ["female"]', "features[2].levels", "at least 2"),
+    ('levels = ["female", "male"]', 'levels = ["female"]', "features[2].levels", "1 given; needs at least two levels"),
     ('column = "pay"', 'column = ""', "response.column", "at least 1 character"),
     # what is missing, and what belongs together
     ('data_set = "pay survey"', "", "budget.data_set", "field required"),
@@ -251,6 +251,31 @@ def test_what_only_the_table_can_show(tmp_path: Path, old: str, new: str, field:
         campaign.collect()
     assert caught.value.field == field
     assert says in str(caught.value)
+
+
+# ---- a list that is too short, and a key of one of several kinds
+
+
+@pytest.mark.parametrize(("table", "says"), [
+    ('column = "sex"\nlevels = ["f"]', "columns[1].levels: 1 given; needs at least two levels"),
+    ('column = "sex"\nlevels = []', "columns[1].levels: 0 given; needs at least two levels"),
+    ('column = "sex"\nlevels = "f"', "columns[1].levels: input should be a valid array (got 'f')"),
+    ('column = "age"\nedges = [1.0]', "columns[1].edges: 1 given; needs at least two edges"),
+    ('column = []\nbit = true', "columns[1].column: 0 given; needs at least one"),
+    ('column = "ill"\nbit = false', "columns[1].bit: input should be True (got False)"),
+    ('column = "sex"\nlevles = ["f", "m"]', "columns[1].levles: is not a known key; did you mean 'levels'?"),
+    ('column = "sex"\nlevels = ["f", "m"]\nwhole = true', "columns[1].whole: is not a known key; known: "),
+])
+def test_what_is_wrong_with_a_column_is_said_of_the_kind_that_it_is(table: str, says: str, tmp_path: Path) -> None:
+    """A known key of one kind of column is not unknown because its value is wrong, or another kind has other keys."""
+    text = ('format = 1\nkind = "queries"\ntitle = "a"\n[budget]\ndata_set = "a"\nepsilon = 1.0\n[data]\n'
+            f'source = "a.csv"\nrecords = 10\n[[columns]]\n{table}\n[workload]\nform = "complete"\nwidth = 1\n'
+            "[privacy]\nepsilon = 1.0\ndelta = 1e-6\n")
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput) as told:
+        load(path)
+    assert str(told.value).startswith(says)
 
 
 # ---- the JSON schema says the same as the reader

@@ -207,7 +207,8 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
                           plan.workload)  # type: ignore[attr-defined]
         shown = words(campaign(tmp_path, method=name, name=name).file.kind.result(plan, outcome))
         assert ("Of so many bars some are expected to fail" in shown) == (name == "gaussian")
-        assert f"Every answer is within {held[name].together:.4g} of the truth" in shown
+        assert (f"Every answer is within {held[name].together:.4g} of its share of the 2,000 records as the run read "
+                f"them: this covers {held[name].together_covers}.") in shown
     assert held["gaussian"].single
     assert held["gaussian"].together > 1.3 * held["gaussian"].each.max()
     assert "alone" in held["gaussian"].covers
@@ -217,6 +218,27 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
 
 
 # ---- pages
+
+
+def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records_to_the_custodian(
+    tmp_path: Path, confide: Told
+) -> None:
+    """The public page says the same however many rows could be used."""
+    said = ("each that is missing, or that cannot be used, counts as the null record (age in [0, 25), job = none, not "
+            "smoker, not owner). No bar covers what that changes.")
+    shown = []
+    for name, data in (("whole", lines()), ("gaps", ["130,none,0,1"] * 300 + lines()[300:])):
+        (tmp_path / name).mkdir()
+        it = campaign(tmp_path / name, data=data, method="gaussian")
+        outcome = it.plan.mechanism.run(made_up_table(it.plan.schema, 2000, seed=1),  # type: ignore[attr-defined]
+                                        Noise.simulated(1))
+        shown.append(words(it.file.kind.result(it.plan, outcome)))
+        code, out, _ = confide("check", it.file.path)
+        told = ("300 of 2,000 records would count as age in [0, 25), job = none, not smoker, not owner in every "
+                "answer. Error bars are about that table")
+        assert (code, told in " ".join(out.split())) == (0, name == "gaps")
+    assert said in shown[0]
+    assert shown[0] == shown[1]
 
 
 def test_the_null_record_and_the_order_of_a_run_are_told_as_they_are(tmp_path: Path) -> None:
@@ -371,7 +393,7 @@ def test_what_has_no_others_is_refused_by_name(tmp_path: Path, confide: Told) ->
     _settled(tmp_path, "gaussian")
     pack = tmp_path / "out"
     for arguments, says in ((("rows", pack, "--count", 5, "--out", tmp_path / "more.parquet"), "no rows follow"),
-                            (("answer", pack, "smoker"), "the method 'gaussian' released the answers to its own")):
+                            (("answer", pack, "smoker and owner and job = none"), "do not add up to 'job = none")):
         code, out, err = confide(*arguments)
         assert (code, out) == (3, "")
         assert says in err

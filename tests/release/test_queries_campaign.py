@@ -268,7 +268,7 @@ WORKLOAD = ('form = "complete"\nwidth = 2', "{}")
     ((WORKLOAD[0], 'form = "random"'), "workload.count", "field required"),
     ((WORKLOAD[0], 'form = "randon"\ncount = 3'), "workload.form", "random"),
     ((WORKLOAD[0], 'form = "random"\ncount = 100000'), "workload.count", "there are only 248 such queries"),
-    ((WORKLOAD[0], 'form = "listed"\nqueries = []'), "workload.queries", "at least 1"),
+    ((WORKLOAD[0], 'form = "listed"\nqueries = []'), "workload.queries", "0 given; needs at least one"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = [[]]'), "workload.queries[1]", "no literal"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = [["smoker"], ["job = ful"]]'), "workload.queries[2]",
      "did you mean 'job = full'?"),
@@ -419,10 +419,10 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "invited" not in checked
     ran = confide("run", path)
     assert "answers.csv" in ran
-    assert "not smoker" not in ran  # a complete workload is positive
+    assert "not smoker" not in ran.partition("Shares are of the records")[0]  # a complete workload is positive
     public = tmp_path / "out" / "smoking"
     found = list(csv.reader(io.StringIO((public / "answers.csv").read_text())))
-    assert found[0] == ["query", "answer", "plus_minus"]
+    assert found[0] == ["query", "answer", "uncut", "plus_minus"]
     assert found[1][0] == "age in [0, 25) and job = none"
     assert "Nothing is handed to single people" in confide("share", path, "--id", "7")
     assert "whole" in confide("verify", public)

@@ -11,9 +11,8 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -233,13 +232,21 @@ def _validated(model: type[BaseModel], values: dict[str, Any]) -> Any:
         if named is not None:  # of keys of several tables: the check itself names the key
             raise named["ctx"]["error"] from None
         found = [_Problem.of(model, values, each) for each in problems]
-    # Of a table that may be one of several kinds, the kind that fits best is meant; of its problems, a key that nobody
-    # knows explains the missing one.
-    places = {(each.choice, each.alternative, each.path[: len(each.choice) + 1]) for each in found}
-    sizes = Counter((choice, alternative) for choice, alternative, _ in places)
-    least = {choice: min(size for (c, _), size in sizes.items() if c == choice) for choice, _ in sizes}
-    fitting = [each for each in found if not each.choice or sizes[each.choice, each.alternative] == least[each.choice]]
-    raise next((each for each in fitting if each.unknown), fitting[0]).error()
+    # Of a table that may be one of several kinds, the kind whose keys fit best is meant: then the one with the most of
+    # its required keys, and the fewest problems. Of its problems, a key that nobody knows explains the missing one.
+    places = {(each.choice, each.alternative, each.path[: len(each.choice) + 1], each.unknown or each.missing,
+               each.required) for each in found}
+    misfits: dict[tuple[Any, str], tuple[int, int, int]] = {}
+    for choice, alternative, _, of_keys, required in places:
+        keys, _, all_ = misfits.get((choice, alternative), (0, 0, 0))
+        misfits[choice, alternative] = keys + of_keys, -required, all_ + 1
+    least = {choice: min(each for (c, _), each in misfits.items() if c == choice) for choice, _ in misfits}
+    fitting = [each for each in found
+               if not each.choice or misfits[each.choice, each.alternative] == least[each.choice]]
+    first = next((each for each in fitting if each.unknown), fitting[0])
+    # A key that no kind knows may be a misspelt one of any of them.
+    known = [each.known for each in found if each.choice == first.choice and each.path == first.path and each.unknown]
+    raise replace(first, known=set().union(first.known, *known)).error()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +258,8 @@ class _Problem:
         choice: the path of the table of several possible kinds in which it lies; empty where there is none.
         alternative: the kind of that table which has this problem.
         unknown: whether a key is not known there.
+        missing: whether a key is missing there.
+        required: how many required keys of that kind are there.
         known: the keys of the table.
         elsewhere: what the table would have to be, for it to have the unknown key: "method = 'auction'".
         text: what is wrong.
@@ -261,6 +270,8 @@ class _Problem:
     choice: tuple[int | str, ...]
     alternative: str
     unknown: bool
+    missing: bool = False
+    required: int = 0
     known: set[str]
     text: str
     limit: str = ""
@@ -273,7 +284,7 @@ class _Problem:
         annotation: Any = model
         path: tuple[int | str, ...] = ()
         choice: tuple[int | str, ...] = ()
-        alternative, known, elsewhere = "", set[str](), ""
+        alternative, known, elsewhere, required = "", set[str](), "", 0
         for part in found["loc"]:
             if isinstance(here, dict) and (part in here or (found["type"] == "missing" and part is found["loc"][-1])):
                 tables = _models(annotation)
@@ -287,13 +298,14 @@ class _Problem:
                 tables = _models(annotation)
                 annotation = next((table for table in tables if part in (table.__name__, *_tags(table))), annotation)
                 elsewhere = _elsewhere(str(found["loc"][-1]), tables)
+                required = sum(key in here for table in _models(annotation) if isinstance(here, dict)
+                               for key, what in table.model_fields.items() if what.is_required())
         if found["type"] in ("union_tag_invalid", "union_tag_not_found"):
             return cls._of_tag(found, path, choice, alternative, here, _models(annotation))
-        given = found.get("input")
-        shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
-        text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
+        text, limit = _said(found, str(path[-1]) if path else "")
         return cls(path=path, choice=choice, alternative=alternative, unknown=found["type"] == "extra_forbidden",
-                   known=known, text=text[:1].lower() + text[1:] + shown, elsewhere=elsewhere)
+                   missing=found["type"] == "missing", required=required, known=known, text=text, limit=limit,
+                   elsewhere=elsewhere)
 
     @classmethod
     def _of_tag(cls, found: Any, path: tuple[int | str, ...], choice: tuple[int | str, ...], alternative: str,
@@ -322,6 +334,22 @@ class _Problem:
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
         return InvalidInput(where, self.text, self.limit)
+
+
+def _said(found: Any, key: str) -> tuple[str, str]:
+    """What pydantic complains of, in words, and what would be right where that is apart from it."""
+    if found["type"] in ("too_short", "too_long"):
+        short = found["type"] == "too_short"
+        number = found["ctx"]["min_length" if short else "max_length"]
+        what = key if key.endswith("s") and number > 1 else "of them" if number > 1 else ""
+        many = {1: "one", 2: "two"}.get(number, f"{number:,}")
+        given = found["ctx"]["actual_length"]  # None where counting stopped at the limit
+        return f"{given:,} given" if given is not None else "too many given", (
+            f"needs at {'least' if short else 'most'} {many} {what}".rstrip())
+    given = found.get("input")
+    shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
+    text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
+    return text[:1].lower() + text[1:] + shown, ""
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -18,6 +18,7 @@ from confide.channels.kernels import distances_sum, ratio
 from confide.channels.priors import LARGEST_FULL, must_sum
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.probabilities import as_probabilities
 
 __all__ = ["Channel", "ExponentialForm", "FiniteChannel", "RowProduct", "as_table"]
 
@@ -32,7 +33,7 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
         InvalidInput: not a table of probabilities whose rows sum to 1 within 1e-9.
     """
     try:
-        table = np.array(value, dtype=np.float64)
+        table = as_probabilities(value)
     except (TypeError, ValueError):
         raise InvalidInput(field, "is not a table of numbers") from None
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:

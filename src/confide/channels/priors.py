@@ -20,6 +20,7 @@ from scipy.special import gammaln, logsumexp
 from confide.channels.types import compositions
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.probabilities import as_probabilities
 
 __all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
 
@@ -50,7 +51,7 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
             1e-9.
     """
     try:
-        law = np.array(value, dtype=np.float64)
+        law = as_probabilities(value)
     except (TypeError, ValueError):
         raise InvalidInput(field, "is not an array of numbers") from None
     if law.ndim != 1 or law.size < 2:
@@ -351,7 +352,7 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
                 raise InvalidInput(name, f"{given} differs from the prior's {known}")
         return prior
     try:
-        array = np.array(prior, dtype=np.float64)
+        array = as_probabilities(prior)
     except (TypeError, ValueError):
         raise InvalidInput("prior", "is not an array of numbers",
                            "must be a vector of probabilities, or one law a row, all of the same length") from None

@@ -69,8 +69,8 @@ def answer(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer other queries from a settled release. Post-processing of what is public: it costs no privacy and reads no
-    data; nothing is promised of the errors. The pack is verified first.
+    """Answer other queries from a settled release, from its population or by adding up measured answers.
+    Post-processing of what is public: it costs no privacy and reads no data. The pack is verified first.
     """
     from confide.cli import output
     from confide.cli.render import show
@@ -79,17 +79,21 @@ def answer(
     target, asked = None if out is None else _target(out), _asked(queries)
     kind, file, plan, outcome = _verified(pack, key)
     table = kind.more_answers(plan, outcome, asked)
-    found = list(zip(table["query"].to_pylist(), table["answer"].to_pylist(), strict=True))
+    found = table.to_pylist()
     if target is not None:
         _write(target, table)
     if as_json:
         emit(output.AnswerOutput(pack=str(pack), title=file.title, out=None if target is None else str(target),
-                                 answers=[output.AnswerModel(query=query, answer=share) for query, share in found]))
+                                 answers=[output.AnswerModel(**each) for each in found]))
         return
-    note = "Shares of the records. They follow from what is public: nothing was spent, and nothing is promised of them."
+    headings = {"plus_minus": "+-", "added": "measured answers in it"}
+    note = "Shares of the records. They follow from what is public: nothing was spent, and "
+    note += ("a bar covers the noise of that answer alone, with 95%. Answers are cut to [0, 1]: add up the uncut ones."
+             if "plus_minus" in table.column_names else "nothing is promised of them.")
     first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""
     show([Section(title="Answers of the release", blocks=(
-        Table(columns=("query", "answer"), rows=tuple(found[:_SHOWN]), note=first + note),))])
+        Table(columns=tuple(headings.get(name, name) for name in table.column_names),
+              rows=tuple(tuple(each.values()) for each in found[:_SHOWN]), note=first + note),))])
     if target is not None:
         print(f"\nwrote {target}")
 

@@ -398,7 +398,12 @@ class AnswerModel(_Model):
     """An answer of a release to another query."""
 
     query: str
-    answer: float = Field(description="share of the records; nothing is promised of its error")
+    answer: float = Field(description="share of the records, in [0, 1]")
+    uncut: float | None = Field(default=None, description="the same before it was cut to [0, 1], where it was "
+                                "measured: add up these")
+    plus_minus: float | None = Field(default=None, description="how far noise moves it, with 95 %; null where nothing "
+                                     "is known of its error")
+    added: int | None = Field(default=None, description="how many measured answers are in it")
 
 
 class AnswerOutput(_Model):

@@ -155,6 +155,7 @@ class Check:
         tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
             those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
+        null: of a custodian's records, what each counts as that is missing or unusable; empty where nobody says.
         own: the kind's own view of what it found, in place of the usual tables of records.
     """
 
@@ -164,6 +165,7 @@ class Check:
     rejected: Mapping[str, str]
     tolerated: int | None
     held: bool = False
+    null: str = ""
     own: Sequence[Section] = ()
 
     def __repr__(self) -> str:

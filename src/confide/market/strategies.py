@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 from confide.market.nature import LARGEST_LEVEL
 
 __all__ = ["NONE", "REPORTS", "Strategy", "as_reports", "privacy_level"]
@@ -75,7 +76,7 @@ class Strategy:
 
     def __post_init__(self) -> None:
         try:
-            table = np.array(self.channel, dtype=np.float64)
+            table = as_probabilities(self.channel, axis=0)
         except (TypeError, ValueError):
             table = np.empty(0)
         if table.shape != (3, 2) or not np.all(np.isfinite(table)):

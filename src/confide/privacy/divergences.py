@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 
 __all__ = [
     "approx_max_divergence",
@@ -32,7 +33,7 @@ _Law = NDArray[np.float64]
 
 def _law(field: str, value: ArrayLike) -> _Law:
     try:
-        law = np.asarray(value, dtype=np.float64)
+        law = as_probabilities(value)
     except (TypeError, ValueError):
         raise InvalidInput(field, "not an array of numbers", "must be the probabilities of the outcomes") from None
     if law.ndim != 1 or law.size == 0:

@@ -33,6 +33,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.probabilities import as_probabilities
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -105,7 +106,7 @@ class FinitePrior:
     weights: Array
 
     def __post_init__(self) -> None:
-        points, weights = np.array(self.points, np.float64), np.array(self.weights, np.float64)
+        points, weights = np.array(self.points, np.float64), as_probabilities(self.weights)
         if points.ndim != 1 or not points.size or not np.all((points >= 0) & (points <= 1)):
             raise InvalidInput("points", "must be one or more numbers of [0, 1]")
         if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:

@@ -17,6 +17,7 @@ from scipy import special
 
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 
 __all__ = [
     "Atoms",
@@ -256,7 +257,7 @@ class Atoms:
 
     def __post_init__(self) -> None:
         points, radius = _checked_points(self.points, self.radius)
-        weights = _frozen(self.weights)
+        weights = _frozen(as_probabilities(self.weights))
         if weights.shape != points.shape[:1] or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
             raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
         for name, value in (("points", points), ("weights", weights), ("radius", radius)):

@@ -34,12 +34,20 @@ class IndependentBillboard(Billboard):
     schema: Schema | None = None
 
     def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions: products of what is measured, cut to [0, 1]."""
+        """(k,) fractions: products of what is measured, each cut to [0, 1]. Sums of them are too high: see `uncut`."""
+        return self._products(np.clip(self.ones / self.records, 0.0, 1.0), workload, cut=True)
+
+    def uncut(self, workload: Workload) -> _Floats:
+        """(k,) products of what is measured, with all of its noise: without bias for independent columns, and some lie
+        outside [0, 1].
+        """
+        return self._products(self.ones / self.records, workload, cut=False)
+
+    def _products(self, shares: _Floats, workload: Workload, cut: bool) -> _Floats:
         of_kind("workload", workload, Workload)
-        shares = np.clip(self.ones / self.records, 0.0, 1.0)
         if self.schema is None:
             return product_answers(shares, workload)
-        return column_answers(shares, workload, self.schema)
+        return column_answers(shares, workload, self.schema, cut=cut)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,13 +89,21 @@ class NoisyBillboard(Billboard):
     noisy: np.ndarray
 
     def answers(self, workload: Workload | None = None) -> _Floats:
-        """(k,) fractions, cut to [0, 1].
+        """(k,) fractions, cut to [0, 1]. Sums of them are too high where many are near 0: add up those of `uncut`.
 
         Raises:
-            InvalidInput: other queries than the release's own; noisy answers say nothing of them.
+            InvalidInput: other queries than the release's own.
+        """
+        return np.asarray(np.clip(self.uncut(workload), 0.0, 1.0))
+
+    def uncut(self, workload: Workload | None = None) -> _Floats:
+        """(k,) fractions as they were measured, without bias; noise takes some of them below 0 or above 1.
+
+        Raises:
+            InvalidInput: other queries than the release's own; `measured_sums` adds up what others are made of.
         """
         if workload is not None:
             of_kind("workload", workload, Workload)
             if not workload.same(self.workload):
                 raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
-        return np.asarray(np.clip(self.noisy / self.records, 0.0, 1.0))
+        return np.asarray(self.noisy / self.records)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.release._histogram import LARGEST_BLOCK
+from confide.release.columns import Bit
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -40,7 +41,7 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
     return np.asarray(np.prod(np.where(there, np.where(workload.bits, p, 1 - p), 1.0), axis=1))
 
 
-def column_answers(ones: _Floats, workload: Workload, schema: Schema) -> _Floats:
+def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bool = True) -> _Floats:
     """(k,) answers of independent columns, each record having one value of each.
 
     A conjunction is a product over its columns: of one, it asks for a value, or that none of some values holds, which
@@ -52,6 +53,8 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema) -> _Floats
         ones: (d,) probability of each attribute.
         workload: the queries.
         schema: the public columns.
+        cut: whether each column's share is cut to [0, 1], and a law at 0. Without it, whatever stands in `ones` counts,
+            and what is left over by most of a column's values is the sum of the others, which holds less noise.
 
     Raises:
         InvalidInput: predicates on more than 2^22 cells, or a schema of other attributes.
@@ -73,10 +76,10 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema) -> _Floats
             column = np.zeros(1 << (end - start))  # attributes of a column are neighbours
             for each in cells.tolist():
                 left = ones[each] if each >= 0 else 1.0 - ones[start:end].sum()
-                column[1 << (each - start) if each >= 0 else 0] = max(0.0, left)
-            law = np.asarray(np.kron(column / max(column.sum(), 1e-300), law))
+                column[1 << (each - start) if each >= 0 else 0] = max(0.0, left) if cut else left
+            law = np.asarray(np.kron(column / max(column.sum(), 1e-300) if cut else column, law))
         return np.asarray(workload.truth @ law)
-    return _by_columns(workload, schema.column_of, ones)
+    return _by_columns(workload, schema, ones, cut)
 
 
 def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats:
@@ -104,8 +107,12 @@ def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats
     return column_answers(np.where(schema.cell_of >= 0, 1.0 / sizes[schema.column_of], 0.0), workload, schema)
 
 
-def _by_columns(workload: Workload, column_of: NDArray[np.int32], ones: _Floats) -> _Floats:
+def _by_columns(workload: Workload, schema: Schema, ones: _Floats, cut: bool) -> _Floats:
     """The product over columns; each literal is counted with the first one of its column."""
+    column_of = schema.column_of
+    # The false of a bit is no attribute: those that are do not sum to 1.
+    sizes = np.array([np.inf if isinstance(each, Bit) else len(each.names) for each in schema.columns])
+    totals = np.add.reduceat(ones, schema.starts[:-1])
     index, bits, width = workload.index, workload.bits, workload.index.shape[1]
     there = index >= 0
     column = np.where(there, column_of[index], -1)
@@ -119,8 +126,10 @@ def _by_columns(workload: Workload, column_of: NDArray[np.int32], ones: _Floats)
         else:
             wanted, banned = same & bits, same & ~bits
             one = np.where(wanted.sum(axis=1) == 1, np.sum(p * wanted, axis=1), 0.0)
-            factor = np.where(wanted.any(axis=1), one, 1.0 - np.sum(p * banned, axis=1))
-        found *= np.where(first, np.clip(factor, -1.0 if parity else 0.0, 1.0), 1.0)
+            few = cut | (2 * banned.sum(axis=1) <= sizes[column[:, at]])
+            factor = np.where(wanted.any(axis=1), one,
+                              np.where(few, 1.0, totals[column[:, at]]) - np.sum(p * banned, axis=1))
+        found *= np.where(first, np.clip(factor, -1.0 if parity else 0.0, 1.0) if cut else factor, 1.0)
     return np.asarray((1 + found) / 2 if parity else found)
 
 

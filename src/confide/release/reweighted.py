@@ -26,6 +26,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, U
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, lines_of
@@ -258,7 +259,7 @@ class Reweighted(Mechanism):
             Refused: a part of the budget is below one round, or one measurement.
         """
         total = calculators.rho_within(epsilon, gaussian_delta(delta))
-        parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else tuple(shares)
+        parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else _parts(shares)
         if len(parts) != 3 or min(non_negative("shares", part) for part in parts) < 0 or \
                 not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:
             raise InvalidInput("shares", f"{parts!r}", "must be three parts that sum to 1, the first and last above 0")
@@ -545,3 +546,10 @@ def _part(workload: Workload, chosen: NDArray[np.int64]) -> Workload:
                         bits=workload.bits[chosen], truth=workload.truth[chosen])
     return Workload(kind=workload.kind, attributes=workload.attributes, index=workload.index[chosen],
                     bits=workload.bits[chosen])
+
+
+def _parts(shares: object) -> tuple[float, ...]:
+    try:
+        return tuple(as_probabilities(shares).ravel().tolist())
+    except (TypeError, ValueError):
+        raise InvalidInput("shares", f"{shares!r}", "must be three parts that sum to 1") from None

@@ -15,6 +15,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.release._inputs import of_kind
 from confide.release.columns import Binned, Bit, Levels
+from confide.release.query_texts import hazards
 from confide.release.sets import set_literals
 
 if TYPE_CHECKING:
@@ -233,7 +234,9 @@ class Schema:
 
         A name, plain or negated, is one literal. A range over several bins, such as "age in [20, 40)" or "age not in
         [20, 40)", and a list of levels, such as "job in {none, part}", hold where none of the other bins or levels
-        does: they are the negated literals of those. A query stays a count of records, whatever sets it asks for.
+        does: they are the negated literals of those. A query stays a count of records, whatever sets it asks for. A
+        level in a list, and a whole literal, may stand in double quotes, as a text of JSON: 'job in {"none, or part",
+        full}'. A level with a comma has to.
 
         Raises:
             InvalidInput: an unknown name, bound or level (names the nearest), or a set of all or of none.
@@ -260,6 +263,16 @@ class Schema:
                                    f"{meant}; a literal names one bin or level, or a set of one column's")
             self._sets[text] = found
         return found
+
+    @cached_property
+    def hazards(self) -> frozenset[str]:
+        """Literals that another one begins with: a query in which one stands may need quotes."""
+        return hazards(self._literals.keys())
+
+    @cached_property
+    def braces(self) -> bool:
+        """Whether a level holds what ends a list of levels."""
+        return any("}" in level for column in self.columns if isinstance(column, Levels) for level in column.levels)
 
     def place_of(self, column: str) -> int | None:
         """Which column has a name; None where there is none."""

@@ -1,11 +1,15 @@
 """Sets of bins or levels of one column in words: "age in [20, 40)" over several bins, "job in {none, part}".
 
+In a list of levels, one that holds a comma stands in double quotes, as a text of JSON: 'job in {"none, or part",
+full}'.
+
 A valid record lies in exactly one bin of a column. That it lies in one of a set is therefore the same as that it lies
 in none of the other bins, which is a conjunction of negated literals: nothing but conjunctions is ever needed.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from bisect import bisect_right
@@ -36,6 +40,10 @@ def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | No
         InvalidInput: a bound that is no edge of a bin (names the nearest), an unknown level, a part of a bin, or a set
             that holds for every record or for none.
     """
+    if text.startswith('"'):
+        whole = _unquoted(text, 0)
+        if whole is not None and whole[1] == len(text):
+            return schema.literals(whole[0])
     for found in _IN.finditer(text):
         place = schema.place_of(text[: found.start()].strip())
         column, body = None if place is None else schema.columns[place], text[found.end() :].strip()
@@ -129,14 +137,12 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
     if not (body.startswith("{") and body.endswith("}")):
         raise InvalidInput("attribute", f"{text!r} is no list of levels",
                            f"must be written like '{column.column} in {{{', '.join(column.levels[:2])}}}'")
-    if any("," in level for level in column.levels):
-        raise InvalidInput("attribute", f"{text!r}: levels of {column.column} hold commas, so that no list of them is "
-                           "sure", "must name one level, such as " + repr(f"{column.column} = {column.levels[0]}"))
-    named = [each.strip() for each in body[1:-1].split(",")]
+    named = _listed(column, body[1:-1])
     for each in named:
         if each not in column.levels:
+            quotes = "; one with a comma stands in double quotes" if any(map(_needs_quotes, column.levels)) else ""
             raise InvalidInput("attribute", f"{text!r}: {each!r} is no level of {column.column}",
-                               did_you_mean(each, column.levels, column.limit()))
+                               did_you_mean(each, column.levels, column.limit()) + quotes)
     places = [column.levels.index(each) for each in named]
     bins = {int(column.bin_of[place]) for place in places}
     for level, found in zip(column.levels, column.bin_of.tolist(), strict=True):
@@ -144,6 +150,43 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
             raise InvalidInput("attribute", f"{text!r} splits a bin, which {level!r} lies in too",
                                "name all levels of a bin")
     return bins
+
+
+def _listed(column: Levels, text: str) -> list[str]:
+    """The levels of a list. Without quotes a comma ends one, and quotes are part of it where a level has them."""
+    plain = [each.strip() for each in text.split(",")]
+    if all(each in column.levels for each in plain) and not any(map(_needs_quotes, column.levels)):
+        return plain
+    found, at = list[str](), 0
+    while at <= len(text):
+        start = at + len(text[at:]) - len(text[at:].lstrip())
+        quoted = _unquoted(text, start)
+        rest = "" if quoted is None else text[quoted[1] :].lstrip()
+        if quoted is not None and (not rest or rest.startswith(",")):
+            found.append(quoted[0])
+            at = len(text) - len(rest) + 1
+        else:
+            end = text.find(",", at)
+            end = len(text) if end < 0 else end
+            found.append(text[at:end].strip())
+            at = end + 1
+    return found
+
+
+def _unquoted(text: str, at: int) -> tuple[str, int] | None:
+    """The text in quotes that begins here, and where it ends; None where none does."""
+    if not text.startswith('"', at):
+        return None
+    try:
+        found, end = json.JSONDecoder(strict=False).raw_decode(text, at)
+    except ValueError:
+        return None
+    return found, end
+
+
+def _needs_quotes(level: str) -> bool:
+    """Whether a list with this level in it cannot be read by its commas alone."""
+    return "," in level or level != level.strip()
 
 
 def shortened(schema: Schema, literals: Sequence[tuple[int, bool]]) -> list[str]:
@@ -177,7 +220,7 @@ def _in_words(column: Binned | Levels | Bit, absent: list[int]) -> str | None:
                 closing = "]" if high + 1 == column.count else ")"
                 return f"{column.column} {word} [{column.cuts[low]}, {column.cuts[high + 1]}{closing}"
         return None
-    if isinstance(column, Bit) or any("," in level for level in column.levels):
+    if isinstance(column, Bit) or any(map(_needs_quotes, column.levels)):  # packs of before have these words
         return None
     word, some = ("in", present) if len(present) <= len(absent) else ("not in", absent)
     chosen = [level for level, found in zip(column.levels, column.bin_of.tolist(), strict=True) if found in some]

@@ -19,6 +19,7 @@ from confide.release.codes import Codes
 from confide.release.counting import count_records, weigh_records
 from confide.release.packed import PackedBits, as_bits
 from confide.release.queries import all_queries, canonical, firsts, keys_of, named, one_value, random_queries
+from confide.release.query_texts import joined
 from confide.release.schema import Schema
 from confide.release.sets import shortened
 
@@ -320,7 +321,8 @@ class Workload:
         return cls(kind=kind, attributes=count, index=kept, bits=required)
 
     def words(self, schema: Schema, count: int | None = None) -> list[str]:
-        """Each conjunction or parity as a sentence, k texts, or the first `count` of them.
+        """Each conjunction or parity as a sentence, k texts, or the first `count` of them. `query_texts.split` takes a
+        conjunction's apart again.
 
         Args:
             schema: whose attributes they are over.
@@ -356,7 +358,7 @@ class Workload:
             there = index[row] >= 0
             chosen[row] = shortened(schema, list(zip(index[row][there].tolist(), bits[row][there].tolist(),
                                                      strict=True)))
-        return [" and ".join(filter(None, each)) for each in chosen]
+        return [joined(schema, [each for each in literals if each]) for literals in chosen]
 
     def some(self, queries: np.ndarray) -> Workload:
         """A part of the queries, by their numbers, each at most once.

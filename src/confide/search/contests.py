@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 from confide.search.noise_kinds import NoiseKind, as_kind
 
 __all__ = ["Threshold", "call_law", "examined_chances", "threshold_points"]
@@ -44,7 +45,7 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
         return np.zeros(0), np.zeros(0)
     if np.ndim(threshold) == 0:
         return np.array([finite("threshold", threshold)]), np.ones(1)
-    law = np.asarray(threshold, dtype=np.float64)
+    law = as_probabilities(threshold)
     if law.ndim != 1 or not np.isfinite(law).all() or (law < 0).any() or abs(law.sum() - 1) > 1e-9:
         raise InvalidInput("threshold", f"an array of shape {law.shape}", "must be probabilities that sum to 1")
     points = np.flatnonzero(law)

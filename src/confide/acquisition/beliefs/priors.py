@@ -19,6 +19,7 @@ from confide.acquisition.beliefs.ironing import QuantilePath
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 
 __all__ = [
     "DiscretePrior",
@@ -73,7 +74,7 @@ def report_bounds(low: object, high: object) -> tuple[float, float]:
 
 def _row(field: str, values: object) -> tuple[float, ...]:
     try:
-        found = np.array(values, dtype=np.float64)
+        found = as_probabilities(values) if field == "masses" else np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.array(math.nan)
     if found.ndim != 1 or not np.all(np.isfinite(found)):

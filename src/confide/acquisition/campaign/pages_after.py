@@ -31,7 +31,9 @@ def result_sections(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -
             f"The mean: {plan.measured(it.estimate(board))}.",
             *([] if it.low <= it.estimate(board) <= it.high else [
                 f"It is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large "
-                "beside it, or because somebody's device did not do what it says."]),
+                "beside it, or because somebody's device did not do what it says. It is published as it is, uncut: a "
+                "mean that is cut to its range is no longer right on average."]),
+            "It estimates the mean of the population from which these people were drawn at random. "
             f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
             f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
             f"over the belief, was {plan.measured(plan.here.root_error)}. That of these very contracts is "

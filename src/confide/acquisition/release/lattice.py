@@ -38,6 +38,7 @@ from confide.acquisition.release.losses import ReleaseLosses, as_order
 from confide.acquisition.release.sums import SMALLEST, absentee_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.probabilities import as_probabilities
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian, add_missing_noise
@@ -539,16 +540,16 @@ def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
 
 
 def _as_weights(weights: ArrayLike) -> Floats:
-    w = _as_numbers("weights", weights, None)
+    w = _as_numbers("weights", weights, None, probabilities=True)
     if not abs(math.fsum(w) - 1.0) <= _WHOLE:
         raise InvalidInput("weights", "do not sum to 1", f"must be >= 0 and sum to 1 within {_WHOLE:g}")
     return w
 
 
-def _as_numbers(field_name: str, values: ArrayLike, size: int | None) -> Floats:
+def _as_numbers(field_name: str, values: ArrayLike, size: int | None, probabilities: bool = False) -> Floats:
     """Numbers >= 0, one per person; infinity is left to the caller."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = as_probabilities(values) if probabilities else np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(field_name, "is not an array of numbers") from None
     if array.ndim != 1 or not array.size or (size is not None and len(array) != size):

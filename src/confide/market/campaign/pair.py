@@ -127,7 +127,8 @@ class PairPages:
             axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
         return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
                                f"at least {1 - _DELTA:.0%} from", "to"), rows=tuple(rows),
-                      note="Unbiased for the share among those who took part. Errors are of the randomisation alone: "
+                      note="Unbiased for the share among those who took part: a share is not cut, and may lie outside "
+                           "[0, 1]; the ends of its interval are cut to [0, 1]. Errors are of the randomisation alone: "
                            "they say nothing of who was asked, or of who stayed away."), *picture]
 
 

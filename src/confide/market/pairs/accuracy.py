@@ -16,6 +16,7 @@ from scipy.special import expit
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.probabilities import as_probabilities
 from confide.market.nature import as_level
 
 __all__ = [
@@ -192,7 +193,7 @@ def failure_probability(people: int, epsilon: float, alpha: float, *, ones: Arra
     if n > LARGEST_EXACT:
         raise Unsupported("people", f"the exact failure probability of {n}", f"at most {LARGEST_EXACT}")
     if counts is not None:
-        law = np.asarray(counts, dtype=np.float64)
+        law = as_probabilities(counts)
         if law.shape != (n + 1,) or np.any(law < 0) or not abs(float(law.sum()) - 1.0) <= 1e-9:
             raise InvalidInput("counts", "is not a law of the number of ones", f"must be {n + 1} probabilities")
         some = np.flatnonzero(law)

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.probabilities import as_probabilities
 from confide.market.nature import Nature
 
 __all__ = ["PairPrior", "as_groups"]
@@ -131,7 +132,7 @@ class PairPrior:
             (10, -0.0225)
         """
         try:
-            law = np.asarray(counts, dtype=np.float64)
+            law = as_probabilities(counts)
         except (TypeError, ValueError):
             law = np.empty(0)
         if law.ndim != 1 or law.size < 3 or not np.all(np.isfinite(law)):

@@ -22,7 +22,7 @@ from confide.release.campaign.config import QueriesConfig
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.plan import QueriesPlan, plan_of
 from confide.release.campaign.post_processing import more_answers, more_rows
-from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows
+from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows, uncut_answers
 from confide.release.campaign.study import study_sections
 from confide.release.campaign.types import TYPES
 from confide.tables.sources import open_table
@@ -76,20 +76,23 @@ class QueriesKind(CustodiansKind):
         data = self._held(config, plan, folder, progress)
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
-                     tolerated=None, held=True)
+                     tolerated=None, held=True, null=pages.null_record(plan.schema))
 
     def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
 
     def tables(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`answers`: every query in words, its answer, and how far it may be off where that is known; and `rows`, the
-        synthetic rows, where they were asked for.
+        """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
+        measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked
+        for.
         """
         plan = _as_settled(plan, outcome)
         held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+        uncut = uncut_answers(outcome, plan.workload)
         found = {"answers": pa.table({
             "query": pa.array(plan.workload.words(plan.schema), pa.string()),
             "answer": released_answers(outcome, plan.workload),
+            **({} if uncut is None else {"uncut": uncut}),
             "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
         })}
         rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None

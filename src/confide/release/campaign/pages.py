@@ -14,11 +14,12 @@ from confide.contract.words import as_sentence, number, percent
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
-from confide.release.campaign.results import AnyOutcome, Bars, bars, released_answers
+from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
 from confide.release.certificate import TRIVIAL
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.measured_sums import sum_bar
 from confide.release.mwem import MWEM, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema
@@ -265,12 +266,16 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
                  f"{' but what is said of all answers' if some else ''}. ")
     note += "Answers are about these records alone: what they say of other people is another matter."
-    said = [f"Every answer is within {held.together:.4g} of the truth: this covers {held.together_covers}." if some else
+    every = f"Every answer is within {held.together:.4g} of {_read(plan)}"
+    said = [f"{every}: this covers {held.together_covers}." if some else
             "Of all answers at once nothing useful is proved at these sizes: the bound of their noise together is "
             f"{held.together:.2g}." if held.single else
             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
-            "measured runs on other data, not proved."]
-    said.extend(_fit_notes(outcome))
+            "measured runs on other data, not proved.",
+            "Shares are of the records as the run read them: each that is missing, or that cannot be used, counts as "
+            f"the null record ({null_record(plan.schema)}). No bar covers what that changes."]
+    said.extend(_cut_notes(plan, found, uncut_answers(outcome, plan.workload)))
+    said.extend(_fit_notes(plan, outcome))
     if isinstance(plan.mechanism, DualQuery):
         said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
     if plan.rows:
@@ -293,7 +298,30 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
     ]
 
 
-def _fit_notes(outcome: AnyOutcome) -> list[str]:
+def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -> list[str]:
+    """What it does to sums that answers were cut to [0, 1]; nothing where none was."""
+    sides = [] if uncut is None else [(int((uncut < 0).sum()), "below 0", 0), (int((uncut > 1).sum()), "above 1", 1)]
+    cut = [f"{count:,} {'answers were' if count > 1 else 'answer was'} {side} and {'are' if count > 1 else 'is'} "
+           f"shown as {end}" for count, side, end in sides if count]
+    if uncut is None or not cut:
+        return []
+    shown, whole = math.fsum(found.tolist()), math.fsum(uncut.tolist())
+    bar = ""
+    if isinstance(plan.mechanism, NoisyAnswers):
+        bar = f" +- {sum_bar(plan.mechanism, 1 - LEVEL):.4g} (the noise of that sum, with {LEVEL:.0%})"
+    side = "high" if shown >= whole else "low"
+    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
+            f"all {len(found):,} add up to {shown:.4g} as they are shown, and to {whole:.4g}{bar} uncut. Add up the "
+            "uncut ones: they stand in the column `uncut` of the table of answers, and `confide answer` counts with "
+            "them."]
+
+
+def _read(plan: QueriesPlan) -> str:
+    """What answers are compared with: the same words however many records could be used."""
+    return f"its share of the {plan.records:,} records as the run read them"
+
+
+def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     """Warnings that follow from what is published."""
     found, certificate = [], outcome.certificate
     match certificate:
@@ -304,8 +332,8 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
         case ReweightedCertificate() if not certificate.fitted:
             found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
-            found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
-                         f"{1 - certificate.beta:.0%}.")
+            found.append(f"Each measured answer is within {certificate.measured:.4g} of {_read(plan)}: this covers all "
+                         f"of them at once, with {1 - certificate.beta:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "

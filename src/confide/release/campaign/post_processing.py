@@ -1,12 +1,11 @@
 """What else a settled release says: more synthetic rows, and answers to queries that were not asked.
 
 All of it follows from the billboard: post-processing, which costs no privacy and may be done by anybody, any number of
-times. Nothing is promised of the errors.
+times. Of sums of measured answers the noise is known; of what a population answers, no error is promised.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,13 +17,14 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise.simulated import study_generator
-from confide.release.baselines import IndependentBillboard
+from confide.release.baselines import IndependentBillboard, NoisyAnswers, NoisyBillboard
 from confide.release.campaign.config import MOST_QUERIES, MOST_ROWS
 from confide.release.campaign.plan import QueriesPlan
-from confide.release.campaign.results import AnyOutcome, synthetic_rows
+from confide.release.campaign.results import LEVEL, AnyOutcome, synthetic_rows
 from confide.release.marginal_fit import FittedMarginals
+from confide.release.measured_sums import Sums, noise_bar
 from confide.release.mwem import MWEMBillboard
-from confide.release.schema import Schema
+from confide.release.query_texts import split
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
 
@@ -63,25 +63,32 @@ def more_rows(plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
 
 
 def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
-    """Answers of a release to other conjunctions of literals: a table of query and answer.
+    """Answers of a release to other conjunctions of literals: a table of `query` and `answer`, a share in [0, 1].
+
+    A release of measured answers gives what they add up to, each with the noise that it was measured with. The table
+    then has the sum before it is cut to [0, 1] (`uncut`), how far its noise moves it with 95 % (`plus_minus`, empty
+    from 1 on, where it says nothing), and how many measured answers are in it (`added`). A release of products has
+    `uncut`, too. What has to be added up further is `uncut`.
 
     Args:
         plan: of the release.
         outcome: what it published.
         queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
-            commas or "and".
+            commas or "and" (`confide.release.query_texts`).
 
     Raises:
         InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.
-        Refused: the release is a list of answers, and holds no others.
+        Refused: the measured answers add up to no such query.
     """
     board: Any = outcome.billboard
-    if not isinstance(board, FittedMarginals | SyntheticRecords | MWEMBillboard | IndependentBillboard):
+    measured = isinstance(board, NoisyBillboard)
+    if board.workload.kind != "conjunctions" if measured else not isinstance(
+            board, FittedMarginals | SyntheticRecords | MWEMBillboard | IndependentBillboard):
         raise Refused(f"the method {plan.method!r} released the answers to its own queries alone",
                       'others follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or "product"')
     if not 0 < len(queries) <= MOST_QUERIES:
         raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
-    asked = [_one(plan, _split(plan.schema, each) if isinstance(each, str) else each, number)
+    asked = [_one(plan, split(plan.schema, each) if isinstance(each, str) else each, number)
              for number, each in enumerate(queries, 1)]
     # One by one they are canonical, and none is dropped because it stands twice.
     width = max(each.width for each in asked)
@@ -93,35 +100,42 @@ def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str |
     different, where = np.unique(rows, axis=0, return_inverse=True)
     found = Workload(kind="conjunctions", attributes=plan.schema.attributes,
                      index=different[:, :width].astype(np.int32), bits=different[:, width:].astype(np.bool_))
-    answers = np.clip(np.asarray(board.answers(found), dtype=np.float64), 0.0, 1.0)
     words = found.words(plan.schema)
     places = where.reshape(-1).tolist()
-    return pa.table({"query": [words[place] for place in places], "answer": answers[places]})
+    columns = _sums(plan, board, found, words) if measured else _answers(board, found)
+    return pa.table({"query": [words[place] for place in places],
+                     **{name: pa.array([values[place] for place in places], pa.int64() if name == "added" else
+                                       pa.float64()) for name, values in columns.items()}})
 
 
-def _split(schema: Schema, text: str) -> list[str]:
-    """The literals of a text. Names of bins and levels may hold commas: the longest known one is meant."""
-    pieces, found, start = re.split(r"(\s*,\s*|\s+and\s+)", text.strip()), list[str](), 0
-    while start < len(pieces):
-        ends = range(len(pieces), start, -2)
-        end = next((end for end in ends if _known(schema, "".join(pieces[start:end]))), None)
-        if end is None:  # up to where its brackets close: the reader is told that this is unknown
-            end = next((end for end in reversed(ends) if _closed("".join(pieces[start:end]))), len(pieces))
-        found.append("".join(pieces[start:end]))
-        start = end + 1
-    return [each for each in found if each] if any(found) else []
+def _answers(board: Any, asked: Workload) -> dict[str, list[Any]]:
+    """What a population answers, or products of measured shares."""
+    uncut = np.asarray(board.uncut(asked) if isinstance(board, IndependentBillboard) else board.answers(asked))
+    cut = np.clip(uncut, 0.0, 1.0).tolist()
+    return {"answer": cut, "uncut": uncut.tolist()} if isinstance(board, IndependentBillboard) else {"answer": cut}
 
 
-def _known(schema: Schema, text: str) -> bool:
-    try:
-        Workload.conjunctions([[text]], attributes=schema)
-    except InvalidInput:
-        return False
-    return True
+def _sums(plan: QueriesPlan, board: NoisyBillboard, asked: Workload, words: Sequence[str]) -> dict[str, list[Any]]:
+    """What measured answers add up to.
 
-
-def _closed(text: str) -> bool:
-    return sum(map(text.count, "[{")) <= sum(map(text.count, ")]}"))
+    Raises:
+        Refused: nothing is known of a query.
+    """
+    it = plan.mechanism
+    if not isinstance(it, NoisyAnswers):
+        raise InvalidInput("billboard", f"is no {type(it).__name__}'s")
+    sums, found = Sums(it, plan.schema), dict[str, list[Any]](answer=[], uncut=[], plus_minus=[], added=[])
+    for row, bits, text in zip(asked.index.tolist(), asked.bits.tolist(), words, strict=True):
+        parts = sums.of([(each, bit) for each, bit in zip(row, bits, strict=True) if each >= 0])
+        if parts is None:
+            raise Refused(f"the measured answers of this release do not add up to {text!r}",
+                          "ask for a sum of released queries, such as several levels of one of their columns")
+        share = parts.share(board.noisy[sums.measured], it.n)
+        bar = noise_bar(it, parts.times.values(), 1 - LEVEL)
+        for name, value in (("answer", min(max(share, 0.0), 1.0)), ("uncut", share),
+                            ("plus_minus", bar if bar < 1.0 else None), ("added", len(parts.times))):
+            found[name].append(value)
+    return found
 
 
 def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:

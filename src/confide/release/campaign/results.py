@@ -9,23 +9,23 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
 from confide.privacy.noise.simulated import study_generator
-from confide.release.baselines import NoisyAnswers
+from confide.release.baselines import IndependentBillboard, NoisyAnswers, NoisyBillboard
 from confide.release.certificate import AnswersCertificate
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.measured_sums import noise_bar
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
 from confide.release.schema import Schema
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["LEVEL", "AnyOutcome", "Bars", "bars", "released_answers", "synthetic_rows"]
+__all__ = ["LEVEL", "AnyOutcome", "Bars", "bars", "released_answers", "synthetic_rows", "uncut_answers"]
 
 B = TypeVar("B", bound=Billboard)
 
@@ -60,6 +60,12 @@ def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.floa
     return np.clip(np.asarray(board.answers(workload), dtype=np.float64), 0.0, 1.0)
 
 
+def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64] | None:
+    """(k,) the same before they were cut to [0, 1]; None where a synthetic population answers, and nothing is cut."""
+    board = outcome.billboard
+    return board.uncut(workload) if isinstance(board, NoisyBillboard | IndependentBillboard) else None
+
+
 def bars(
     mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
     beta: float = 1 - LEVEL,
@@ -77,7 +83,7 @@ def bars(
     each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
     match mechanism, certificate:
         case NoisyAnswers(), _:
-            each = np.full(k, _noise_bar(mechanism, beta))
+            each = np.full(k, noise_bar(mechanism, (1,), beta))
             covers = f"the noise of that answer alone, with {level}"
             together, said = mechanism.error(beta), f"the noise of all answers at once, with {level}"
         case DualQuery(), AnswersCertificate() if not certificate.vacuous:
@@ -102,14 +108,6 @@ def bars(
         together, said = float(each.max()), covers  # the bars of all answers hold at once
     return Bars(each=each, covers=covers, single=isinstance(mechanism, NoisyAnswers), together=together,
                 together_covers=said)
-
-
-def _noise_bar(it: NoisyAnswers, beta: float) -> float:
-    """Of one answer by itself."""
-    if it.law == "laplace":  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
-        ratio = math.exp(-1 / it.scale)
-        return it.scale * math.log(2 / (1 + ratio) / beta) / it.n
-    return (it.sigma * -float(ndtri(beta / 2)) + 0.5) / it.n  # counts are rounded
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:

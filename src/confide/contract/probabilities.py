@@ -1,0 +1,55 @@
+"""Probabilities as people hand them in: numbers of 16 or 32 bits are read as the decimals that they stand for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["as_probabilities"]
+
+_WRITTEN = 1 << 20
+"""Numbers at most that are read as their decimals, which takes a microsecond each."""
+
+
+def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
+    """A new array of doubles, for the caller to check.
+
+    A number of 32 bits is the shortest decimal that gives it: 0.1 and not 0.10000000149. Where the sum is still off 1
+    by no more than rounding to so many bits leaves, the numbers are divided by it. Doubles stay as they are: whoever
+    has 53 bits can write probabilities that sum to 1.
+
+    Args:
+        values: an array, a frame or a column of numbers, or nested lists of them.
+        axis: along which they are meant to sum to 1.
+
+    Raises:
+        TypeError: no numbers.
+        ValueError: no numbers, or rows of different lengths.
+
+    Example:
+        >>> as_probabilities(np.array([0.2, 0.3, 0.5], np.float32)).tolist()
+        [0.2, 0.3, 0.5]
+        >>> third = as_probabilities(np.full(3, 1 / 3, np.float32))
+        >>> abs(float(third.sum()) - 1.0) < 1e-15
+        True
+    """
+    given = np.asarray(values)
+    if isinstance(values, list | tuple) and given.dtype == np.float64:
+        given = np.asarray(values, dtype=object)  # which of them are of fewer bits
+    narrow = [each for each in (np.float16, np.float32) if given.dtype == each
+              or (given.dtype == object and any(isinstance(number, each) for number in given.flat))]
+    if not narrow:
+        return np.array(given, dtype=np.float64)
+    found = np.array(given, dtype=np.float64)
+    if given.size <= _WRITTEN:
+        found = np.array([float(str(number)) if isinstance(number, np.floating) else float(number)
+                          for number in given.flat]).reshape(given.shape)
+    if found.ndim and found.shape[axis]:
+        sums = found.sum(axis=axis, keepdims=True)
+        slack = float(np.finfo(narrow[0]).eps) * (4.0 + math.sqrt(found.shape[axis]))
+        off = np.abs(sums - 1.0)
+        found = found / np.where((off <= slack) & (off > 1e-15), sums, 1.0)
+    return found

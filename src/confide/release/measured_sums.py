@@ -1,0 +1,258 @@
+"""Other queries as sums of measured answers: which answers add up to a query, and how far their noise moves the sum.
+
+A record lies in exactly one cell of each column. A query about several cells is therefore the sum of the queries about
+each of them, or what is left of a query about all cells. Such a sum keeps the noise of every answer in it: answers that
+were cut to [0, 1] must not be added up, since cutting moves each of them to one side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import erfc, gammainccinv, ndtri
+
+from confide.contract.checks import fraction
+from confide.contract.errors import InvalidInput
+from confide.release._alike_queries import alike
+from confide.release.baselines import NoisyAnswers
+from confide.release.schema import Schema
+
+__all__ = ["Parts", "Sums", "noise_bar", "sum_bar"]
+
+_MOST_STEPS = 1 << 18
+_ROUNDING = 0.01  # of a failure probability: left for the rounding of many counts
+
+_Key = tuple[tuple[int, int], ...]
+"""Columns, rising, each with the set of its cells that a query asks for, as bits of a whole number. A column that a
+query does not ask about has no entry.
+"""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A query as a sum: so many times all records, and so many times each of some measured counts.
+
+    Args:
+        records: how often the number of all records counts.
+        times: measured query -> how often its count counts; never 0.
+    """
+
+    records: int = 0
+    times: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def total(cls, parts: Iterable[tuple[Parts, int]]) -> Parts:
+        """The sum of parts, each with the sign that it has in it."""
+        records, times = 0, dict[int, int]()
+        for part, sign in parts:
+            records += sign * part.records
+            for query, count in part.times.items():
+                times[query] = times.get(query, 0) + sign * count
+        return cls(records, {query: count for query, count in times.items() if count})
+
+    @property
+    def square(self) -> int:
+        """The variance of the sum, in variances of one measured count."""
+        return sum(count * count for count in self.times.values())
+
+    def share(self, counts: NDArray[np.int64], n: int) -> float:
+        """The sum as a fraction of the n records.
+
+        Args:
+            counts: (j,) noisy counts of the measured queries.
+            n: records.
+        """
+        return (self.records * n + sum(count * int(counts[query]) for query, count in self.times.items())) / n
+
+
+class Sums:
+    """What the measured conjunctions of a release add up to.
+
+    Args:
+        mechanism: whose queries are conjunctions.
+        schema: the public columns.
+
+    Example:
+        >>> from confide.release import Levels, Workload
+        >>> schema = Schema((Levels(column="job", levels=("none", "part", "full", "self", "both")),))
+        >>> asked = Workload.complete(schema, width=1)
+        >>> it = NoisyAnswers(n=100, workload=asked, schema=schema, epsilon=1.0, delta=1e-6)
+        >>> found = Sums(it, schema).of(schema.literals("job in {none, part}"))
+        >>> found.records, found.times  # the first two
+        (0, {0: 1, 1: 1})
+        >>> Sums(it, schema).of(schema.literals("job in {none, part, full}")).times  # less noise in the other two
+        {3: -1, 4: -1}
+    """
+
+    def __init__(self, mechanism: NoisyAnswers, schema: Schema) -> None:
+        self.mechanism, self.schema = mechanism, schema
+        self._told = alike(mechanism.workload, mechanism.schema)
+        self._whole = [(1 << size) - 1 for size in schema.sizes]
+        self._found: dict[tuple[_Key, int], Parts | None] = {}
+        self._steps = 0
+
+    @property
+    def measured(self) -> NDArray[np.int64]:
+        """(j,) the places of the measured queries among the released ones."""
+        return self._told.kept
+
+    def of(self, literals: Collection[tuple[int, bool]]) -> Parts | None:
+        """The sum with the least noise among those that were looked at; None where no sum is a conjunction's.
+
+        Args:
+            literals: attribute and required bit of each.
+
+        Raises:
+            InvalidInput: the query takes too many cells apart.
+        """
+        self._steps = 0
+        key = self._key(literals)
+        return Parts() if key is None else self._best(key, 0)
+
+    def _key(self, literals: Collection[tuple[int, bool]]) -> _Key | None:
+        """What a conjunction asks of each column; None where no record can satisfy it."""
+        asked: dict[int, int] = {}
+        for attribute, bit in literals:
+            column, cell = int(self.schema.column_of[attribute]), int(self.schema.cell_of[attribute])
+            mask = 0 if cell < 0 else 1 << cell
+            before = asked.get(column, self._whole[column])
+            asked[column] = before & (mask if bit else self._whole[column] ^ mask)
+        if not all(asked.values()):
+            return None
+        return tuple(sorted((column, mask) for column, mask in asked.items() if mask != self._whole[column]))
+
+    @cached_property
+    def _released(self) -> dict[_Key, Parts]:
+        """Each released query, as one measured count."""
+        workload, told = self.mechanism.workload, self._told
+        found: dict[_Key, Parts] = {(): Parts(1)}
+        for row, bits, place, negated in zip(workload.index.tolist(), workload.bits.tolist(), told.place.tolist(),
+                                             told.negated.tolist(), strict=True):
+            key = self._key([(each, bit) for each, bit in zip(row, bits, strict=True) if each >= 0])
+            if key is not None:
+                found.setdefault(key, Parts(1, {place: -1}) if negated else Parts(0, {place: 1}))
+        return found
+
+    @cached_property
+    def _column_sets(self) -> list[tuple[int, ...]]:
+        return sorted({tuple(column for column, _ in key) for key in self._released}, key=len)
+
+    def _best(self, key: _Key, done: int) -> Parts | None:
+        """The sum of a query whose first `done` columns are at one cell each."""
+        known = self._released.get(key)
+        if known is not None:
+            return known
+        if (key, done) not in self._found:
+            self._step()
+            self._found[key, done] = self._wider(key) if done == len(key) else self._split(key, done)
+        return self._found[key, done]
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
+
+    def _split(self, key: _Key, done: int) -> Parts | None:
+        """One more column cell by cell: those that are asked for, or all less the others."""
+        column, mask = key[done]
+        before, after = key[:done], key[done + 1 :]
+
+        def cells(of: int) -> list[_Key]:
+            return [(*before, (column, 1 << cell), *after) for cell in range(of.bit_length()) if of >> cell & 1]
+
+        ways = (self._total([(each, 1, done + 1) for each in cells(mask)]),
+                self._total([((*before, *after), 1, done),
+                             *((each, -1, done + 1) for each in cells(self._whole[column] ^ mask))]))
+        return min((way for way in ways if way is not None), key=lambda way: way.square, default=None)
+
+    def _total(self, parts: list[tuple[_Key, int, int]]) -> Parts | None:
+        found = list[tuple[Parts, int]]()
+        for key, sign, done in parts:
+            part = self._best(key, done)
+            if part is None:
+                return None
+            found.append((part, sign))
+        return Parts.total(found)
+
+    def _wider(self, key: _Key) -> Parts | None:
+        """A query about single cells as the sum over all cells of columns that released queries ask about, too."""
+        mine = {column for column, _ in key}
+        best: Parts | None = None
+        for columns in self._column_sets:
+            if not mine < set(columns):
+                continue
+            more = [column for column in columns if column not in mine]
+            found = list[tuple[Parts, int]]()
+            for cells in product(*(range(self.schema.sizes[column]) for column in more)):
+                self._step()
+                single = self._released.get(tuple(sorted((*key, *((column, 1 << cell) for column, cell
+                                                                  in zip(more, cells, strict=True))))))
+                if single is None:
+                    break
+                found.append((single, 1))
+            else:
+                total = Parts.total(found)
+                if best is None or total.square < best.square:
+                    best = total
+        return best
+
+
+def sum_bar(it: NoisyAnswers, beta: float) -> float:
+    """How far noise moves the sum of all answers, but for a probability of `beta`: see `noise_bar`."""
+    told = alike(it.workload, it.schema)
+    times = np.bincount(told.place, weights=np.where(told.negated, -1, 1)).astype(np.int64)
+    return noise_bar(it, times[times != 0].tolist(), beta)
+
+
+def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
+    """How far noise moves a sum of measured counts, as a fraction of the records, but for a probability of `beta`.
+
+    A Laplace variable is a Gaussian one whose variance is exponential, so that of a sum is a Gamma variable. Drawn
+    counts are whole: discrete Laplace noise is less than 1 from a continuous one, rounded Gaussian noise at most 1/2.
+
+    Args:
+        it: the mechanism, whose counts have independent noise.
+        times: how often each measured count is in the sum; nothing where no noise is.
+        beta: in (0, 1).
+
+    Example:
+        >>> from confide.release import Workload
+        >>> asked = Workload.conjunctions([[0], [1], [2], [3]], attributes=4)
+        >>> it = NoisyAnswers(n=1000, workload=asked, epsilon=1.0, delta=1e-6)
+        >>> [round(noise_bar(it, [1] * many, 0.05), 4) for many in (0, 1, 4)]
+        [0.0, 0.0171, 0.0351]
+    """
+    beta, sizes = fraction("beta", beta), [abs(each) for each in times]
+    if not sizes:
+        return 0.0
+    laplace = it.law == "laplace"
+    if laplace and sizes == [1]:  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
+        return it.scale * math.log(2 / (1 + math.exp(-1 / it.scale)) / beta) / it.n
+    step, length = (1.0 if laplace else 0.5), math.sqrt(sum(each * each for each in sizes))
+    rounded, drawn = step * sum(sizes), beta
+    likely = step * length * math.sqrt(2 * math.log(2 / (beta * _ROUNDING)))  # Hoeffding's bound
+    if likely < rounded:
+        rounded, drawn = likely, beta * (1 - _ROUNDING)
+    if laplace:
+        return (_laplace_sum(it.scale * max(sizes), len(sizes), drawn) + rounded) / it.n
+    return (it.sigma * length * -float(ndtri(drawn / 2)) + rounded) / it.n
+
+
+def _laplace_sum(scale: float, count: int, beta: float) -> float:
+    """From where on the sum of so many independent Laplace variables lies with probability at most `beta`."""
+    left = np.concatenate([np.linspace(1.0, 0.01, 4000), np.geomspace(0.01, beta * 1e-4, 2000)[1:]])
+    spread = 2.0 * scale * np.sqrt(gammainccinv(count, left[1:]))  # of each slice of Gamma variables the largest
+    mass = left[:-1] - left[1:]
+
+    def tail(bound: float) -> float:
+        return float(mass @ erfc(bound / spread)) + float(left[-1]) - beta
+
+    high = scale * (count + 1.0) * (2.0 - math.log(beta))
+    return float(brentq(tail, 0.0, high, rtol=1e-9)) * (1 + 1e-8)
