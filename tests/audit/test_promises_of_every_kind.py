@@ -59,12 +59,11 @@ class ExtraLow:
 class ChargedByHalf:
     """It is charged for half of its releases, where there are several, and else for none."""
 
+    __module__ = "confide.audit.planted"  # such faults are measured without a meter, which would stop them before
+
     def events(self) -> Any:
         found = super().events()  # type: ignore[misc]
         return found[: len(found) // 2]
-
-    def lines(self) -> tuple[Any, ...]:
-        return ()
 
 
 def broken(plan: Any, code: type) -> Any:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
+from confide.audit import Verdict
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
@@ -18,6 +19,7 @@ from confide.people.made_up_pairs import random_pairs
 from confide.people.stretching import changes, corners, crowds, neighbours
 from confide.privacy import GDP, PureDP, RenyiDP
 from confide.privacy.events import PureEvent
+from confide.privacy.primitives import add_discrete_laplace
 from confide.tables import Category, Measured, Numeric
 
 PEOPLE = 60
@@ -196,3 +198,39 @@ def test_crowds_and_slots(people: int) -> None:
 
 def test_everybody_is_left_out_where_that_is_too_many() -> None:
     assert max(len(crowd) for crowd in crowds(ROLES, 10_000_000)) == 40
+
+
+# ---- what is paid for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paying(Counts):
+    """The same by a primitive, which pays on the line of the one event."""
+
+    moved: int = len(ROLES)
+
+    def run(self, data: Any, noise: Any) -> Any:
+        cells = np.full((PEOPLE, len(ROLES)), np.nan)
+        for batch in data:
+            cells[batch.index] = batch.cells
+        yes = add_discrete_laplace(noise, np.nansum(cells, axis=0).astype(np.int64), stream="yes",
+                                   noise_scale=len(ROLES) / self.epsilon, l1_sensitivity=self.moved)
+        board = Board(yes=yes, shown=0.0)
+        shares = [self.decode(None if np.isnan(row[0]) else row, i, board) for i, row in enumerate(cells)]
+        return self._outcome(noise, billboard=board, shares=pa.Table.from_pylist(shares))
+
+
+def paid(mechanism: Any) -> Any:
+    found = audit_mechanism(mechanism, ROLES, PEOPLE, seed=5, tries=10)
+    return next(row for row in found.rows if row.promise.startswith("draws that no line"))
+
+
+def test_an_audit_says_whether_all_draws_are_paid_for() -> None:
+    row = paid(Paying())
+    assert (row.verdict, row.measured) == (Verdict.KEPT, 0.0)
+    around = paid(Counts())
+    assert around.verdict is Verdict.NOT_MEASURED
+    assert "1 of 1 draws are made around the meter, such as 'yes'" in around.note
+    beyond = paid(Paying(moved=2 * len(ROLES)))
+    assert beyond.flagged
+    assert "a draw would spend epsilon 2; epsilon 1 was charged" in beyond.evidence

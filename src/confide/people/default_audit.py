@@ -32,6 +32,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
+from confide.contract.metered import Overspent
 from confide.people.charged_for_all import about_the_charge, as_promise
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
@@ -65,6 +66,7 @@ _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
 _COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
+_PAID = "draws that no line of the charge pays for, or beyond what it pays"
 _UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
 _MEASURED = "promises of privacy that were measured"
 
@@ -136,7 +138,7 @@ def audit_mechanism(
                                                                for each in attacked))
     step()
     decoded, altered = _decoded(mechanism, roles, people, seed)
-    rows += decoded
+    rows += [*decoded, _paid_for(mechanism, roles, people, seed)]
     bugs += altered
     step()
     row, altered = _covered(mechanism, promises)
@@ -309,6 +311,34 @@ def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
     return [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
+
+
+def _paid_for(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int) -> AuditRow:
+    """Whether lines of its charge pay for all that a run draws; what is drawn around the meter, nobody adds up."""
+    heard, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
+
+    def run() -> Any:
+        try:
+            return settled_run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard, deepcopy(mechanism))
+        except Overspent as error:
+            overspent.append(str(error))
+            raise
+
+    outcome, _ = overheard(run)
+    if overspent:
+        return AuditRow.at_most(_PAID, 0.0, 1.0, overspent[0], concern=Concern.BUDGET, unit="draws")
+    if isinstance(outcome, Failed):
+        return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, f"a run failed ({outcome.how})",
+                        concern=Concern.BUDGET, side="at most", unit="draws")
+    around = [draw.stream for draw in heard.draws if draw.line is None]
+    if around:
+        names = ", ".join(sorted({str(name[0]) for name in around})[:3])
+        return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, f"{len(around)} of {len(heard.draws)} draws are "
+                        f"made around the meter, such as {names!r}: nothing checks in a release that they fit the "
+                        "charge; draw by confide.privacy.primitives",
+                        concern=Concern.BUDGET, side="at most", unit="draws")
+    return AuditRow.at_most(_PAID, 0.0, 0.0, f"one run of made-up people, {len(heard.draws)} draws",
+                            concern=Concern.BUDGET, unit="draws")
 
 
 def _measures_privacy(row: AuditRow, promises: Guarantees) -> bool:

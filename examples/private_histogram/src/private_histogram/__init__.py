@@ -18,6 +18,7 @@ from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise
+from confide.privacy.primitives import add_discrete_laplace
 from confide.tables import Category
 
 TEMPLATE = """\
@@ -91,8 +92,8 @@ class NoisyHistogram(Mechanism):
         for batch in data:
             level[batch.index] = batch.cells[:, 0]
         true = np.bincount(level[level >= 0], minlength=len(self.levels))
-        board = Counts(answer=self.levels,
-                       people=noise.discrete_laplace(self.scale, len(true), stream="counts", center=true))
+        board = Counts(answer=self.levels, people=add_discrete_laplace(
+            noise, true, noise_scale=self.scale, l1_sensitivity=2, stream="counts", line="histogram"))
         shares = [self.decode(None if k < 0 else np.array([k]), i, board) for i, k in enumerate(level)]
         return self._outcome(noise, billboard=board, shares=pa.Table.from_pylist(shares))
 

@@ -1,0 +1,49 @@
+"""Where noise is drawn: a mechanism asks a primitive, which pays, and never the source itself."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import confide
+
+SOURCE = Path(confide.__file__).parent
+DRAWS = {"discrete_laplace", "discrete_gaussian", "laplace", "gaussian", "vector_laplace", "channel", "selection",
+         "split", "exponential", "words"}
+DOORS = (
+    "privacy/noise/",  # the sources themselves
+    "privacy/primitives/",  # what protects somebody
+    "privacy/public_randomness.py",  # what protects nobody
+    "privacy/selection.py",  # report_noisy_max pays by the same door
+)
+STUDIES = (
+    "audit/",  # faults, samplers and made-up answers
+    "/audit/",
+    "/evidence",  # simulated noise, of claims
+    "study/",
+    "regression/campaign/stand_ins.py",  # made-up people
+    "regression/release/released_moments.py",  # a prediction, from a public seed
+    "channels/mechanisms/sequential.py",  # channels too large to be released from
+)
+
+
+def test_noise_is_drawn_by_primitives_alone() -> None:
+    """Whoever draws from `noise`, `source` or a field of that name elsewhere draws what nothing pays for."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if name.startswith(DOORS) or any(part in f"/{name}" if part.startswith("/") else name.startswith(part)
+                                         for part in STUDIES):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DRAWS:
+                keywords = {keyword.arg for keyword in node.keywords}
+                if "stream" in keywords:
+                    found.append(f"{name}:{node.lineno}")
+    assert found == []
+
+
+def test_the_doors_are_where_they_are_said_to_be() -> None:
+    """A door that is gone would let its list rot."""
+    assert all((SOURCE / door).exists() for door in DOORS)
+    assert all((SOURCE / place).exists() for place in STUDIES if not place.startswith("/"))
