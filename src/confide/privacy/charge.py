@@ -378,8 +378,12 @@ class _Sum(OpenLine):
     def __init__(self, line: Allowance) -> None:
         super().__init__(line)
         self._event, self._spent, self._alone = line.event, _NOTHING, True
+        self._limit = _limit(line.event)
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        if self._limit is not None:
+            self._add(cost, count, *self._limit)
+            return
         asked = cost.times(count)
         # A sum is no draw of bounded range; one draw alone is.
         after = cost if self._alone and count == 1 else self._spent + asked
@@ -387,6 +391,28 @@ class _Sum(OpenLine):
             raise self._too_much(asked, f"{_words(self._event)} was charged, {self._spent} spent before" if
                                  not self._alone else f"{_words(self._event)} was charged")
         self._spent, self._alone = self._spent + asked, False
+
+
+    def _add(self, cost: DrawCost, count: int, part: str, limit: Fraction) -> None:
+        """The same where one number is added up."""
+        amount, spent = getattr(cost, part), getattr(self._spent, part)
+        after = None if amount is None else spent + (amount if count == 1 else count * amount)
+        if after is None or after > limit:
+            raise self._too_much(cost.times(count), f"{_words(self._event)} was charged" + (
+                "" if self._alone else f", {self._spent} spent before"))
+        self._spent, self._alone = DrawCost(**{part: after}), False
+
+
+def _limit(event: Event) -> tuple[str, Fraction] | None:
+    """Which number of its draws an event bounds the sum of, and by what; None where it is no single sum."""
+    match event:
+        case PureEvent():
+            return "pure", written(event.epsilon)
+        case ZCDPEvent():
+            return "rho", Fraction(event.rho)
+        case GDPEvent():
+            return "mu_squared", Fraction(event.mu) ** 2
+    return None
 
 
 class _Listed(OpenLine):

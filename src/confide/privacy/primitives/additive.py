@@ -7,7 +7,9 @@ Steinke 2020, Theorem 4; spec truthful_regression 4.4 (vectors).
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,23 @@ __all__ = ["add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add
 
 Sensitivity = int | float | Fraction
 """How far one neighbour step moves all numbers of a draw together; taken exactly."""
+
+
+# Rounds ask for the same noise again and again: what it costs is worked out once.
+
+
+@lru_cache(maxsize=256)
+def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> tuple[Fraction, DrawCost]:
+    """An exact scale, and what noise of it costs."""
+    exact = as_exact("noise_scale", scale, at_most=most)
+    return exact, DrawCost.laplace(_moved(name, sensitivity) / exact)
+
+
+@lru_cache(maxsize=256)
+def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> tuple[Fraction, DrawCost]:
+    """The same of Gaussian noise."""
+    exact, moved = as_exact("noise_std", std, at_most=most), _moved("l2_sensitivity_squared", squared)
+    return exact, (DrawCost.concentrated(moved / (2 * exact**2)) if lattice else DrawCost.gaussian(moved / exact**2))
 
 
 def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
@@ -65,8 +84,7 @@ def add_discrete_laplace(
         >>> add_discrete_laplace(Noise.simulated(1), [10, 20], noise_scale=1.0, l1_sensitivity=1, stream="counts").shape
         (2,)
     """
-    scale = as_exact("noise_scale", noise_scale, at_most=LARGEST_SCALE)
-    cost = DrawCost.laplace(_moved("l1_sensitivity", l1_sensitivity) / scale)
+    scale, cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, LARGEST_SCALE)
     source = pay(noise, cost, stream=stream, line=line, group=group)
     return source.discrete_laplace(scale, np.shape(center), stream=stream, center=center)
 
@@ -93,8 +111,7 @@ def add_discrete_gaussian(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    std = as_exact("noise_std", noise_std, at_most=LARGEST_SCALE)
-    cost = DrawCost.concentrated(_moved("l2_sensitivity_squared", l2_sensitivity_squared) / (2 * std**2))
+    std, cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
     source = pay(noise, cost, stream=stream, line=line, group=group)
     return source.discrete_gaussian(std, np.shape(center), stream=stream, center=center)
 
@@ -119,8 +136,7 @@ def add_laplace(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    scale = as_exact("noise_scale", noise_scale)
-    cost = DrawCost.laplace(_moved("l1_sensitivity", l1_sensitivity) / scale)
+    scale, cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
     return source.laplace(scale, _shape(center), stream=stream, center=center, grid=grid)
 
@@ -145,8 +161,7 @@ def add_gaussian(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    std = as_exact("noise_std", noise_std)
-    cost = DrawCost.gaussian(_moved("l2_sensitivity_squared", l2_sensitivity_squared) / std**2)
+    std, cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
     source = pay(noise, cost, stream=stream, line=line, group=group)
     return source.gaussian(std, _shape(center), stream=stream, center=center, grid=grid)
 
@@ -187,7 +202,6 @@ def add_vector_laplace(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    scale = as_exact("noise_scale", noise_scale)
-    cost = DrawCost.laplace(_moved("l2_sensitivity", l2_sensitivity) / scale)
+    scale, cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
     return source.vector_laplace(scale, _shape(center)[0], stream=stream, center=center, stretch=stretch, grid=grid)
