@@ -44,6 +44,7 @@ from confide.privacy.primitives import (
     add_discrete_laplace,
     add_gaussian,
     add_laplace,
+    add_missing_noise,
     add_vector_laplace,
     draw_by_logits,
     draw_through,
@@ -322,6 +323,14 @@ def test_armings_are_paid_one_by_one() -> None:
     assert [twice.run([9], noise, arming=k) is not None for k in (0, 1)]
     with pytest.raises(Overspent):
         SparseVector(threshold=5, epsilon=0.5, armings=3).arm(noise, arming=2)
+
+
+def test_noise_in_the_place_of_absentees_is_as_wide_as_theirs() -> None:
+    """Their variance is 25: a sigma of 5 stands for it; one of 4 would let the public see more than was promised."""
+    noise = metered(pure(1.0))
+    add_missing_noise(noise, 100, 5, missing_variance=25)
+    with pytest.raises(Overspent, match="25 is missing"):
+        add_missing_noise(noise, 100, 4, missing_variance=25, stream="more")
 
 
 # ---- around the meter

@@ -450,7 +450,7 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("data", "is not of one round of contracts")
         absent = covering_sigma(variance - present)
         if absent and steps:
-            total = add_missing_noise(source, total, absent)
+            total = add_missing_noise(source, total, absent, missing_variance=variance - present)
         if not steps:
             total = 0
         board = MeanBillboard(total=total, steps=steps)

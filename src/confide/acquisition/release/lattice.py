@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.release.losses import ReleaseLosses, as_order
-from confide.acquisition.release.sums import SMALLEST, absentee_sigma, exact_sum, plausible
+from confide.acquisition.release.sums import SMALLEST, absentee_sigma, covering_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.probabilities import as_probabilities
@@ -516,11 +516,12 @@ def aggregate(
     if not here.any():
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
-    absent = absentee_sigma(contracts.sigma[~here])
+    missing = sum(s * s for s in contracts.sigma[~here].tolist())
+    absent = covering_sigma(missing)
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
-        total = add_missing_noise(noise, total, absent)
+        total = add_missing_noise(noise, total, absent, missing_variance=missing)
     return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.metered import Overspent
 from confide.privacy.charge import PUBLIC, DrawCost
 from confide.privacy.noise.arguments import Center, Integers, Stream, as_exact
 from confide.privacy.noise.base import Noise
@@ -166,17 +167,27 @@ def add_gaussian(
     return source.gaussian(std, _shape(center), stream=stream, center=center, grid=grid)
 
 
-def add_missing_noise(noise: Noise, total: int, noise_std: int, *, stream: Stream = "absentees") -> int:
+def add_missing_noise(
+    noise: Noise, total: int, noise_std: int, *, missing_variance: int, stream: Stream = "absentees"
+) -> int:
     """Add discrete Gaussian noise to a sum in the place of what participants who vanished would have added.
 
-    The records in the sum were protected on the devices of those who sent them, so nothing more is charged.
+    The records in the sum were protected on the devices of those who sent them, so nothing more is charged, as long as
+    the noise is as wide as what is missing.
 
     Args:
         noise: of the run.
         total: of the messages that came.
-        noise_std: sigma that covers what is missing of the planned variance.
+        noise_std: sigma.
+        missing_variance: of the planned noise, what did not come.
         stream: name of the draw.
+
+    Raises:
+        Overspent: noise that covers less than what is missing.
     """
+    if noise_std**2 < missing_variance:
+        raise Overspent(stream if isinstance(stream, str) else str(stream[0]), f"a variance of {noise_std**2}",
+                        f"{missing_variance} is missing")
     source = pay(noise, PUBLIC, stream=stream)
     return total + int(source.discrete_gaussian(noise_std, 1, stream=stream)[0])
 
