@@ -11,7 +11,8 @@ from pathlib import Path
 from benchmarks import page
 
 SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "meter", "choices", "streams", "accounting",
-            "conversions", "store", "channels", "market", "acquisition", "release", "allocation", "programs", "search", "service")
+            "conversions", "store", "channels", "market", "acquisition", "release", "allocation", "programs",
+            "search", "service")
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "results"
 PAGE = ROOT.parent / "docs" / "benchmarks.md"
