@@ -1,14 +1,15 @@
 """What a drawing must hold, mark by mark, from its specification alone.
 
-vl-convert writes a drawing in one form: axes, marks, legend, title. All of it follows from the specification, but for the
-room that letters take, which depends on fonts. Own code, since the marks of a stranger's drawing have to be held against
-their numbers also where other fonts, or no drawing software, are at hand.
+vl-convert writes a drawing in one form: axes, marks, legend, title. All of it follows from the specification, but for
+the room that letters take, which depends on fonts. Own code, since the marks of a stranger's drawing have to be held
+against their numbers also where other fonts, or no drawing software, are at hand.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from confide.charts.axes import Axis, axis
@@ -30,12 +31,13 @@ _LISTED, _MOST = 5, 10  # values that screen readers hear of a longer list, and 
 _INK = "#1c2024"
 
 
-def fault(spec: Mapping[str, Any], drawing: str) -> str:
+def fault(spec: Mapping[str, Any], drawing: str, *, retitled: bool = False) -> str:
     """What is wrong with a drawing; empty where it shows what its specification says, and nothing else.
 
     Args:
         spec: of a picture that `curves` or `intervals` made.
         drawing: the SVG.
+        retitled: whether the titles of the picture and its axes may say something else.
     """
     it = plotted(spec)
     if it is None:
@@ -44,6 +46,8 @@ def fault(spec: Mapping[str, Any], drawing: str) -> str:
         parts = elements(drawing, _TAGS)
         if len(parts) != 1 or isinstance(parts[0], str):
             raise Unreadable("it is not one drawing")
+        if retitled:
+            it = _retitled(it, parts[0])
         kept, height = _compared(it, parts[0])
         check_room(it, kept, _WIDTH, height)
     except Unreadable as problem:
@@ -51,7 +55,28 @@ def fault(spec: Mapping[str, Any], drawing: str) -> str:
     return ""
 
 
+def _retitled(it: Curves | Intervals, then: Element) -> Curves | Intervals:
+    """The same plot under the titles that a drawing has."""
+    axes = list(_texts(then, "mark-text role-axis-title"))
+    title = next(_texts(then, "mark-text role-title-text"), "")
+    if isinstance(it, Intervals):
+        return replace(it, title=title, axis=axes[0] if axes else "")
+    x = axes.pop(0) if it.x and axes else ""
+    return replace(it, title=title, x=x, y=axes[0] if axes else "")
+
+
+def _texts(part: Element, classes: str) -> Iterator[str]:
+    """What stands in the marks of some classes."""
+    if part.attributes.get("class") == classes:
+        yield "".join(text for each in part.children if isinstance(each, Element)
+                      for text in each.children if isinstance(text, str))
+    for each in part.children:
+        if isinstance(each, Element):
+            yield from _texts(each, classes)
+
+
 def _compared(it: Curves | Intervals, then: Element) -> tuple[Kept, float]:
+    """What depends on fonts, and the height of the plot, where all else is as it has to be."""
     if isinstance(it, Curves):
         height, parts = float(_HEIGHT), _curves(it)
     else:
@@ -63,7 +88,8 @@ def _compared(it: Curves | Intervals, then: Element) -> tuple[Kept, float]:
         "xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink", "version": "1.1",
         "class": "marks", **size, "viewBox": Free("# # # #", "box"),
     }, [Expected("rect", {**size, "fill": "white"}),
-        Expected("g", {"fill": "none", "stroke-miterlimit": "10", "transform": Free("translate(#,#)", "origin")}, [root])])
+        Expected("g", {"fill": "none", "stroke-miterlimit": "10", "transform": Free("translate(#,#)", "origin")},
+                 [root])])
     return compare(drawing, then), height
 
 
@@ -86,6 +112,7 @@ _STILL = {"pointer-events": "none"}
 _CONTAINER = {"role": "graphics-object", "aria-roledescription": "group mark container"}
 _FONT = {"font-family": "sans-serif", "font-size": f"{_TEXT}px"}
 _SYMBOL = "graphics-symbol"
+_SEEN = Chosen(("1", "0"))
 
 
 def _group(
@@ -138,8 +165,8 @@ def _grid(
 ) -> Expected:
     """The lines across a plot."""
     parts = [_line(_at(*place, within), x, y, "#e6eaee") for place in lines]
-    return _group("mark-group role-axis", [(_at(0.5, top + 0.5), _box(0, 0), [_mark("mark-rule role-axis-grid", parts)])],
-                  {"aria-hidden": "true"})
+    inner = [_mark("mark-rule role-axis-grid", parts)]
+    return _group("mark-group role-axis", [(_at(0.5, top + 0.5), _box(0, 0), inner)], {"aria-hidden": "true"})
 
 
 def _axis_group(top: float, said: Value, parts: Sequence[Expected]) -> Expected:
@@ -157,8 +184,8 @@ def _x_axis(it: Axis, title: str, height: float, *, downwards: bool) -> tuple[Ex
     """Its grid, whose lines begin at the top or at the axis, and the axis itself."""
     ticks = it.ticks()
     places = [it.place(tick) for tick in ticks]
-    labels = [_words(_tick_label(it, tick, written, "x"), _flush(place), _at(place, 16),
-                     opacity=Chosen(("1", "0"))) for tick, place, written in zip(ticks, places, it.written(), strict=True)]
+    labels = [_words(_tick_label(it, tick, written, "x"), _flush(place), _at(place, 16), opacity=_SEEN)
+              for tick, place, written in zip(ticks, places, it.written(), strict=True)]
     parts = [_mark("mark-rule role-axis-tick", [_line(_at(place, 0, _ROUNDED), 0, 5, "#888") for place in places]),
              _mark("mark-text role-axis-label", labels),
              _mark("mark-rule role-axis-domain", [_line(_at(0, 0), _WIDTH, 0, "#888")])]
@@ -184,8 +211,8 @@ def _flush(place: float) -> str:
 def _y_axis(it: Axis, title: str, height: float) -> tuple[Expected, Expected]:
     ticks = it.ticks()
     places = [it.place(tick) for tick in ticks]
-    labels = [_words(_tick_label(it, tick, written, "y"), "end", _at(-7, place + 4),
-                     opacity=Chosen(("1", "0"))) for tick, place, written in zip(ticks, places, it.written(), strict=True)]
+    labels = [_words(_tick_label(it, tick, written, "y"), "end", _at(-7, place + 4), opacity=_SEEN)
+              for tick, place, written in zip(ticks, places, it.written(), strict=True)]
     parts = [_mark("mark-rule role-axis-tick", [_line(_at(0, place, _ROUNDED), -5, 0, "#888") for place in places]),
              _mark("mark-text role-axis-label", labels),
              _mark("mark-rule role-axis-domain", [_line(_at(0, height), 0, -height, "#888")])]
@@ -216,7 +243,8 @@ def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequenc
     rows = _group("mark-group role-scope", entries, _CONTAINER, ground={"opacity": "1"})
     inner = _group("mark-group role-legend-entry", [(_at(0, 0), _box(0, 0), [rows])], {})
     said = f"Symbol legend for {scales} with {_listed(list(colours))}"
-    return [_group("mark-group role-legend", [(Free("translate(#,#)", "legend"), Free("M#,#h#v#h#Z", "boxes"), [inner])],
+    around = (Free("translate(#,#)", "legend"), Free("M#,#h#v#h#Z", "boxes"), [inner])
+    return [_group("mark-group role-legend", [around],
                    {"role": _SYMBOL, "aria-roledescription": "legend", "aria-label": said})]
 
 
@@ -276,12 +304,13 @@ def _curve(it: Curves, name: str, place: int, x: Axis, y: Axis) -> Expected:
         else:
             pieces[-1].append(f"{_n(place_x)},{_n(y.place(b))}")
     path = "".join(f"M{'L'.join(piece)}{'Z' * (len(piece) == 1)}" for piece in pieces if piece)
-    first, dash = rows[0], {"stroke-dasharray": ",".join(map(str, it.dashes[place]))} if it.dashes else {}
+    first, _, second = rows[0]
+    dash = {"stroke-dasharray": ",".join(map(str, it.dashes[place]))} if it.dashes else {}
     return Expected("path", {
-        "aria-label": Said([f"{it.x or 'x'}: ", first[0], f"; {it.y or 'y'}: ",
-                            "null" if first[2] is None else first[2], f"; series: {name}"]),
-        "role": _SYMBOL, "aria-roledescription": "line mark", **({"d": Near(path)} if path else {}), "stroke": it.colours[name],
-        "stroke-width": "2.5", **dash})
+        "aria-label": Said([f"{it.x or 'x'}: ", _there(first), f"; {it.y or 'y'}: ",
+                            "null" if second is None else second, f"; series: {name}"]),
+        "role": _SYMBOL, "aria-roledescription": "line mark", **({"d": Near(path)} if path else {}),
+        "stroke": it.colours[name], "stroke-width": "2.5", **dash})
 
 
 def _there(value: float | None) -> float:
@@ -322,7 +351,7 @@ def _intervals(it: Intervals) -> tuple[float, list[Expected]]:
     middles = {label: band * (_BAND + (1 - _BAND) / 2 + place) for place, label in enumerate(labels)}
     x = _axis_of([each for row in it.rows for each in row[2:]], log=it.log, zero=True, start=0, end=_WIDTH)
     x_grid, x_axis = _x_axis(x, it.axis, height, downwards=False)
-    names = [_words(_cut(label, _LABEL, "bands", place), "end", _at(-7, place + 4, _DOWN), opacity=Chosen(("1", "0")))
+    names = [_words(_cut(label, _LABEL, "bands", place), "end", _at(-7, place + 4, _DOWN), opacity=_SEEN)
              for label, place in middles.items()]
     y_axis = _axis_group(0, f"Y-axis for a discrete scale with {_listed(labels)}", [
         _mark("mark-rule role-axis-tick", [_line(_at(0, place, _DOWN), -5, 0, "#888") for place in middles.values()]),

@@ -1,4 +1,4 @@
-"""What a specification of ours plots: read back from Vega-Lite, and made again to see that nothing else stands in it."""
+"""What a specification of ours plots: read from Vega-Lite, and made again to see that nothing else stands in it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def _curves(spec: Mapping[str, Any]) -> Curves | None:
     dashes: list[list[int]] = []
     if dashed is not None:
         dashes = dashed["scale"]["range"]
-        told: dict[str, Any] = {"field": "series", "type": "nominal", "title": None, "legend": coding["color"]["legend"],
+        told: dict[str, Any] = {"field": "series", "type": "nominal", "title": None,
+                                "legend": coding["color"]["legend"],
                                 "scale": {"domain": scale["domain"], "range": dashes}}
         if dashed != told or not all(type(each) is int and each >= 0 for dash in dashes for each in dash):
             return None
@@ -105,7 +106,8 @@ def _intervals(spec: Mapping[str, Any]) -> Intervals | None:
     rows = [(row["label"], row["series"], row["value"], row["low"], row["high"]) for row in spec["data"]["values"]]
     log = "scale" in coding["x"]
     (again,) = intervals(rows, title=spec["title"], axis=coding["x"]["title"], alt="", log=log)
-    if again.spec != spec or not _are_texts([spec["title"], coding["x"]["title"], *(t for row in rows for t in row[:2])]):
+    texts = [spec["title"], coding["x"]["title"], *(text for row in rows for text in row[:2])]
+    if again.spec != spec or not _are_texts(texts):
         return None
     return Intervals(title=spec["title"], axis=coding["x"]["title"], rows=rows, log=log,
                      step=spec["height"]["step"], colours=_colours(coding["color"]["scale"]))

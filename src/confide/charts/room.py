@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from confide.charts.markup import Unreadable
 from confide.charts.matching import Kept
@@ -45,7 +46,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
     least, most = 7 + min(_LABEL - _TEXT, words * _TEXT * _NARROWEST), 7 + min(_LABEL + _TEXT, words * _TEXT * WIDEST)
     _within("room on the left", left, least, most + 3 * _TEXT + _EDGE + _width(below) / 2)
     names = [mark[2] for mark in it.marks] if isinstance(it, Curves) else []
-    legend = _legend(it.colours, kept, height + (_TITLED if below else _PLAIN), h - top)
+    legend = _legend(kept, height + (_TITLED if below else _PLAIN), h - top)
     overhang = max(_width(it.title, _TITLE), _width(below), *map(_width, names), legend, 0)
     _within("room on the right", w - left - width, 0, 2 * _EDGE + overhang)
     if beside:
@@ -74,7 +75,7 @@ def _within(what: str, value: float, low: float, high: float) -> None:
         raise Unreadable(f"{what} is {value:g}, not {low:g} to {high:g}")
 
 
-def _legend(names: Sequence[str], kept: Kept, low: float, high: float) -> float:
+def _legend(kept: Kept, low: float, high: float) -> float:
     """The width of the legend, at most: row below row, each name beside its symbol and before the next one."""
     if "legend" not in kept.numbers:
         return 0.0
@@ -84,7 +85,7 @@ def _legend(names: Sequence[str], kept: Kept, low: float, high: float) -> float:
     if x != 0 or not 0 <= entries[0][1] < _ROW or entries[0][0] != 0:
         raise Unreadable("the legend lies where none belongs")
     _within("the legend", y, low, high - _TEXT - max(down for _, down, _ in entries))
-    for (a, b, name), (c, d, _) in zip(entries, entries[1:], strict=False):
+    for (a, b, name), (c, d, _) in pairwise(entries):
         beside = abs(d - b) < _OFF and c - a >= _SYMBOL + len(name) * _TEXT * _NARROWEST
         if not beside and not (c == 0 and _TEXT - _OFF <= d - b <= _ROW):
             raise Unreadable("the legend's names lie on each other")
