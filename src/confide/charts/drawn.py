@@ -177,7 +177,7 @@ def _axis_group(top: float, said: Value, parts: Sequence[Expected]) -> Expected:
 def _said_axis(letter: str, title: str, it: Axis) -> Said:
     titled = f" titled '{title}'" if title else ""
     return Said([f"{letter}-axis{titled} for a {'log' if it.log else 'linear'} scale with values from ", it.low, " to ",
-                 it.high], within=0.0 if it.log else 0.51 * 10.0 ** -it.decimals())
+                 it.high], decimals=None if it.log else it.decimals())
 
 
 def _x_axis(it: Axis, title: str, height: float, *, downwards: bool) -> tuple[Expected, Expected]:

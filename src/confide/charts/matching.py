@@ -13,7 +13,7 @@ __all__ = ["Chosen", "Expected", "Free", "Label", "Near", "Said", "compare"]
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
 _EXACT = 0.002  # pixels: paths are written with three decimals
-_SPELLED = re.compile(r"\u2212?(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_SPELLED = re.compile(r"\u2212?(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _CLOSE = 1e-9
 
 
@@ -56,11 +56,11 @@ class Said:
 
     Args:
         parts: words, and numbers in any spelling of the drawing software's.
-        within: by how much numbers may differ that are rounded; of others, only their last digits may.
+        decimals: of numbers that are rounded; of others, only the last digits may differ.
     """
 
     parts: Sequence[str | float]
-    within: float = 0.0
+    decimals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,13 @@ def _says(now: Said, then: str) -> bool:
     pattern = "".join(re.escape(each) if isinstance(each, str) else f"({_SPELLED.pattern})" for each in now.parts)
     found = re.fullmatch(pattern, then)
     values = [each for each in now.parts if not isinstance(each, str)]
-    return found is not None and all(_is_number(text, value, now.within)
-                                     for text, value in zip(found.groups(), values, strict=True))
+    if found is None:
+        return False
+    if now.decimals is None:
+        return all(_is_number(text, value) for text, value in zip(found.groups(), values, strict=True))
+    within = 0.5 * 10.0**-now.decimals * (1 + _CLOSE)
+    return all(len(text.partition(".")[2]) == now.decimals and _is_number(text, value, within)
+               for text, value in zip(found.groups(), values, strict=True))
 
 
 def _is_number(text: str, value: float, within: float = 0.0) -> bool:

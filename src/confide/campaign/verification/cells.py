@@ -16,7 +16,10 @@ from confide.campaign.folder import as_csv
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.likeness import same_doubles
 
-__all__ = ["contradict", "same_table"]
+__all__ = ["contradict", "same_rows", "same_table"]
+
+_BATCH = 1 << 16  # rows
+_OVERHEAD = 1 << 16  # bytes that a column takes beside its values, at most
 
 
 def same_table(now: pa.Table, then: str) -> bool:
@@ -61,6 +64,42 @@ def contradict(now: pa.Table, then: str) -> bool:
     shared = [name for name in now.column_names if name in head]
     return not shared or len(rows) != now.num_rows or any(
         not _same_column(now[name], [row[head.index(name)] for row in rows]) for name in shared)
+
+
+def same_rows(now: pa.Table, then: bytes) -> bool:
+    """Whether a long table, in Parquet that other software wrote, holds the values of one that follows, and no more.
+
+    Args:
+        now: the table that follows.
+        then: the file.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(then))
+        said = file.metadata
+        size = sum(said.row_group(k).total_byte_size for k in range(said.num_row_groups))
+        if file.schema_arrow.remove_metadata() != now.schema.remove_metadata() or said.num_rows != now.num_rows or (
+            size > 4 * now.nbytes + _OVERHEAD * now.num_columns  # what it unpacks to
+        ):
+            return False
+        place = 0
+        for batch in file.iter_batches(batch_size=_BATCH):
+            mine = now.slice(place, batch.num_rows)
+            if not all(_same_values(one, pa.chunked_array([other]))
+                       for one, other in zip(mine.columns, batch.columns, strict=True)):
+                return False
+            place += batch.num_rows
+    except (pa.ArrowException, OSError):
+        return False
+    return bool(place == now.num_rows)
+
+
+def _same_values(now: pa.ChunkedArray, then: pa.ChunkedArray) -> bool:
+    if now.equals(then):
+        return True
+    return pa.types.is_floating(now.type) and same_doubles(
+        *(["" if each is None else repr(each) for each in column.to_pylist()] for column in (now, then)))
 
 
 def _same_column(now: pa.ChunkedArray, then: Sequence[str]) -> bool:

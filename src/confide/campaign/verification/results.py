@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import MANIFEST, PICTURES, REPORT, report, row_files, sections
 from confide.campaign.report import pictures, with_policy, without_pictures
-from confide.campaign.verification.cells import contradict, same_table
+from confide.campaign.verification.cells import contradict, same_rows, same_table
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.page import check_other, same_page
 from confide.campaign.verification.pictures import check_drawings, same_data
@@ -18,6 +18,9 @@ from confide.campaign.verification.reading import Folder, is_column, is_table, j
 from confide.contract.encoding import canonical, encode
 from confide.contract.kinds import ContractKind, Plan, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["billboard", "own_share", "report_page", "result_tables"]
 
@@ -79,7 +82,7 @@ def result_tables(
     """Whether the tables are what the billboard says, to within the last digits of their numbers.
 
     Another version may lay them out otherwise. What stands under the same heading has to be right all the same. Long
-    tables, in Parquet, are a stranger's: they are not opened, but compared byte by byte with what this computer makes.
+    tables, in Parquet, are compared byte by byte with what this computer makes; of other software, value by value.
 
     Args:
         folder: of the pack.
@@ -99,28 +102,26 @@ def result_tables(
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
-    large = _rows(folder, row_files(found), outcome.provenance, here)
+    large = _rows(folder, found, outcome.provenance, here)
     if more or missing or otherwise:
         raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
                          f"{', '.join([*more, *missing, *otherwise])}")
     return f"what the billboard says: {', '.join([*then, *large])}"
 
 
-def _rows(folder: Folder, now: Mapping[str, bytes], wrote: Provenance, here: Provenance) -> list[str]:
-    """The paths of the long tables, once all of them are what this computer writes."""
+def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here: Provenance) -> list[str]:
+    """The paths of the long tables, once all of them hold what follows."""
+    now = row_files(found)
     then = {path: data for path, data in folder.files.items() if is_table(path) and not path.endswith(".csv")}
-    if now == then:
-        return sorted(now)
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if more or missing:  # whatever version it claims: what nobody understands is not carried along
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
-    if (wrote.confide, wrote.parts) != (here.confide, here.parts):
-        paths = ", ".join(path for path in sorted(now) if now[path] != then[path])
-        raise NotChecked(f"the tables in CSV are what the billboard says; what {paths} holds was not looked at, since "
-                         "other software writes it otherwise: use `confide rows` in its place, which reads the "
-                         "billboard")
-    wrong = next(path for path in sorted(now) if now[path] != then[path])
-    raise Broken(f"{wrong} is not what the billboard says")
+    same_software = (wrote.confide, wrote.parts) == (here.confide, here.parts)
+    for path in sorted(now):
+        table = found[path.removesuffix(".parquet")]
+        if now[path] != then[path] and (same_software or not same_rows(table, then[path])):
+            raise Broken(f"{path} is not what the billboard says")
+    return sorted(now)
 
 
 def report_page(
