@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -22,10 +23,11 @@ from confide.campaign import load, verify
 from confide.campaign.folder import as_csv
 from confide.campaign.pack import NOTE
 from confide.campaign.report import head, without_pictures
-from confide.campaign.verification.cells import same_table
+from confide.campaign.verification.cells import same_rows, same_table
 from confide.campaign.verification.likeness import same_doubles, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
 from confide.contract.encoding import column_bytes, digest
+from confide.contract.kinds import as_rows
 from confide.regression import PrivateTruthfulRegression
 from confide.regression.campaign.kind import RegressionKind
 
@@ -562,3 +564,22 @@ def test_digits_in_words_are_no_scale(name: str) -> None:
                      ("1e-09", ""), ("\nb", "\n\nb"), ("good,", "good ,")):
         assert honest.replace(old, new, 1) != honest
         assert not same_table(table, honest.replace(old, new, 1)), new
+
+
+def test_long_tables_of_other_software_are_compared_by_value(tmp_path: Path) -> None:
+    table = as_rows(pa.table({
+        "level": ["a", "b 1e9", "a"], "age": [1.5, 2.5, 1e-9], "n": pa.array([1, 2, 3], pa.int32())}))
+
+    def written(changed: pa.Table, **how: Any) -> bytes:
+        pq.write_table(changed, tmp_path / "rows.parquet", **how)
+        return (tmp_path / "rows.parquet").read_bytes()
+
+    assert same_rows(table, written(table, compression="gzip", version="1.0"))
+    for column, values in (("level", ["a", "b 1e8", "a"]), ("age", [1.5, 2.5, 2e-9]), ("age", [1.5, None, 1e-9])):
+        place = table.column_names.index(column)
+        assert not same_rows(table, written(table.set_column(place, column, pa.array(values))))
+    for other in (table.slice(1), pa.concat_tables([table, table]), table.select(["age", "level", "n"]),
+                  table.set_column(2, "n", pa.array([1, 2, 3]))):
+        assert not same_rows(table, written(other))
+    assert not same_rows(table, b"PAR1")
+    assert not same_rows(table, written(table)[:-8])
