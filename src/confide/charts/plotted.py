@@ -66,7 +66,7 @@ def plotted(spec: Mapping[str, Any]) -> Curves | Intervals | None:
     """What a specification plots; None where it is none of `curves` or `intervals`, dashes and a shown 0 included."""
     try:
         return _curves(spec) if spec["layer"][0]["mark"]["type"] == "line" else _intervals(spec)
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
 
 

@@ -33,6 +33,7 @@ MOST = 4096
 
 _TEXTS = {NOTE, MANIFEST, EVENTS, CAMPAIGN}
 _SHOWN = {PICTURES, REPORT}
+_SHORT = {*_TEXTS, PICTURES}
 _COLUMN = re.compile(rf"{COLUMNS}/[0-9a-f]{{64}}\.arrow")
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _KINDS = ((stat.S_ISLNK, "is a link"), (stat.S_ISDIR, "is a folder"), (stat.S_ISFIFO, "is a pipe"),
@@ -155,7 +156,7 @@ class _Found:
     def room(self, path: str) -> int:
         """Bytes that a file of an archive may have; below 0 where it is not wanted."""
         if self.wanted(path):
-            return TEXT_LIMIT if path in _TEXTS else LARGEST
+            return TEXT_LIMIT if path in _SHORT else LARGEST
         if not is_table(path) and path not in _SHOWN:
             self.strange[path] = "belongs to no pack"
         return -1
@@ -169,7 +170,7 @@ class _Found:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise self.refused(f"{path} is no file")
-            if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _TEXTS else LARGEST):
+            if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _SHORT else LARGEST):
                 raise self.refused(f"{path} is too large",
                                    f"a pack takes at most {LARGEST:,} bytes, and each text of it {TEXT_LIMIT:,}")
             data = file.read(status.st_size + 1)
