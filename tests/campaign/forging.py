@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.file import load
-from confide.campaign.pack import NOTE
+from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
 from confide.campaign.settlement import data_set_charge
 from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
@@ -24,13 +24,13 @@ from confide.regression.campaign.kind import RegressionKind
 
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 
-_pages: dict[tuple[str, bytes], str] = {}
+_shown: dict[tuple[str, bytes], Any] = {}
 _plans: dict[str, Any] = {}
-_report, _plan = results.report, RegressionKind.plan
+_sections, _plan = results.sections, RegressionKind.plan
 
 
 def quick(patch: pytest.MonkeyPatch) -> None:
-    """Plan a campaign once, and make the page of it and its coefficients once: most of a verification's time."""
+    """Plan a campaign once, and say what its page shows once: most of a verification's time."""
 
     def planned(self: RegressionKind, config: Any) -> Any:
         key = config.model_dump_json()
@@ -38,13 +38,13 @@ def quick(patch: pytest.MonkeyPatch) -> None:
             _plans[key] = _plan(self, config)
         return _plans[key]
 
-    def once(file: Any, plan: Any, outcome: Any) -> str:
+    def once(file: Any, plan: Any, outcome: Any) -> Any:
         key = (file.digest, canonical(outcome.to_dict()))  # all that is public: forged outcomes have pages of their own
-        if key not in _pages:
-            _pages[key] = _report(file, plan, outcome)
-        return _pages[key]
+        if key not in _shown:
+            _shown[key] = _sections(file, plan, outcome)
+        return _shown[key]
 
-    patch.setattr(results, "report", once)
+    patch.setattr(results, "sections", once)
     patch.setattr(RegressionKind, "plan", planned)
 
 
@@ -149,9 +149,11 @@ def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome],
     for name, data in columns.items():
         (pack / "columns" / f"{name}.arrow").write_bytes(data)
     (pack / "manifest.json").write_bytes(canonical(manifest))
-    for path, text in results.table_files(file.kind.tables(plan, outcome)).items():
+    for path, text in table_files(file.kind.tables(plan, outcome)).items():
         (pack / path).write_text(text)
-    (pack / "report.html").write_text(results.report(file, plan, outcome))
+    shown = results.sections(file, plan, outcome)
+    (pack / PICTURES).write_bytes(picture_data(shown))
+    (pack / REPORT).write_text(report(file, shown))
     asked = data_set_charge(file, outcome)
 
     def charged(rows: list[dict[str, Any]]) -> None:

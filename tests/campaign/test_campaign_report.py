@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
+
 import pytest
 
 from campaign.pages import Parsed, self_contained
@@ -80,3 +84,24 @@ def test_without_the_extra_the_page_says_what_is_missing(monkeypatch: pytest.Mon
 def test_an_empty_page() -> None:
     found = self_contained(page("", "", []))
     assert "main" in found.tags
+
+
+def test_a_picture_that_could_not_be_checked_is_left_out_of_a_pack() -> None:
+    (unknown,) = charts.heat_map([(0.25, 0.25, 1.0), (0.75, 0.25, 2.0)], step=0.5, title="Loss", x="a", y="b",
+                                 value="c", alt="it rises")
+    shown = [Section(title="s", blocks=(picture(), unknown))]
+    found = self_contained(page("t", "l", shown, drawn="checked"))
+    assert found.tags.count("svg") == 1
+    assert "confide verify does not know): it rises" in found.words
+    assert self_contained(page("t", "l", shown)).tags.count("svg") == 2
+    assert self_contained(page("t", "l", shown, drawn="none")).tags.count("svg") == 0
+
+
+def test_a_policy_lets_a_browser_load_nothing() -> None:
+    text = page("t", "l", [])
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy.split("; ") == ["default-src 'none'", f"style-src 'sha256-{digest}'", "base-uri 'none'",
+                                  "form-action 'none'"]
+    assert text.index("Content-Security-Policy") < text.index("<style>")

@@ -191,7 +191,7 @@ def test_what_is_stored(settled: Done) -> None:
     campaign, done, store = settled
     names = {path.name for path in done.folder.iterdir()}
     assert names == {"manifest.json", "columns", "campaign.toml", "campaign.json", "events.json", "coefficients.csv",
-                     "report.html"}
+                     "pictures.json", "report.html"}
     assert (done.folder / "campaign.toml").read_text() == campaign.file.text
     note = json.loads((done.folder / "campaign.json").read_bytes())
     assert note["content"] == campaign.file.digest

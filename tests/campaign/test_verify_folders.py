@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -148,7 +149,7 @@ def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
      "too many files"),
     (lambda place: place.write_bytes(place.read_bytes()[:-10] + b"\xff" * 4 + place.read_bytes()[-6:]),
      "too many files"),
-    (lambda place: place.write_bytes(place.read_bytes()[4:]), "no whole .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[4:]), "no plain .zip"),
 ], ids=["two letters", "text", "pipe", "large format", "comment", "count", "list", "beginning"])
 def test_what_is_no_archive_is_refused(spoil: Callable[[Path], object], says: str, pack: Path) -> None:
     archive = _zipped(pack)
@@ -156,6 +157,77 @@ def test_what_is_no_archive_is_refused(spoil: Callable[[Path], object], says: st
     with pytest.raises(InvalidInput, match=says) as told:
         reading.read_folder(archive)
     assert "Error" not in str(told.value)
+
+
+def _list_at(data: bytes) -> int:
+    """Where the list of an archive begins."""
+    return int.from_bytes(data[-6:-2], "little")
+
+
+def _spliced(data: bytes, place: int, more: bytes) -> bytes:
+    """Something more before the list, which is said to begin behind it."""
+    start = _list_at(data)
+    return data[:place] + more + data[place:-6] + (start + len(more)).to_bytes(4, "little") + data[-2:]
+
+
+def _patched(data: bytes, place: int, new: bytes) -> bytes:
+    return data[:place] + new + data[place + len(new) :]
+
+
+def _packed_longer(data: bytes) -> bytes:
+    """More bytes behind the last block of the last file, within the size that its headers say."""
+    start = _list_at(data)
+    listed, local = data.rindex(b"PK\x01\x02"), data.rindex(b"PK\x03\x04", 0, start)
+    size = (int.from_bytes(data[listed + 20 : listed + 24], "little") + 5).to_bytes(4, "little")
+    return _spliced(_patched(_patched(data, listed + 20, size), local + 18, size), start, b"more.")
+
+
+def _entry_of(name: str, contents: bytes) -> bytes:
+    """A local entry that no list has."""
+    place = io.BytesIO()
+    with zipfile.ZipFile(place, "w") as archive:
+        archive.writestr(name, contents)
+    return place.getvalue()[: _list_at(place.getvalue())]
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda data: _spliced(data, _list_at(data), _entry_of("names.csv", b"names of all")),
+    lambda data: _spliced(data, _list_at(data), b"names of all"),
+    lambda data: _spliced(data, data.index(b"PK\x03\x04", 4), b"names of all"),
+    lambda data: b"names of all" + data,
+    lambda data: data + b"names of all",
+    lambda data: data[:-22] + b"names of all" + data[-22:],
+    _packed_longer,
+    lambda data: _patched(data, 6, b"\x08\x00"),  # sizes behind the contents
+    lambda data: _patched(data, 10, b"\x01"),  # another hour than the list's
+    lambda data: _patched(data, 14, b"\x00\x00\x00\x00"),  # another checksum
+    lambda data: _patched(data, 22, b"\x00\x00\x00\x00"),  # another size
+    lambda data: _patched(data, 30, b"C"),  # another name
+    lambda data: _patched(data, _list_at(data) + 6, b"\x3f"),  # needs another version
+    lambda data: _patched(data, _list_at(data) + 8, b"\x01"),  # locked
+    lambda data: _patched(data, _list_at(data) + 10, b"\x63"),  # packed otherwise
+    lambda data: _patched(data, _list_at(data) + 30, b"\x01"),  # something beside the name
+    lambda data: _patched(data, _list_at(data) + 32, b"\x01"),  # a comment
+    lambda data: _patched(data, _list_at(data) + 34, b"\x01"),  # on another disk
+    lambda data: _patched(data, _list_at(data) + 42, b"\x01"),  # begins elsewhere
+    lambda data: _patched(data, len(data) - 18, b"\x01"),  # one of several
+    lambda data: _patched(data, len(data) - 12, bytes([data[-12] - 1])),  # lists less
+], ids=range(21))
+def test_the_entries_of_an_archive_tile_it(spoil: Callable[[bytes], bytes], pack: Path) -> None:
+    """It holds nothing that its list has not, nothing twice, and every entry is what the list says."""
+    archive = _zipped(pack)
+    spoiled = spoil(archive.read_bytes())
+    assert spoiled != archive.read_bytes()
+    archive.write_bytes(spoiled)
+    with pytest.raises(InvalidInput, match=r"\.zip"):
+        verify(archive)
+
+
+def test_folders_of_an_archive_hold_nothing(pack: Path) -> None:
+    with zipfile.ZipFile(_zipped(pack), "a") as archive:
+        archive.writestr("columns/", "names of all")
+    with pytest.raises(InvalidInput, match="the folder columns has contents"):
+        verify(pack.parent / "pack.zip")
 
 
 def test_an_archive_is_not_believed_about_its_sizes(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -20,11 +21,14 @@ import confide
 from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
 from cases import fast
 from confide.campaign import load, verify
+from confide.campaign.folder import as_csv
 from confide.campaign.pack import NOTE
-from confide.campaign.verification import results
-from confide.campaign.verification.likeness import same_rows, same_text
+from confide.campaign.report import head, without_pictures
+from confide.campaign.verification.cells import same_rows, same_table
+from confide.campaign.verification.likeness import same_doubles, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
 from confide.contract.encoding import column_bytes, digest
+from confide.contract.kinds import as_rows
 from confide.regression import PrivateTruthfulRegression
 from confide.regression.campaign.kind import RegressionKind
 
@@ -397,50 +401,139 @@ def test_the_page_says_what_follows(pack: Path, signer: Key) -> None:
     page = pack / "report.html"
     honest = page.read_text()
     assert honest.count("<figure") == 3
-    for old, new in (("epsilon = 6", "epsilon = 0.6"), ("</main>", "<p>Approved.</p></main>"),
-                     ("<p class", "<script>1</script><p class"), ("<figcaption class", "<figcaption id")):
+    says = "report.html says something else than what follows from the public files"
+    for old, new, elsewhere in (
+        ("epsilon = 6", "epsilon = 0.6", "which does not follow"), ("</main>", "<p>Approved.</p></main>", ""),
+        ("<p class", "<script>1</script><p class", "<script> is not allowed"),
+        ("<figcaption class", "<figcaption id", "<figure> is not allowed"),
+        ("<h2>", '<h2 style="position:fixed">', "has attributes of its own"),
+        ('class="lead"', 'class="cover"', "has attributes of its own"),
+        ("default-src 'none'", "default-src *", "does not begin as a page of confide does"),
+        ("<style>", "<style>body{display:none}", "does not begin as a page of confide does"),
+        ("<main>", "Approved.<main>", "outside of any paragraph"), ("<h1>", "<!-- --><h1>", "no plain markup"),
+        ("<p class", '<p hidden="x" class', "has attributes of its own"),
+        ("</html>", "</html><p>Approved.</p>", "more than a page of words"),
+    ):
         assert old in honest
         page.write_text(honest.replace(old, new, 1))
         forge(pack, signer, version=HERE)
-        assert found(pack) == {"report": "report.html says something else than what follows from the public files"}
+        assert found(pack) == {"report": says}
         forge(pack, signer, version=OLD)
-        assert not found(pack)
-        assert set(left_open(pack)) == {"report"}
+        if elsewhere:
+            assert set(found(pack)) == {"report"}
+            assert elsewhere in found(pack)["report"]
+        else:
+            assert not found(pack)
+            assert set(left_open(pack)) == {"report"}
     forge(pack, signer, version=HERE)
     page.unlink()
     resign(pack, signer)
     assert found(pack) == {"files": "report.html was not signed", "report": "pack: report.html is missing"}
 
 
-def test_pictures_are_drawings(pack: Path, signer: Key, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_a_version_without_a_policy_is_known(pack: Path, signer: Key) -> None:
+    """Packs of confide 0.1.0 had neither a policy nor the data of their pictures beside the page."""
+    page, title = pack / "report.html", "What do age and sex say about pay?"
+    page.write_text(page.read_text().replace(head(title), head(title, policy=False)))
+    (pack / "pictures.json").unlink()
+    forge(pack, signer, version=OLD)
+    assert verify(pack).complete
+    honest = page.read_text()
+    page.write_text(honest.replace("<svg", '<svg style="position:fixed"', 1))
+    resign(pack, signer)
+    assert "picture 1 of report.html is not a drawing of its data: style is more" in found(pack)["report"]
+    page.write_text(honest.replace("Released coefficients", "Coefficients as released"))
+    resign(pack, signer)
+    assert not found(pack)
+    assert set(left_open(pack)) == {"report"}
+    page.write_text(honest)
+    forge(pack, signer, version="0.1.0")
+    assert set(found(pack)) == {"report"}
+
+
+def test_pictures_are_drawings(pack: Path, signer: Key) -> None:
     page = pack / "report.html"
     honest = page.read_text()
-    page.write_text(honest.replace('width="633"', 'width="640"', 1))  # other fonts
-    resign(pack, signer)
-    assert not found(pack)
-    assert "its pictures are not those that this computer draws" in left_open(pack)["report"]
-    for evil in ("<script>1</script>", '<g onload="x()">', '<a href="x">', '<g style="position:fixed">', "<style>",
-                 "<image x='1'/>", "<!-- -->", "<p>Approved.</p>", '<use xlink:href="#a"/>', "<foreignObject>"):
-        page.write_text(honest.replace("<rect", f"{evil}<rect", 1))
-        resign(pack, signer)
-        assert found(pack) == {"report": "a picture of report.html is more than a drawing"}
-    page.write_text(results.without_pictures(honest)[0])  # who settled it could not draw
+    wider = re.sub(r'(?<=svg" )|(<svg[^>]*width=")633(" height="[0-9.]+" viewBox="0 0 )633( [^>]*><rect width=")633',
+                   lambda it: f"{it[1]}640{it[2]}640{it[3]}640" if it[1] else "", honest, count=1)
+    assert wider != honest  # other fonts
+    page.write_text(wider)
     resign(pack, signer)
     assert verify(pack).complete
-    page.write_text(honest)
+    for evil in ("<script>1</script>", '<g onload="x()">', '<a href="x">', '<g style="position:fixed">', "<style>",
+                 "<image x='1'/>", "<!-- -->", "<p>Approved.</p>", '<use xlink:href="#a"/>', "<foreignObject>",
+                 '<rect width="900" height="900" fill="white"/>', "<text>Approved</text>", "Approved",
+                 '<image href="https://example.org/x"/>', '<image href="data:image/png;base64,AA"/>'):
+        page.write_text(honest.replace("<rect", f"{evil}<rect", 1))
+        resign(pack, signer)
+        assert set(found(pack)) == {"report"}
+    page.write_text(without_pictures(honest)[0])  # who settled it could not draw
     resign(pack, signer)
-    monkeypatch.setattr(results, "report", lambda *_: results.without_pictures(honest)[0])  # this computer cannot draw
-    assert not found(pack)
-    assert "takes the extra [plots]" in left_open(pack)["report"]
+    assert verify(pack).complete
+
+
+def test_a_picture_is_not_exchanged(pack: Path, signer: Key) -> None:
+    """For another one of the pack, or for one whose marks, labels or screen reader's words say something else."""
+    page = pack / "report.html"
+    honest = page.read_text()
+    _, (first, second, third) = without_pictures(honest)
+    assert isinstance(first, str)
+    assert isinstance(second, str)
+    assert third
+    swapped = honest.replace(first, "\0").replace(second, first).replace("\0", second)
+    moved = re.sub(r'(<path aria-label="value: [^>]*transform="translate\()([0-9.]+)', r"\g<1>4\g<2>", honest, count=1)
+    bar = re.sub(r'(<line aria-label="[^>]* x2=")([0-9.]+)', lambda it: f"{it[1]}{float(it[2]) / 2}", honest, count=1)
+    said = re.sub(r'(aria-label="value: )', r"\g<1>1", honest, count=1)
+    tick = re.sub(r'(role-axis-label".*?>)0\.', r"\g<1>1.", honest, count=1)
+    hidden = re.sub(r'(role-axis-label".*?opacity=")1', r"\g<1>0", honest, count=1)
+    small = honest.replace("<svg ", '<svg x="0" ', 1)
+    for forged in (swapped, moved, bar, said, tick, hidden, small):
+        assert forged != honest
+        page.write_text(forged)
+        for version in ("0.1.0", OLD):
+            forge(pack, signer, version=version)
+            assert set(found(pack)) == {"report"}, version
+            assert "report.html is not a drawing of its data" in found(pack)["report"]
+
+
+def test_the_data_of_pictures_are_the_billboards(pack: Path, signer: Key) -> None:
+    path = pack / "pictures.json"
+    honest = path.read_bytes()
+
+    def value(said: Any) -> dict[str, Any]:
+        found: dict[str, Any] = said[0]["vega_lite"]["data"]["values"][0]
+        return found
+
+    for change in (
+        lambda said: value(said).update(value=0.5), lambda said: said.pop(), lambda said: said.append({}),
+        lambda said: said[0].update(note="x"), lambda said: value(said).update(label="income"),
+        lambda said: said[0]["vega_lite"].update(data={"url": "https://example.org"}),
+    ):
+        edit(path, change)
+        for version in ("0.1.0", OLD):
+            forge(pack, signer, version=version)
+            assert set(found(pack)) == {"report"}
+        path.write_bytes(honest)
+    for change in (lambda said: said[0]["vega_lite"].update(title="Approved"), lambda said: said[0].update(alt="Yes")):
+        edit(path, change)
+        forge(pack, signer, version="0.1.0")
+        assert found(pack) == {"report": "pictures.json is not what the billboard says"}
+        path.write_bytes(honest)
+    edit(path, lambda said: value(said).update(value=value(said)["value"] * (1 + 1e-14)))
+    forge(pack, signer, version="0.1.0")
+    assert verify(pack).complete
+    path.unlink()
+    resign(pack, signer)
+    assert found(pack) == {"report": "pack: pictures.json is missing"}
 
 
 # ---- texts
 
 
 def test_small_numbers_have_their_sign() -> None:
-    assert not same_rows("age,-2.05e-14,-2.28e-14", "age,9e-13,8.5e-13")
+    assert not same_doubles(["-2.05e-14", "-2.28e-14"], ["9e-13", "8.5e-13"])
     assert not same_text("age -2.05e-14 in mol", "age 2.05e-14 in mol")
-    assert same_rows("age,0.3,1e-17", "age,0.3,-2e-17")
+    assert same_doubles(["0.3", "1e-17"], ["0.3", "-2e-17"])
 
 
 @pytest.mark.parametrize(("now", "then", "same"), [
@@ -451,3 +544,44 @@ def test_small_numbers_have_their_sign() -> None:
 def test_the_same_text(now: str, then: str, same: bool) -> None:
     assert same_text(now, then) is same
 
+
+@pytest.mark.parametrize(("now", "then", "same"), [
+    ("a 0.30000000000000004 b", "a 0.3 b", True), ("a 0.3 b", "a 0.30000000000000004 b", False), ("3", "3.0", False),
+    ("item 1.1", "item 1.10", False), ("1e9 kg", "1000000000.0 kg", False), ("x 123456789012345678", "x 1e17", False),
+    ("0.1234567890123456", "0.1234567890123", True), ("0.1234567890123456", "0.123456", False),
+], ids=range(8))
+def test_the_same_words(now: str, then: str, same: bool) -> None:
+    assert same_words(now, then) is same
+
+
+@pytest.mark.parametrize("name", ["item 1e12", "1e9 kg", "1e300"])
+def test_digits_in_words_are_no_scale(name: str) -> None:
+    """A unit or a good's name says nothing about the numbers beside it."""
+    table = pa.table({"good": [name, "b"], "price": [0.25, 1e-9], "copies": [3, 4], "unit": [name, None]})
+    honest = as_csv(table)
+    assert same_table(table, honest)
+    assert same_table(table, honest.replace("0.25", "0.25000000000000006"))
+    for old, new in (("0.25", "0.5"), ("0.25", "0.250000001"), ("1e-09", "2e-09"), (",3,", ",3.0,"), (",4,", ",5,"),
+                     (name, f"{name}1"), ("b,", "c,"), ("0.25", "0.250"), ("0.25", '"0.25"'), ("price", "cost"),
+                     ("1e-09", ""), ("\nb", "\n\nb"), ("good,", "good ,")):
+        assert honest.replace(old, new, 1) != honest
+        assert not same_table(table, honest.replace(old, new, 1)), new
+
+
+def test_long_tables_of_other_software_are_compared_by_value(tmp_path: Path) -> None:
+    table = as_rows(pa.table({
+        "level": ["a", "b 1e9", "a"], "age": [1.5, 2.5, 1e-9], "n": pa.array([1, 2, 3], pa.int32())}))
+
+    def written(changed: pa.Table, **how: Any) -> bytes:
+        pq.write_table(changed, tmp_path / "rows.parquet", **how)
+        return (tmp_path / "rows.parquet").read_bytes()
+
+    assert same_rows(table, written(table, compression="gzip", version="1.0"))
+    for column, values in (("level", ["a", "b 1e8", "a"]), ("age", [1.5, 2.5, 2e-9]), ("age", [1.5, None, 1e-9])):
+        place = table.column_names.index(column)
+        assert not same_rows(table, written(table.set_column(place, column, pa.array(values))))
+    for other in (table.slice(1), pa.concat_tables([table, table]), table.select(["age", "level", "n"]),
+                  table.set_column(2, "n", pa.array([1, 2, 3]))):
+        assert not same_rows(table, written(other))
+    assert not same_rows(table, b"PAR1")
+    assert not same_rows(table, written(table)[:-8])

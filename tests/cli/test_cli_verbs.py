@@ -187,7 +187,7 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
         "run", "secure", True, False)
     assert found.json["out"] == str(tmp_path / "out")
     assert set(found.json["files"]) == {"report.html", "coefficients.csv", "manifest.json", "campaign.json",
-                                        "campaign.toml", "events.json"}
+                                        "campaign.toml", "events.json", "pictures.json"}
     assert all(Path(path).exists() for path in found.json["files"].values())
     assert not any(part["study"] or part["private"] for part in found.json["sections"])
     (values,) = [part["blocks"][0]["rows"] for part in found.json["sections"]

@@ -69,7 +69,7 @@ def test_what_is_published_has_nothing_of_the_operators(tmp_path: Path) -> None:
                                           "epsilon_spent"}
     names = {path.name for path in (tmp_path / "pack").iterdir()}
     assert names == {"campaign.json", "campaign.toml", "columns", "ending.csv", "events.json", "found.csv",
-                     "manifest.json", "report.html"}
+                     "manifest.json", "pictures.json", "report.html"}
     assert len(list((tmp_path / "pack" / "columns").iterdir())) == 3  # seeds, order, joined
     report = (tmp_path / "pack" / "report.html").read_text()
     assert "examined people" not in report

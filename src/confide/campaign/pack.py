@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
-from confide.campaign.report import page
+from confide.campaign.report import page, pictures
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Plan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, check_release
+from confide.contract.presentation import Section
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "row_files",
-           "signed_digest", "statement", "table_files", "write_pack"]
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "PICTURES", "REPORT", "picture_data", "public_files", "report",
+           "row_files", "sections", "signed_digest", "statement", "table_files", "write_pack"]
 
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
 MANIFEST = "manifest.json"
+PICTURES = "pictures.json"
 
 _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
@@ -42,11 +44,11 @@ def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, 
     check_release(outcome)
     seen = outcome.published()  # a kind of one's own might publish what people got
     manifest, columns = outcome.public()
-    found = file.kind.tables(plan, seen)
+    found, shown = file.kind.tables(plan, seen), sections(file, plan, seen)
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},
             **{path: text.encode() for path, text in table_files(found).items()}, **row_files(found),
-            REPORT: report(file, plan, seen).encode()}
+            PICTURES: picture_data(shown), REPORT: report(file, shown).encode()}
 
 
 def table_files(found: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -59,11 +61,20 @@ def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
-def report(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> str:
-    """The page of the result; it follows from the public part of an outcome."""
+def sections(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> list[Section]:
+    """What the page of a result shows; it follows from the public part of an outcome."""
+    return [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
+
+
+def picture_data(shown: Sequence[Section]) -> bytes:
+    """The data of all pictures of a page, in order, as Vega-Lite specifications beside their words."""
+    return canonical([{"alt": each.alt, "vega_lite": each.spec} for each in pictures(shown)])
+
+
+def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -> str:
+    """The page of the result; without its pictures where none is to be drawn."""
     lead = "Settled with secure noise. Everything on this page is public."
-    result = file.kind.result(plan, outcome)
-    return page(file.title, lead, [*result, *plan.sections(), *plan.offer()])
+    return page(file.title, lead, shown, drawn="checked" if draw else "none")
 
 
 def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -> dict[str, Any]:

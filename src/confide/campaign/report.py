@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import re
 from collections.abc import Sequence
+from typing import Literal
 
-from confide.charts import to_svg
+from confide.charts import fault, to_svg
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 
-__all__ = ["page", "without_pictures"]
+__all__ = ["head", "page", "pictures", "with_policy", "without_pictures"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --paper: #ffffff; --quiet: #5b6570; --line: #d9dee3;
@@ -31,57 +34,89 @@ section.study { background: var(--study-paper); } section.private { background: 
 .study .badge { color: var(--study); } .private .badge { color: var(--private); }
 """
 
+Drawn = Literal["all", "checked", "none"]
+
 _BADGES = {
     "study": "Study under simulated noise: uses private data, not a release",
     "private": "Private: for one participant or the operator",
 }
 
+_DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+"""What a browser may do with a page: use this very style, and nothing else; no script, no address, no form."""
 
 _LEFT_OUT = "Picture left out (install the extra [plots]): "
-_PICTURE = re.compile(r'<figure role="img" aria-label="(?P<words>[^"<>]*)">'
-                      r'(?P<drawing><svg[^<>]*>(?:(?!</?svg|<figure).)*</svg>)'
-                      r'<figcaption class="note">(?P=words)</figcaption></figure>', re.DOTALL)
+_UNKNOWN = "Picture left out (the drawing software draws it in a form that confide verify does not know): "
+_DRAWN = (r'<figure role="img" aria-label="(?P<words>[^"<>]*)">'
+          r'(?P<drawing><svg[^<>]*>(?:(?!</?svg|<figure).)*</svg>)'
+          r'<figcaption class="note">(?P=words)</figcaption></figure>')
+_UNDRAWN = rf'<p class="note">(?:{re.escape(_LEFT_OUT)}|{re.escape(_UNKNOWN)})(?P<told>[^<>]*)</p>'
+_PICTURE = re.compile(f"{_DRAWN}|{_UNDRAWN}", re.DOTALL)
 
 
-def page(title: str, lead: str, sections: Sequence[Section]) -> str:
+def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "all") -> str:
     """The page as HTML.
 
     Args:
         title: the campaign's title.
         lead: one line below it.
         sections: in reading order.
+        drawn: all pictures that can be drawn, those whose marks can be held against their numbers, or none.
     """
-    body = "\n".join(_section(section) for section in sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<h1>{html.escape(title)}</h1>\n<p class="lead">{html.escape(lead)}</p>\n{body}\n</main>\n</body>\n</html>\n'
-    )
+    body = "\n".join(_section(section, drawn) for section in sections)
+    return (f'{head(title)}<body>\n<main>\n<h1>{html.escape(title)}</h1>\n<p class="lead">{html.escape(lead)}</p>\n'
+            f'{body}\n</main>\n</body>\n</html>\n')
 
 
-def _section(section: Section) -> str:
+def head(title: str, *, policy: bool = True) -> str:
+    """The page above its body.
+
+    Args:
+        title: the campaign's title.
+        policy: whether a policy says what a browser may load; packs of confide 0.1.0 have none.
+    """
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n' if policy else ""
+    return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{meta}'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n")
+
+
+def with_policy(text: str, title: str) -> str:
+    """A page that confide 0.1.0 wrote, as it would stand under a policy."""
+    old = head(title, policy=False)
+    return head(title) + text.removeprefix(old) if text.startswith(old) else text
+
+
+def pictures(sections: Sequence[Section]) -> list[Picture]:
+    """All pictures of a page, in order."""
+    return [block for section in sections for block in section.blocks if isinstance(block, Picture)]
+
+
+def _section(section: Section, drawn: Drawn) -> str:
     mark = "study" if section.study else "private" if section.private else ""
     badge = f'<p class="badge">{_BADGES[mark]}</p>' if mark else ""
-    blocks = "\n".join(_block(block) for block in section.blocks)
+    blocks = "\n".join(_block(block, drawn) for block in section.blocks)
     return f'<section class="{mark}">\n<h2>{html.escape(section.title)}</h2>\n{badge}{blocks}\n</section>'
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, drawn: Drawn) -> str:
     match block:
         case Text(paragraphs=paragraphs):
             return "\n".join(f"<p>{html.escape(p)}</p>" for p in paragraphs)
         case Table():
             return f'<div class="scroll">{block.to_html()}</div>'
         case Picture(spec=spec, alt=alt):
-            svg = to_svg(spec)
+            svg = None if drawn == "none" else to_svg(spec)
             if svg is None:
                 return f'<p class="note">{_LEFT_OUT}{html.escape(alt)}</p>'
+            if drawn == "checked" and fault(spec, svg):
+                return f'<p class="note">{_UNKNOWN}{html.escape(alt)}</p>'
             return (f'<figure role="img" aria-label="{html.escape(alt, quote=True)}">{svg}'
                     f'<figcaption class="note">{html.escape(alt)}</figcaption></figure>')
 
 
-def without_pictures(text: str) -> tuple[str, list[str]]:
-    """A page as if no picture could be drawn, and its drawings in order."""
+def without_pictures(text: str) -> tuple[str, list[str | None]]:
+    """A page as if no picture could be drawn, and the drawing of each picture; None where it was left out."""
     drawings = [found["drawing"] for found in _PICTURE.finditer(text)]
-    return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{found["words"]}</p>', text), drawings
+    return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{found["words"] or found["told"] or ""}</p>',
+                        text), drawings

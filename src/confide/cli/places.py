@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from confide.campaign.folder import NOTE, OPERATOR, REJECTED, REPORT
-from confide.campaign.pack import EVENTS
+from confide.campaign.pack import EVENTS, PICTURES
 from confide.contract.presentation import Section, Table
 
 __all__ = ["places", "where"]
 
 _HOLDS = {
     REPORT: ("this result as a page", True),
+    PICTURES: ("the data of the page's pictures", True),
     "manifest.json": ("parameters, billboard, guarantees; its arrays are in columns/", True),
     NOTE: ("the signed list of these files", True),
     EVENTS: ("what the operator did, as a hash chain", True),

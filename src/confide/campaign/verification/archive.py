@@ -1,7 +1,8 @@
-"""A stranger's pack as one .zip, as the service hands it out: read into memory, member by member, never unpacked.
+"""A stranger's pack as one .zip, as the service hands it out: read into memory, entry by entry, never unpacked.
 
-Sizes are counted as bytes come out, whatever the archive says of them, and its list of members is read only where it is
-no longer than a pack's.
+What an archive lists and what it holds are two things, and programs read either: so its entries have to tile it, each
+as its list says, with nothing before, between or after them. Own code, since the library's reader looks at the list
+alone. Sizes are counted as bytes come out, whatever the archive says of them.
 """
 
 from __future__ import annotations
@@ -9,23 +10,57 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
 
 __all__ = ["members"]
 
-_END = struct.Struct("<4s4H2LH")  # the record at the end of an archive: where its list is, and how long
-_LARGE = b"PK\x06\x07"  # stands before it in an archive of the large format, whose list could have any length
-_LONGEST_ENTRY = 1024  # bytes, of one member in the list
+_LOCAL = struct.Struct("<4s5H3L2H")  # before each entry
+_LISTED = struct.Struct("<4s6H3L5H2L")  # of each entry in the list
+_END = struct.Struct("<4s4H2LH")  # behind the list
+_LOCAL_MARK, _LISTED_MARK, _END_MARK, _LARGE_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x07"
+_STORED, _DEFLATED = 0, 8
+_NEEDED = (10, 20)  # the version that an entry takes
+_SYSTEMS = (0, 3)  # what made it
+_UNICODE = 1 << 11  # the only flag that a plain entry may have
+_LONGEST_ENTRY = 1024  # bytes, of one entry in the list
 _BLOCK = 1 << 16
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
-"""What a broken, locked or unknown archive raises."""
+_FOLDER = 0x10  # the attribute of a folder, of the system that began with archives
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """An entry as the list has it.
+
+    Args:
+        name: its path; a folder's ends with a slash.
+        header: the fields that its local header has to repeat.
+        method: how it is packed.
+        checksum: of its contents.
+        packed: bytes in the archive.
+        size: bytes of its contents.
+        mode: of the file, as Unix has it; 0 where it is not told.
+        start: where its local header begins.
+    """
+
+    name: str
+    header: tuple[int, ...]
+    method: int
+    checksum: int
+    packed: int
+    size: int
+    mode: int
+    start: int
+
+
+class _Odd(Exception):
+    """An archive in another form than a plain one; the message says how."""
 
 
 def members(
@@ -44,7 +79,7 @@ def members(
         path -> bytes of the files that were read, and path -> what it is of everything that is no file.
 
     Raises:
-        InvalidInput: no archive, too many members, or too large ones.
+        InvalidInput: no archive, one whose entries do not tile it, too many members, or too large ones.
     """
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -53,63 +88,148 @@ def members(
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise refused("is no folder and no .zip")
-        _check_list(file, most, refused)
         try:
-            with zipfile.ZipFile(file) as archive:
-                return _members(archive, largest, room, refused)
-        except InvalidInput:
-            raise
-        except (*_UNREADABLE, OSError):
+            start, listed = _listed(file, most, refused)
+            return _members(file, list(_entries(listed)), start, largest, room, refused)
+        except _Odd as odd:
+            raise refused(f"is no plain .zip of a pack: {odd}", "unpack it, and name the folder") from None
+        except (zlib.error, struct.error, OSError):
             raise refused("is no whole .zip of a pack") from None
 
 
-def _check_list(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> None:
-    """Whether the list of members is short enough to be read."""
+def _listed(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> tuple[int, bytes]:
+    """Where the list of entries begins, and the list, where it is short enough to be read."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - 20))
     tail = file.read()
-    if len(tail) < _END.size or tail[-_END.size :][:4] != b"PK\x05\x06" or tail.startswith(_LARGE):
+    if len(tail) < _END.size or tail[-_END.size :][:4] != _END_MARK or tail.startswith(_LARGE_MARK):
         raise refused("is no folder and no .zip of a pack", "name the folder that holds the pack, or the pack.zip that "
                       "the service hands out")
-    _, _, _, _, count, length, _, comment = _END.unpack(tail[-_END.size :])
+    _, disk, first, here, count, length, start, comment = _END.unpack(tail[-_END.size :])
     if comment:
         raise refused("is no .zip of a pack", "it has a comment, which none of ours has")
-    if count > most or length > most * _LONGEST_ENTRY:
+    if max(here, count) > most or length > most * _LONGEST_ENTRY:
         raise refused("holds too many files", f"a pack holds at most {most:,}")
+    if (disk, first, here) != (0, 0, count):
+        raise _Odd("it is one part of several")
+    if start + length + _END.size != size:
+        raise _Odd("its list of files does not reach from the last file to its end")
+    file.seek(start)
+    listed = file.read(length)
+    if len(list(_entries(listed))) != count:
+        raise _Odd("it lists another number of files than it says")
+    return start, listed
+
+
+def _entries(listed: bytes) -> Iterator[_Entry]:
+    place = 0
+    while place < len(listed):
+        if len(listed) - place < _LISTED.size:
+            raise _Odd("its list of files is cut off")
+        (mark, made, needed, flags, method, time, day, checksum, packed, size, name_size, extra, comment, disk, inner,
+         outer, start) = _LISTED.unpack_from(listed, place)
+        place += _LISTED.size
+        name = listed[place : place + name_size]
+        place += name_size
+        if mark != _LISTED_MARK or len(name) < name_size:
+            raise _Odd("its list of files is cut off")
+        if extra or comment or disk or flags & ~_UNICODE or inner > 1 or needed not in _NEEDED or (
+            made >> 8 not in _SYSTEMS
+        ):
+            raise _Odd("a file of it has more than a name and contents")
+        if method not in (_STORED, _DEFLATED):
+            raise _Odd("a file of it is packed in an unknown way")
+        yield _Entry(name=_name(name, flags), method=method, checksum=checksum, packed=packed, size=size, start=start,
+                     header=(needed, flags, method, time, day, checksum, packed, size, name_size),
+                     mode=outer >> 16 if not outer & 0xFFFF & ~_FOLDER else -1)
+
+
+def _name(name: bytes, flags: int) -> str:
+    try:
+        text = name.decode("utf-8" if flags & _UNICODE else "ascii")
+    except UnicodeDecodeError:
+        raise _Odd("the name of a file of it is in an unknown script") from None
+    if not text or not text.isprintable() or "\\" in text:
+        raise _Odd("a file of it has no plain name")
+    return text
 
 
 def _members(
-    archive: zipfile.ZipFile, largest: int, room: Callable[[str], int], refused: Callable[..., InvalidInput]
+    file: BinaryIO, entries: list[_Entry], end: int, largest: int, room: Callable[[str], int],
+    refused: Callable[..., InvalidInput],
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     files: dict[str, bytes] = {}
     strange: dict[str, str] = {}
-    size = 0
-    entries = archive.infolist()
-    names = [entry.filename.removesuffix("/") for entry in entries]
+    size = place = 0
+    names = [entry.name.removesuffix("/") for entry in entries]
     if len(set(names)) < len(names):
         raise refused("holds two files of one name")
     for name, entry in zip(names, entries, strict=True):
-        mode = entry.external_attr >> 16
-        if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            strange[name] = "is a link" if stat.S_ISLNK(mode) else "is no file"
-        elif entry.is_dir():
-            if name != "columns":
-                strange[name] = "is a folder"
-        else:
-            own = room(name)
-            if own >= 0:
-                files[name] = _read(archive, entry, min(own, largest - size), refused)
-                size += len(files[name])
+        if entry.start != place:
+            raise _Odd(f"something else lies before {entry.name}")
+        _check_local(file, entry)
+        own = _wanted(entry, name, room, strange)
+        data = _read(file, entry, min(own, largest - size) if own >= 0 else -1, refused)
+        place += _LOCAL.size + len(entry.name.encode()) + entry.packed
+        if own >= 0:
+            files[name] = data
+            size += len(data)
+    if place != end:
+        raise _Odd("something else lies before its list of files")
     return files, strange
 
 
-def _read(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int, refused: Callable[..., InvalidInput]
-) -> bytes:
-    with archive.open(entry) as inner:
-        data = bytearray()
-        while block := inner.read(_BLOCK):
-            data += block
+def _wanted(entry: _Entry, name: str, room: Callable[[str], int], strange: dict[str, str]) -> int:
+    """Bytes that it may have; below 0 where it is no file that is wanted, which is noted."""
+    if entry.mode < 0 or stat.S_IFMT(entry.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        strange[name] = "is a link" if stat.S_ISLNK(max(0, entry.mode)) else "is no file"
+    elif entry.name.endswith("/"):
+        if entry.size or entry.packed:
+            raise _Odd(f"the folder {name} has contents")
+        if name != "columns":
+            strange[name] = "is a folder"
+    elif stat.S_ISDIR(entry.mode):
+        strange[name] = "is no file"
+    else:
+        return room(name)
+    return -1
+
+
+def _check_local(file: BinaryIO, entry: _Entry) -> None:
+    """Whether what stands before an entry's contents repeats the list."""
+    file.seek(entry.start)
+    mark, *header, extra = _LOCAL.unpack(file.read(_LOCAL.size))
+    name = file.read(header[-1])
+    if mark != _LOCAL_MARK or tuple(header) != entry.header or extra or name != entry.name.encode():
+        raise _Odd(f"{entry.name} is another file than its list says")
+
+
+def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., InvalidInput]) -> bytes:
+    """The contents of an entry, counted as they come out; nothing of a file that is not wanted."""
+    if limit < 0:
+        return b""
+    unpack = zlib.decompressobj(-zlib.MAX_WBITS) if entry.method == _DEFLATED else None
+    data, left = bytearray(), entry.packed
+    while left:
+        block = file.read(min(_BLOCK, left))
+        if not block or (unpack is not None and unpack.eof):
+            raise _Odd(f"{entry.name} is followed by something else, or cut off")
+        left -= len(block)
+        for piece in [block] if unpack is None else _unpacked(unpack, block):
+            data += piece
             if len(data) > limit:
-                raise refused(f"{entry.filename} is too large")
+                raise refused(f"{entry.name} is too large")
+    if unpack is not None:
+        data += unpack.flush()
+        if unpack.unused_data:
+            raise _Odd(f"{entry.name} is followed by something else")
+    if len(data) != entry.size or zlib.crc32(data) != entry.checksum or (unpack is not None and not unpack.eof):
+        raise refused("is no whole .zip of a pack")
     return bytes(data)
+
+
+def _unpacked(unpack: Any, block: bytes) -> Iterator[bytes]:
+    """What comes out of a block, little by little."""
+    while block and not unpack.eof:
+        yield unpack.decompress(block, _BLOCK)
+        block = unpack.unconsumed_tail

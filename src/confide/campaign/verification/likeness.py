@@ -1,19 +1,21 @@
 """Whether what this machine computes is what a pack says.
 
-Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, promises that are no
-losses also within `TINY`, and what stands in one row of a table within `TINY` of its largest number. Whole numbers and
-words have to be equal.
+Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, and promises that are
+no losses also within `TINY`. Of one column of doubles, what numbers that cancel leave is nothing but their rounding:
+numbers below `ROUNDING` times the largest one are alike. Whole numbers and words have to be equal, and so have digits
+within words.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["TINY", "TOLERANCE", "Difference", "alike", "differences", "same_rows", "same_text"]
+__all__ = ["ROUNDING", "TINY", "TOLERANCE", "Difference", "alike", "differences", "same_doubles", "same_text",
+           "same_words", "split_numbers"]
 
 TOLERANCE = 1e-9
 """Relative; of privacy losses, too: nobody can tell them apart."""
@@ -21,7 +23,11 @@ TOLERANCE = 1e-9
 TINY = 1e-12
 """Absolute, where numbers that cancel leave nothing but their rounding; never of a privacy loss."""
 
+ROUNDING = 2.0**-46
+"""Relative to the largest number of a column: 64 roundings of it."""
+
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
+_FULL = 15  # digits of a double that is written in full: names and rounded numbers have less
 _DIGITS = 25  # letters of a number at most: no double needs more
 
 
@@ -99,23 +105,62 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
         return True
     if len(then) > 2 * len(now) + _DIGITS:  # a stranger's may be far longer
         return False
-    mine, theirs = _NUMBER.split(now), _NUMBER.split(then)
-    # Words and numbers alternate, words first.
+    mine, theirs = split_numbers(now), split_numbers(then)
     return len(mine) == len(theirs) and mine[::2] == theirs[::2] and all(
         _same_number(one, other, absolute) for one, other in zip(mine[1::2], theirs[1::2], strict=True))
 
 
-def same_rows(now: str, then: str) -> bool:
-    """Whether two tables are the same, but for the last digits, where the largest number of a row is what counts.
+def same_words(now: str, then: str) -> bool:
+    """Whether two texts are the same to the letter, but for the last digits of doubles that are written in full.
 
     Example:
-        >>> same_rows("age,0.3,1e-17", "age,0.3,-2e-17"), same_rows("age,1e-17", "age,-2e-17")
+        >>> same_words("0.30000000000000004 mol", "0.3 mol"), same_words("item 1.1", "item 1.10")
         (True, False)
     """
-    mine, theirs = now.split("\n"), then.split("\n")
-    return len(mine) == len(theirs) and all(
-        same_text(one, other, TINY * max((abs(float(number)) for number in _NUMBER.findall(one)), default=0.0))
-        for one, other in zip(mine, theirs, strict=True))
+    if now == then:
+        return True
+    mine, theirs = split_numbers(now), split_numbers(then)
+    return len(mine) == len(theirs) and mine[::2] == theirs[::2] and all(
+        one == other or (sum(map(str.isdigit, one)) >= _FULL and same_doubles([one], [other]))
+        for one, other in zip(mine[1::2], theirs[1::2], strict=True))
+
+
+def split_numbers(text: str) -> tuple[str, ...]:
+    """Words and numbers, in turn, words first."""
+    return tuple(_NUMBER.split(text))
+
+
+def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
+    """Whether two columns of doubles are the same, but for the last digits, in the one form that reads back exactly.
+
+    Args:
+        now: what follows, as Python writes doubles; nothing where a number is missing.
+        then: what the pack says.
+
+    Example:
+        >>> same_doubles(["0.3", "1e-17"], ["0.3", "-2e-17"]), same_doubles(["1e-17"], ["-2e-17"])
+        (True, False)
+    """
+    if len(now) != len(then):
+        return False
+    scale = ROUNDING * max((abs(each) for each in map(_double, now) if each is not None), default=0.0)
+    return all(one == other or _alike_doubles(_double(one), _double(other), scale)
+               for one, other in zip(now, then, strict=True))
+
+
+def _double(text: str) -> float | None:
+    """The finite number that is written so, and in no other way; None where there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if repr(value) == text and math.isfinite(value) else None
+
+
+def _alike_doubles(now: float | None, then: float | None, scale: float) -> bool:
+    if now is None or then is None:
+        return False
+    return math.isclose(now, then, rel_tol=TOLERANCE) or max(abs(now), abs(then)) <= scale
 
 
 def _same_number(now: str, then: str, absolute: float) -> bool:

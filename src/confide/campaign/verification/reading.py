@@ -16,7 +16,7 @@ from dataclasses import field as made
 from pathlib import Path
 from typing import Any
 
-from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, REPORT
+from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, PICTURES, REPORT
 from confide.campaign.verification.archive import members
 from confide.contract.encoding import canonical
 from confide.contract.errors import InvalidInput
@@ -32,6 +32,8 @@ MOST = 4096
 """Files at most."""
 
 _TEXTS = {NOTE, MANIFEST, EVENTS, CAMPAIGN}
+_SHOWN = {PICTURES, REPORT}
+_SHORT = {*_TEXTS, PICTURES}
 _COLUMN = re.compile(rf"{COLUMNS}/[0-9a-f]{{64}}\.arrow")
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _KINDS = ((stat.S_ISLNK, "is a link"), (stat.S_ISDIR, "is a folder"), (stat.S_ISFIFO, "is a pipe"),
@@ -148,19 +150,19 @@ class _Found:
                 self.strange[path] = next((word for fits, word in _KINDS if fits(mode)), "is no file")
             elif self.wanted(path):
                 self.files[path] = self.read(folder, entry.name, path)
-            elif not is_table(path) and path != REPORT:
+            elif not is_table(path) and path not in _SHOWN:
                 self.strange[path] = "belongs to no pack"
 
     def room(self, path: str) -> int:
         """Bytes that a file of an archive may have; below 0 where it is not wanted."""
         if self.wanted(path):
-            return TEXT_LIMIT if path in _TEXTS else LARGEST
-        if not is_table(path) and path != REPORT:
+            return TEXT_LIMIT if path in _SHORT else LARGEST
+        if not is_table(path) and path not in _SHOWN:
             self.strange[path] = "belongs to no pack"
         return -1
 
     def wanted(self, path: str) -> bool:
-        return path in _TEXTS or is_column(path) or (self.tables and (path == REPORT or is_table(path)))
+        return path in _TEXTS or is_column(path) or (self.tables and (path in _SHOWN or is_table(path)))
 
     def read(self, folder: int, name: str, path: str) -> bytes:
         # What was a file a moment ago may be a pipe by now: opening must not wait for its other end.
@@ -168,7 +170,7 @@ class _Found:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise self.refused(f"{path} is no file")
-            if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _TEXTS else LARGEST):
+            if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _SHORT else LARGEST):
                 raise self.refused(f"{path} is too large",
                                    f"a pack takes at most {LARGEST:,} bytes, and each text of it {TEXT_LIMIT:,}")
             data = file.read(status.st_size + 1)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping
-from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
-from confide.campaign.pack import MANIFEST, REPORT, report, row_files, table_files
-from confide.campaign.report import without_pictures
+from confide.campaign.pack import MANIFEST, PICTURES, REPORT, report, row_files, sections
+from confide.campaign.report import pictures, with_policy, without_pictures
+from confide.campaign.verification.cells import contradict, same_rows, same_table
 from confide.campaign.verification.findings import Broken, NotChecked
-from confide.campaign.verification.likeness import same_rows, same_text
+from confide.campaign.verification.page import check_other, same_page
+from confide.campaign.verification.pictures import check_drawings, same_data
 from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
 from confide.contract.encoding import canonical, encode
-from confide.contract.kinds import ContractKind, Plan
+from confide.contract.kinds import ContractKind, Plan, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
 
-__all__ = ["billboard", "own_share", "report_page", "result_tables"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-_DRAWN = re.compile(
-    r'</?(?:svg|g|path|rect|line|circle|text|tspan|defs|clipPath)'
-    r'(?: (?!on|style|src|href|xlink:href)[a-zA-Z0-9:-]+="[^"<>]*")*/?>', re.IGNORECASE)
-"""A tag of a drawing, without anything that acts, loads, links or lays itself over the page."""
+__all__ = ["billboard", "own_share", "report_page", "result_tables"]
 
 _VERSION = re.compile("[0-9A-Za-z.+!_-]{1,40}")
 _PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "guarantees", "provenance"}
@@ -85,7 +82,7 @@ def result_tables(
     """Whether the tables are what the billboard says, to within the last digits of their numbers.
 
     Another version may lay them out otherwise. What stands under the same heading has to be right all the same. Long
-    tables, in Parquet, are a stranger's: they are not opened, but compared byte by byte with what this computer makes.
+    tables, in Parquet, are compared byte by byte with what this computer makes; of other software, value by value.
 
     Args:
         folder: of the pack.
@@ -96,55 +93,35 @@ def result_tables(
         here: this version, and the parts it computes with.
     """
     found = file.kind.tables(plan, outcome)
-    now = table_files(found)
+    now = {f"{name}.csv": table for name, table in found.items() if not is_rows(table)}
     then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path) and path.endswith(".csv")}
-    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_rows(now[path], then[path])]
+    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_table(now[path], then[path])]
     for path in otherwise:
-        if other is None or _contradict(now[path], then[path]):
+        if other is None or contradict(now[path], then[path]):
             raise Broken(f"{path} is not what the billboard says")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
+    large = _rows(folder, found, outcome.provenance, here)
     if more or missing or otherwise:
         raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
                          f"{', '.join([*more, *missing, *otherwise])}")
-    large = _rows(folder, row_files(found), outcome.provenance, here)
     return f"what the billboard says: {', '.join([*then, *large])}"
 
 
-def _rows(folder: Folder, now: Mapping[str, bytes], wrote: Provenance, here: Provenance) -> list[str]:
-    """The paths of the long tables, once all of them are what this computer writes."""
+def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here: Provenance) -> list[str]:
+    """The paths of the long tables, once all of them hold what follows."""
+    now = row_files(found)
     then = {path: data for path, data in folder.files.items() if is_table(path) and not path.endswith(".csv")}
-    if now == then:
-        return sorted(now)
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if more or missing:  # whatever version it claims: what nobody understands is not carried along
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
-    if (wrote.confide, wrote.parts) != (here.confide, here.parts):
-        paths = ", ".join(path for path in sorted(now) if now[path] != then[path])
-        raise NotChecked(f"the tables in CSV are what the billboard says; what {paths} holds was not looked at, since "
-                         "other software writes it otherwise: use `confide rows` in its place, which reads the "
-                         "billboard")
-    wrong = next(path for path in sorted(now) if now[path] != then[path])
-    raise Broken(f"{wrong} is not what the billboard says")
-
-
-def _contradict(now: str, then: str) -> bool:
-    """Whether two tables differ in a column that both have, row by row, or share no column."""
-    mine, theirs = _by_heading(now), _by_heading(then)
-    shared = mine.keys() & theirs.keys()
-    return not shared or any(not same_text(one, other) for name in shared
-                             for one, other in zip_longest(mine[name], theirs[name], fillvalue=""))
-
-
-def _by_heading(text: str) -> dict[str, list[str]]:
-    try:
-        head, *rows = csv.reader(io.StringIO(text), strict=True)
-    except csv.Error as error:
-        raise Broken(f"a table is no CSV: {error}") from None
-    if len(set(head)) < len(head) or any(len(row) != len(head) for row in rows):
-        raise Broken("a table has cells without a heading of their own")
-    return {name: [row[k] for row in rows] for k, name in enumerate(head)}
+    same_software = (wrote.confide, wrote.parts) == (here.confide, here.parts)
+    for path in sorted(now):
+        table = found[path.removesuffix(".parquet")]
+        if now[path] != then[path] and (same_software or not same_rows(table, then[path])):
+            raise Broken(f"{path} is not what the billboard says")
+    return sorted(now)
 
 
 def report_page(
@@ -152,7 +129,7 @@ def report_page(
 ) -> str:
     """Whether the page is what this version makes of the public files, pictures included.
 
-    Pictures depend on the drawing software and its fonts: other ones are not checked, but what is no drawing is broken.
+    Nothing is drawn: the marks of each drawing are held against its data, which are held against what follows.
 
     Args:
         folder: of the pack.
@@ -161,21 +138,26 @@ def report_page(
         outcome: of the pack.
         other: the version of confide that it names, where it is another one.
     """
-    now, then = report(file, plan, outcome), folder[REPORT].decode("utf-8")
-    if same_text(now, then):
-        return f"{REPORT} follows from the public files"
-    (mine, _), (theirs, pictures) = without_pictures(now), without_pictures(then)
-    if any(mark in _DRAWN.sub("", picture) for picture in pictures for mark in "<>"):
-        raise Broken(f"a picture of {REPORT} is more than a drawing")
-    if same_text(mine, theirs):
-        if not pictures:
-            return f"{REPORT} follows from the public files; it has no pictures"
-        raise NotChecked(f"the words and numbers of {REPORT} follow from the public files; its pictures are not those "
-                         "that this computer draws: that takes the extra [plots], the same software and fonts")
-    if other is None:
-        raise Broken(f"{REPORT} says something else than what follows from the public files")
-    raise NotChecked(f"{REPORT} is not what this version makes of the public files; confide {other} may word it "
-                     "otherwise: believe the manifest and the tables instead")
+    shown = sections(file, plan, outcome)
+    drawn, words = pictures(shown), report(file, shown, draw=False)
+    theirs, drawings = without_pictures(folder[REPORT].decode("utf-8"))
+    specs: list[Mapping[str, Any]] = [each.spec for each in drawn]
+    same = True
+    told = PICTURES in folder.files or other is None
+    if told:
+        same, specs = same_data(drawn, folder[PICTURES], other)
+    if other is not None:
+        theirs = with_policy(theirs, file.title)
+    worded = same_page(words, theirs)
+    if not worded:
+        if other is None:
+            raise Broken(f"{REPORT} says something else than what follows from the public files")
+        check_other(words, theirs, file.title)
+    check_drawings(specs, drawings, ordered=worded, retitled=not told)
+    if worded and same:
+        return f"{REPORT} follows from the public files" + ("" if any(drawings) else "; it has no pictures")
+    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it otherwise: its "
+                     "pictures, and the numbers of all that this version says too, are right")
 
 
 # ---- her own

@@ -1,0 +1,153 @@
+"""The words and numbers of a pack's page, without its pictures: those of this version, or of another one.
+
+Numbers stand in pages with few digits, so that what another processor computes reads the same. Only a double that is
+written in full may differ in its last digits, and in a column of numbers what is nothing but rounding.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from confide.campaign.folder import REPORT
+from confide.campaign.report import head
+from confide.campaign.verification.findings import Broken
+from confide.campaign.verification.likeness import ROUNDING, same_text, same_words, split_numbers
+from confide.charts.markup import Element, Unreadable, elements
+
+__all__ = ["check_other", "same_page"]
+
+_TAGS = ("body", "main", "section", "div", "h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td")
+_CLASSES = {"", "badge", "lead", "note", "number", "private", "scroll", "study"}
+_END = "</html>\n"
+
+
+def same_page(now: str, then: str) -> bool:
+    """Whether two pages, both without pictures, say the same.
+
+    Args:
+        now: what follows.
+        then: what the pack says.
+    """
+    if now == then:
+        return True
+    (top, mine), (other, theirs) = (_parts(text) for text in (now, then))
+    try:
+        return top == other and len(theirs) <= 2 * len(mine) and _same(
+            Element("", {}, elements(mine, _TAGS)), Element("", {}, elements(theirs, _TAGS)))
+    except Unreadable:
+        return False
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """What stands above the body, and the body."""
+    top, middle, rest = text.partition("<body>")
+    return top, middle + rest.removesuffix(_END) if rest.endswith(_END) else text
+
+
+def _same(now: Element, then: Element) -> bool:
+    if (now.name, now.attributes, len(now.children)) != (then.name, then.attributes, len(then.children)):
+        return False
+    if now.name == "table" and not _same_columns(now, then):
+        return False
+    for mine, theirs in zip(now.children, then.children, strict=True):
+        if isinstance(mine, Element) and isinstance(theirs, Element):
+            same = _same(mine, theirs)
+        elif isinstance(mine, str) and isinstance(theirs, str):
+            # A number is compared with its column.
+            same = now.attributes.get("class") == "number" or same_words(mine, theirs)
+        else:
+            same = False
+        if not same:
+            return False
+    return True
+
+
+def _same_columns(now: Element, then: Element) -> bool:
+    """Whether the columns of numbers are the same."""
+    mine, theirs = ([[_text(cell) for cell in row] for row in _rows(each)] for each in (now, then))
+    if [len(row) for row in mine] != [len(row) for row in theirs] or len({len(row) for row in mine}) > 1:
+        return False
+    return all(_same_column(one, other) for one, other in zip(
+        zip(*mine, strict=True), zip(*theirs, strict=True), strict=True))
+
+
+def _same_column(now: Sequence[str], then: Sequence[str]) -> bool:
+    scale = ROUNDING * max((abs(each) for each in map(_number, now) if each is not None), default=0.0)
+    return all(one == other or same_words(one, other) or _are_rounding(_number(one), _number(other), scale)
+               for one, other in zip(now, then, strict=True))
+
+
+def _are_rounding(now: float | None, then: float | None, scale: float) -> bool:
+    return now is not None and then is not None and max(abs(now), abs(then)) <= scale
+
+
+def _number(text: str) -> float | None:
+    """A double as `confide.contract.words.number` writes small ones."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if text in (f"{value:.3e}", f"{value:.4g}") else None
+
+
+def _rows(table: Element) -> Iterator[list[Element]]:
+    for part in table.children:
+        if isinstance(part, Element):
+            for row in part.children:
+                if isinstance(row, Element):
+                    yield [cell for cell in row.children if isinstance(cell, Element)]
+
+
+def _text(part: Element) -> str:
+    return "".join(each if isinstance(each, str) else _text(each) for each in part.children)
+
+
+# ---- of another version
+
+
+def check_other(now: str, then: str, title: str) -> None:
+    """See that a page of another version, without its pictures, does nothing, and contradicts no number.
+
+    Words are that version's. A sentence or a row of a table that stands in this version's page too, but for its
+    numbers, has to have numbers that stand there.
+
+    Args:
+        now: what this version makes.
+        then: what the pack says.
+        title: of the campaign.
+
+    Raises:
+        Broken: it does, or says another number.
+    """
+    top, body = _parts(then)
+    if top not in (head(title), head(title, policy=False)):
+        raise Broken(f"{REPORT} does not begin as a page of confide does")
+    try:
+        theirs, mine = ([*_blocks(elements(text, _TAGS))] for text in (body, _parts(now)[1]))
+    except Unreadable as problem:
+        raise Broken(f"{REPORT} is more than a page of words: {problem}") from None
+    known: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for block in mine:
+        known[split_numbers(block)[::2]].append(block)
+    for block in theirs:
+        same = known.get(split_numbers(block)[::2])
+        if same and not any(same_text(each, block) for each in same):
+            raise Broken(f"{REPORT} says {block[:80]!r}, which does not follow from the public files")
+
+
+def _blocks(parts: Sequence[Element | str]) -> Iterator[str]:
+    """The texts of a page: paragraphs, headings, and rows of tables."""
+    for part in parts:
+        if isinstance(part, str):
+            if part.strip():
+                raise Unreadable("a text stands outside of any paragraph")
+            continue
+        if part.attributes.keys() - {"class"} or part.attributes.get("class", "") not in _CLASSES:
+            raise Unreadable(f"<{part.name}> has attributes of its own")
+        if part.name in ("h1", "h2", "p"):
+            yield _text(part)
+        elif part.name == "tr":
+            yield "\t".join(_text(cell) for cell in part.children if isinstance(cell, Element))
+        else:
+            yield from _blocks(part.children)

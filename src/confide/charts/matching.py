@@ -1,0 +1,220 @@
+"""Whether markup is what was expected: element by element, attribute by attribute, nothing more and nothing less."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from confide.charts.markup import Element, Unreadable
+
+__all__ = ["Chosen", "Expected", "Free", "Label", "Near", "Said", "compare"]
+
+_NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
+_EXACT = 0.002  # pixels: paths are written with three decimals
+_SPELLED = re.compile(r"\u2212?(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class Near:
+    """An attribute whose numbers are those that follow.
+
+    Args:
+        text: what follows.
+        within: by how much numbers may differ.
+    """
+
+    text: str
+    within: float = _EXACT
+
+
+@dataclass(frozen=True)
+class Free:
+    """An attribute whose numbers depend on fonts.
+
+    Args:
+        text: what follows, with `#` for each number.
+        name: under which the numbers are kept.
+    """
+
+    text: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An attribute that is one of some words, since fonts decide; it is kept beside the text of its element."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Said:
+    """An attribute of words and numbers, as screen readers say it.
+
+    Args:
+        parts: words, and numbers in any spelling of the drawing software's.
+        decimals: of numbers that are rounded; of others, only the last digits may differ.
+    """
+
+    parts: Sequence[str | float]
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class Label:
+    """The text of an element.
+
+    Args:
+        text: all of it; empty of a number.
+        value: the number.
+        blank: whether the number is not written.
+        letters: of a text that may be cut, how many letters are there at least; 0 where it may not.
+        name: under which the place, what it says and what its element chose are kept; empty where they need not be.
+        place: pixels along its axis.
+        within: by how much the number may differ.
+    """
+
+    text: str = ""
+    value: float | None = None
+    blank: bool = False
+    letters: int = 0
+    name: str = ""
+    place: float = 0.0
+    within: float = 0.0
+
+
+Value = str | Near | Free | Chosen | Said
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An element, all of its attributes, and what it holds.
+
+    Args:
+        name: of the tag.
+        attributes: name -> value.
+        children: elements in order.
+        text: what it says; then it has no children.
+    """
+
+    name: str
+    attributes: Mapping[str, Value]
+    children: Sequence[Expected] = ()
+    text: Label | None = None
+
+
+@dataclass
+class Kept:
+    """What depends on fonts.
+
+    Args:
+        numbers: name -> numbers, in order.
+        labels: name -> (place, what it says, what its element chose), in order.
+    """
+
+    numbers: dict[str, list[float]] = field(default_factory=dict)
+    labels: dict[str, list[tuple[float, str, str]]] = field(default_factory=dict)
+
+
+def compare(now: Expected, then: Element) -> Kept:
+    """Hold an element against what follows.
+
+    Args:
+        now: what follows.
+        then: as it stands.
+
+    Returns:
+        Whatever depends on fonts.
+
+    Raises:
+        Unreadable: it is another one; the message says where.
+    """
+    kept = Kept()
+    _compare(now, then, kept)
+    return kept
+
+
+def _compare(now: Expected, then: Element | str, kept: Kept) -> None:
+    if isinstance(then, str) or then.name != now.name:
+        raise Unreadable(f"{'a text' if isinstance(then, str) else f'<{then.name}>'} stands where <{now.name}> belongs")
+    if then.attributes.keys() != now.attributes.keys():
+        odd = min(then.attributes.keys() ^ now.attributes.keys())
+        raise Unreadable(f"{odd} is {'more' if odd in then.attributes else 'less'} than <{now.name}> has")
+    chosen = ""
+    for key, value in now.attributes.items():
+        said = then.attributes[key]
+        if not _fits(value, said, kept):
+            raise Unreadable(f"{key} of <{now.name}> is {_short(said)}, not {_short(value)}")
+        if isinstance(value, Chosen):
+            chosen = said
+    if now.text is not None:
+        _check_text(now.text, then, chosen, kept)
+        return
+    if len(then.children) != len(now.children):
+        raise Unreadable(f"<{now.name}> holds {len(then.children)} parts, not {len(now.children)}")
+    for one, other in zip(now.children, then.children, strict=True):
+        _compare(one, other, kept)
+
+
+def _short(value: Value) -> str:
+    text = value if isinstance(value, str) else str(getattr(value, "text", value))
+    return repr(text[:60])
+
+
+def _fits(now: Value, then: str, kept: Kept) -> bool:
+    match now:
+        case str():
+            return now == then
+        case Chosen(words=words):
+            return then in words
+        case Said():
+            return _says(now, then)
+        case Free(text=text, name=name):
+            theirs = _NUMBER.split(then)
+            kept.numbers.setdefault(name, []).extend(map(float, theirs[1::2]))
+            return text.split("#") == theirs[::2] and all(map(math.isfinite, kept.numbers[name]))
+        case Near(text=text, within=within):
+            mine, theirs = _NUMBER.split(text), _NUMBER.split(then)
+            return mine[::2] == theirs[::2] and len(mine) == len(theirs) and all(
+                abs(float(one) - float(other)) <= within
+                for one, other in zip(mine[1::2], theirs[1::2], strict=True))
+
+
+def _says(now: Said, then: str) -> bool:
+    pattern = "".join(re.escape(each) if isinstance(each, str) else f"({_SPELLED.pattern})" for each in now.parts)
+    found = re.fullmatch(pattern, then)
+    values = [each for each in now.parts if not isinstance(each, str)]
+    if found is None:
+        return False
+    if now.decimals is None:
+        return all(_is_number(text, value) for text, value in zip(found.groups(), values, strict=True))
+    within = 0.5 * 10.0**-now.decimals * (1 + _CLOSE)
+    return all(len(text.partition(".")[2]) == now.decimals and _is_number(text, value, within)
+               for text, value in zip(found.groups(), values, strict=True))
+
+
+def _is_number(text: str, value: float, within: float = 0.0) -> bool:
+    if not _SPELLED.fullmatch(text):
+        return False
+    said = float(text.replace(",", "").replace("\u2212", "-"))
+    return math.isclose(said, value, rel_tol=_CLOSE, abs_tol=within)
+
+
+def _check_text(label: Label, then: Element, chosen: str, kept: Kept) -> None:
+    if any(not isinstance(each, str) for each in then.children):
+        raise Unreadable("a text holds an element")
+    said = "".join(map(str, then.children))
+    if label.value is not None:
+        right = not said if label.blank else _is_number(said, label.value, label.within)
+    else:
+        text = label.text.strip()  # as the drawing software does
+        right = said == text or (0 < label.letters < len(said) <= len(text) and said.endswith("\u2026")
+                                 and text.startswith(said[:-1]))
+    if not right:
+        raise Unreadable(f"{_short(said)} stands where {_short(label.text) if label.value is None else label.value} "
+                         "belongs")
+    if label.name:
+        kept.labels.setdefault(label.name, []).append((label.place, said, chosen))
