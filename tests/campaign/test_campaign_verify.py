@@ -17,7 +17,7 @@ from confide.campaign.signatures import fingerprint
 from confide.contract import InvalidInput, digest
 
 CHECKS = ("signature", "files", "billboard", "campaign file", "parameters", "guarantees", "certificate", "events",
-          "debit", "tables", "report", "own share")
+          "debit", "meter", "tables", "report", "own share")
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +91,11 @@ def test_what_cannot_be_read_leaves_the_checks_that_need_it_open(pack: Path, sig
     (pack / "campaign.toml").write_text("format = 1\n")
     resign(pack, signer)
     assert set(found(pack)) == {"campaign file"}
-    assert set(left_open(pack)) == {"parameters", "debit", "tables", "report"}
+    assert set(left_open(pack)) == {"parameters", "debit", "meter", "tables", "report"}
     (pack / "manifest.json").write_text("{}")
     resign(pack, signer)
     assert set(found(pack)) == {"billboard", "campaign file", "events"}
-    assert set(left_open(pack)) == {"parameters", "guarantees", "certificate", "debit", "tables", "report"}
+    assert set(left_open(pack)) == {"parameters", "guarantees", "certificate", "debit", "meter", "tables", "report"}
 
 
 def test_an_own_file_is_held_against_the_billboard(pack: Path, own: dict[str, Any], tmp_path: Path) -> None:

@@ -447,7 +447,7 @@ def test_a_page_of_a_version_without_a_policy_is_known(pack: Path, signer: Key) 
     assert not found(pack)
     assert set(left_open(pack)) == {"report"}
     page.write_text(honest)
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     assert set(found(pack)) == {"report"}
 
 
@@ -490,7 +490,7 @@ def test_a_picture_is_not_exchanged(pack: Path, signer: Key) -> None:
     for forged in (swapped, moved, bar, said, tick, hidden, small):
         assert forged != honest
         page.write_text(forged)
-        for version in ("0.1.0", OLD):
+        for version in (HERE, OLD):
             forge(pack, signer, version=version)
             assert set(found(pack)) == {"report"}, version
             assert "report.html is not a drawing of its data" in found(pack)["report"]
@@ -510,17 +510,17 @@ def test_the_data_of_pictures_are_the_billboards(pack: Path, signer: Key) -> Non
         lambda said: said[0]["vega_lite"].update(data={"url": "https://example.org"}),
     ):
         edit(path, change)
-        for version in ("0.1.0", OLD):
+        for version in (HERE, OLD):
             forge(pack, signer, version=version)
             assert set(found(pack)) == {"report"}
         path.write_bytes(honest)
     for change in (lambda said: said[0]["vega_lite"].update(title="Approved"), lambda said: said[0].update(alt="Yes")):
         edit(path, change)
-        forge(pack, signer, version="0.1.0")
+        forge(pack, signer, version=HERE)
         assert found(pack) == {"report": "pictures.json is not what the billboard says"}
         path.write_bytes(honest)
     edit(path, lambda said: value(said).update(value=value(said)["value"] * (1 + 1e-14)))
-    forge(pack, signer, version="0.1.0")
+    forge(pack, signer, version=HERE)
     assert verify(pack).complete
     path.unlink()
     resign(pack, signer)

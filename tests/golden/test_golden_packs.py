@@ -249,7 +249,8 @@ def test_other_words_are_excused_and_other_numbers_are_not(monkeypatch: pytest.M
     assert outcome.provenance.confide == "0.1.0" != Provenance.here("secure").confide
     honest = results.report
     with monkeypatch.context() as patch:
-        patch.setattr(results, "report", lambda *its: honest(*its).replace("Everything on this page", "All of it here"))
+        patch.setattr(results, "report", lambda *its, **how: honest(*its, **how).replace(
+            "Everything on this page", "All of it here"))
         said = verify(pack(name))
         assert {each.check for each in said.findings if each.verdict != "holds"} == {"meter", "report"}
         assert unexpected(name, said, outcome) == {}
