@@ -20,7 +20,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.tables import FirstRows, Roster, Source, rejections
-from confide.tables._cells import is_text, numbers, plain, strings
+from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
 __all__ = ["DENSE", "Rows", "coded", "gathered", "read_long", "read_wide", "reason", "typed"]
@@ -283,8 +283,7 @@ def _read(
     """The lines of a batch."""
     identity, name, value = columns
     words = strings(name, plain(batch.column(name)))
-    which = pc.fill_null(pc.index_in(words, value_set=known), -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _Lines(roster.index(batch.column(identity), identity), which, *_cells(value, batch.column(value), scale),
+    return _Lines(roster.index(batch.column(identity), identity), places(words, known), *_cells(value, batch.column(value), scale),
                   before + np.arange(batch.num_rows))
 
 

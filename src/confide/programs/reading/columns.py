@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from confide.tables._cells import is_text, numbers, plain, strings
+from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED
 
 __all__ = ["Choice", "Column", "Number", "Points", "reason"]
@@ -138,8 +138,7 @@ class Choice:
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
         words = strings(self.name, plain(column))
-        rank = pc.index_in(words, value_set=pa.array(list(self.names), pa.large_string()))
-        found = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.float64)
+        found = places(words, pa.array(list(self.names), pa.large_string())).astype(np.float64)
         return found, np.where(found < 0, UNLISTED, FINE).astype(np.int8)
 
     def typed(self, cell: float) -> str | float:

@@ -235,8 +235,7 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
 def _places(graph: Graph, name: str, column: Any) -> NDArray[np.int64]:
     """The rank of each id, -1 where it is nobody's."""
     if isinstance(graph.ids, pa.Array):
-        found = pc.fill_null(pc.index_in(strings(name, column), value_set=graph.ids), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+        return places(strings(name, column), graph.ids)
     values = integers(name, column, _NONE)
     if graph.ids is None:
         return np.where((values >= 0) & (values < graph.people), values, -1)
