@@ -29,14 +29,14 @@ from confide.tables import Roster
 
 
 @pytest.mark.parametrize(("name", "attributes", "cells", "rows", "distinct"), [
-    *fast(1, [("adult", 235, 181, 30162, 25004), ("kdd99_10pct", 396, 396, 494021, 12048)])])
+    *fast(1, [("adult", 235, 181, 30162, 25004), ("kdd99_10pct", 396, 396, 494021, 12067)])])
 def test_the_published_attributes(name, attributes, cells, rows, distinct):
     schema, table = published(name)
     assert schema.attributes == len(set(schema.names)) == attributes
     found = schema.encode(table)
     assert found.records == rows
     assert len(found.distinct()[0]) == distinct
-    # The rule of the experiments, written once more.
+    # The rule of the experiments in exact decimals; their doubles put some values on an edge into the bin below.
     bits = found.packed()
     for place, column in enumerate(schema.columns):
         values = table[column.column].combine_chunks()
@@ -44,7 +44,9 @@ def test_the_published_attributes(name, attributes, cells, rows, distinct):
             raw, low, high = values.indices.to_numpy().astype(float), 0.0, len(column.levels) - 1.0
         else:
             raw, low, high = values.to_numpy().astype(float), column.lower, column.upper
-        bin_ = np.minimum(np.floor((raw - low) / ((high - low) / column.bins)), column.bins - 1).astype(int)
+        width = Fraction(repr(high)) - Fraction(repr(low))
+        edges = [float(Fraction(repr(low)) + width * k / column.bins) for k in range(1, column.bins)]
+        bin_ = np.searchsorted(edges, raw, side="right")
         counts = np.bincount(bin_, minlength=column.bins)
         start, end = schema.starts[place], schema.starts[place + 1]
         assert [int(np.bitwise_count(bits.words[a]).sum()) for a in range(start, end)] == counts.tolist()

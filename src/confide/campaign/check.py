@@ -10,7 +10,7 @@ from confide.contract.kinds import Check
 from confide.contract.presentation import Section, Table, Text
 from confide.tables import is_packaged
 
-__all__ = ["SHOWN", "check_sections", "missing_files", "reasons"]
+__all__ = ["SHOWN", "cell_texts", "check_sections", "missing_files", "reasons"]
 
 SHOWN = 10
 """Rejected records that are shown; the file of the operator has them all."""
@@ -34,9 +34,18 @@ def reasons(found: Check) -> dict[str, int]:
     return dict(Counter(found.rejected.values()).most_common())
 
 
+def cell_texts(found: Check) -> list[str]:
+    """What is wrong with cells and rows, in words with counts."""
+    return [text for texts in found.cells.values() for text in texts]
+
+
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
+    cells = cell_texts(found)
+    if cells:
+        parts.append(Section(title="Cells that cannot be used (private: for the operator alone)", private=True,
+                             blocks=(Text(tuple(cells)),)))
     if found.rejected:
         first = tuple(found.rejected.items())[:SHOWN]
         parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(

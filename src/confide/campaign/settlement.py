@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.harm import check_harm
 from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.own_code import is_ours
 from confide.campaign.own_runs import charged_code, published, run_noise, same_code
@@ -182,7 +183,7 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
 
 def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
-    progress: Progress | None = None,
+    progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
     """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
 
@@ -191,9 +192,13 @@ def settle(
         store: where; default the installation's own.
         folder: where the pack goes; default `out/NAME` beside the campaign file.
         progress: told how far the collection is, and then the run where it takes long.
+        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
+            nothing that is written.
 
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
+        InvalidInput: too many rows of the operator's file cannot be used, or none; nothing was charged. It says why,
+            and is for the operator alone.
         InvalidInput: the folder holds something else, such as the pack of the campaign as it was before its file was
             changed.
         Refused: this installation has settled the campaign in another store; nothing was charged here.
@@ -202,10 +207,12 @@ def settle(
 
     place = campaign.default_folder if folder is None else as_path("folder", folder)
     with Store() if store is None else nullcontext(store) as there:
-        return _settle(campaign, there, place, progress)
+        return _settle(campaign, there, place, progress, accept_unusable)
 
 
-def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | None) -> Settled:
+def _settle(
+    campaign: Campaign, store: Store, place: Path, progress: Progress | None, accept_unusable: bool
+) -> Settled:
     check_place(place)
     released = store.home.released(campaign.file.digest)  # before the look at the store: it was published there earlier
     known, fresh = store.find(campaign.file), False
@@ -222,6 +229,8 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
                 _check_whose(campaign, store, place)
                 raise
         else:
+            if not accept_unusable:
+                check_harm(campaign, store, progress)
             known, fresh = _advance(campaign, store, progress)
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))

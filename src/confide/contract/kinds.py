@@ -156,6 +156,8 @@ class Check:
             those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
         own: the kind's own view of what it found, in place of the usual tables of records.
+        cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
+            column that is not there nobody says.
     """
 
     slots: int
@@ -165,6 +167,7 @@ class Check:
     tolerated: int | None
     held: bool = False
     own: Sequence[Section] = ()
+    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"

@@ -23,15 +23,12 @@ from confide.release._inputs import flag
 from confide.tables._cells import numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
-from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category, Cells
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category, Cells
 
-__all__ = ["MOST_CELLS", "UNEVEN", "Binned", "Bit", "Column", "Levels", "cells_of"]
+__all__ = ["MOST_CELLS", "Binned", "Bit", "Column", "Levels", "cells_of"]
 
 MOST_CELLS = 1 << 16
 """Cells of one column, which are stored in 16 bits."""
-
-UNEVEN = UNLISTED + 1
-"""The problem of a number that must be whole and is not."""
 
 _EXACT = 2.0**53  # up to here doubles hold every whole number
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import written
-from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels, cells_of
+from confide.release.columns import Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
-from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
 from confide.tables.sources import Source, open_table
 
 __all__ = ["Pushed", "pushed"]
@@ -47,7 +47,9 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         kind = types[column.column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()) or kind.is_decimal():
             return None
-        if kind.is_float16() or (isinstance(column, Binned) and column.count > _MOST_EDGES and _even(column, kind) is None):
+        if kind.is_float16():
+            return None
+        if isinstance(column, Binned) and column.count > _MOST_EDGES and _even(column, kind) is None:
             return None
         category = _category(column)
         if category is None and kind.is_string():

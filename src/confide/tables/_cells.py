@@ -105,8 +105,7 @@ def _halves() -> np.ndarray:
 
 
 def _doubles(array: pa.Array) -> pa.Array:
-    """Floats as float64; a narrower one is the decimal that it prints as: 4.3 in 32 bits is 4.3, not 4.300000190734863.
-    """
+    """Floats as float64; a narrower one is the decimal that it prints as: 4.3 in 32 bits is 4.3, not 4.30000019."""
     if pa.types.is_float16(array.type):
         bits = pc.fill_null(array.view(pa.uint16()), 0).to_numpy(zero_copy_only=False)
         return pa.array(_halves()[bits], mask=pc.is_null(array).to_numpy(zero_copy_only=False))
@@ -228,9 +227,11 @@ def places(texts: pa.Array, known: pa.Array) -> np.ndarray:
 
 def _power(value: int) -> str:
     """A whole number as R writes one that ends in many zeros: 1e+05."""
-    digits = str(abs(value)).rstrip("0")
-    point = "." if digits[1:] else ""
-    return f"{'-' if value < 0 else ''}{digits[:1]}{point}{digits[1:]}e+{len(str(abs(value))) - 1:02d}" if value else "0"
+    if not value:
+        return "0"
+    digits = str(abs(value))
+    more = digits[1:].rstrip("0")
+    return f"{'-' if value < 0 else ''}{digits[0]}{'.' if more else ''}{more}e+{len(digits) - 1:02d}"
 
 
 def _ranks(texts: pa.Array, known: dict[str, int]) -> np.ndarray:

@@ -21,11 +21,12 @@ from confide.tables._cells import numbers, places, plain, strings, whole_numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array, cell
 
-__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Measured",
+__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNEVEN", "UNLISTED", "Above", "Category", "Cells", "Measured",
            "Numeric", "Word"]
 
-FINE, MISSING, INFINITE, OUTSIDE, UNLISTED = range(5)
-"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level."""
+FINE, MISSING, INFINITE, OUTSIDE, UNLISTED, UNEVEN = range(6)
+"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level; not
+whole."""
 
 
 class Cells(NamedTuple):

@@ -23,7 +23,7 @@ from confide.tables import FirstRows, Roster, Source, rejections
 from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
-__all__ = ["DENSE", "Rows", "coded", "gathered", "read_long", "read_wide", "reason", "typed"]
+__all__ = ["DENSE", "Rows", "coded", "gathered", "judged_cells", "read_long", "read_wide", "reason", "typed"]
 
 DENSE = 128
 """Goods up to which values are held densely."""
@@ -148,7 +148,7 @@ def _wide(
         cells = np.empty((batch.num_rows, len(goods)))
         wrong = np.zeros((batch.num_rows, len(goods)), dtype=np.int8)
         for place, name in enumerate(goods):
-            cells[:, place], wrong[:, place] = _cells(name, batch.column(name), scale)
+            cells[:, place], wrong[:, place] = judged_cells(name, batch.column(name), scale)
         bad = (wrong != FINE).any(axis=1)
         lost = bad | (index < 0)
         if rejected is not None and lost.any():
@@ -161,8 +161,14 @@ def _wide(
         yield coded(index[~lost], row, named, kept[row, named], scale)
 
 
-def _cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
-    """A column as numbers, not a number where nothing stands; and what is wrong with the others."""
+def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
+    """A column as numbers, not a number where nothing stands; and what is wrong with the others.
+
+    Args:
+        name: the column.
+        column: its cells.
+        scale: the public rule.
+    """
     array = plain(column)
     found = numbers(name, array)
     empty = np.isnan(found)
@@ -283,8 +289,8 @@ def _read(
     """The lines of a batch."""
     identity, name, value = columns
     words = strings(name, plain(batch.column(name)))
-    return _Lines(roster.index(batch.column(identity), identity), places(words, known), *_cells(value, batch.column(value), scale),
-                  before + np.arange(batch.num_rows))
+    return _Lines(roster.index(batch.column(identity), identity), places(words, known),
+                  *judged_cells(value, batch.column(value), scale), before + np.arange(batch.num_rows))
 
 
 def _people(who: _Integers, which: _Integers, cells: _Reals, scale: Scale) -> Iterator[Rows]:
@@ -339,7 +345,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
         if name not in places:
             raise InvalidInput("record", f"{name!r} is no good of this campaign",
                                did_you_mean(name, goods, _listed(goods), cutoff=0.5))
-        cells, wrong = _cells(name, pa.array([str(text)], pa.large_string()), scale)
+        cells, wrong = judged_cells(name, pa.array([str(text)], pa.large_string()), scale)
         if wrong[0] != FINE:
             raise InvalidInput("record", reason(name, int(wrong[0]), scale))
         if not np.isnan(cells[0]):

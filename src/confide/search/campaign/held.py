@@ -24,7 +24,7 @@ from confide.search.graph import Graph
 from confide.search.identifiers import as_ids
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
-from confide.tables._cells import integers, numbers, strings
+from confide.tables._cells import integers, numbers, places, strings
 from confide.tables.sources import Source
 
 __all__ = ["AnswersSoFar", "HeldNetwork"]
