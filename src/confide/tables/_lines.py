@@ -240,10 +240,14 @@ def read_blocks(
         header: the names of all columns.
         start: the byte at which the rows begin.
         columns: the columns wanted.
-        odd: receives how many of those rows had so many fields; 0 for a line that is empty or malformed.
+        odd: receives how many of those rows had so many fields; 0 for a line that is empty or malformed, which among
+            several columns is no row.
     """
     odd = Counter() if odd is None else odd
     for block, ends in _blocks(path, start, len(header)):
+        if len(header) > 1 and (block.startswith(b"\n") or b"\n\n" in block):
+            lines = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) if ends is None else ends
+            odd[0] += int(np.count_nonzero(np.diff(lines, prepend=-1) == 1))
         yield from _rows(block, ends, header, columns, odd).to_batches()
 
 
@@ -274,7 +278,7 @@ def _parse(
 
     def skip(row: Any) -> str:
         bad.append(row.number - 2)
-        lengths.append(row.actual_columns if row.text else 0)
+        lengths.append(row.actual_columns)
         return "skip"
 
     # The parser drops a byte order mark at its beginning, and with it would see a quote behind the mark as an opening

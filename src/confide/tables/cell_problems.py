@@ -108,9 +108,10 @@ class CellProblems:
         >>> table = open_table({"age": ["7", "1,5", "", "2024-05-01", "8,25"], "sex": ["male", "Male", "male", "", ""]})
         >>> for batch in problems.of(table).batches(["age", "sex"]):
         ...     pass
-        >>> problems.told()["sex"], problems.told()["age"][0]
-        (('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'"),
-         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'")
+        >>> problems.told()["age"][0]
+        "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
+        >>> problems.told()["sex"]
+        ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
     """
 
     def __init__(self, columns: Sequence[Judged]) -> None:
@@ -152,8 +153,8 @@ class CellProblems:
                 self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
 
     def told(self) -> dict[str, tuple[str, ...]]:
-        """Column -> a text for each reason, the most frequent first; none where all is well. Before them, under "", what
-        is said of rows of other lengths than the header's, whose cells are not told one by one.
+        """Column -> a text for each reason, the most frequent first; none where all is well. Before them, under "", of
+        rows of other lengths than the header's: their cells are not told one by one.
         """
         if self._source is None:
             return {}
@@ -168,8 +169,8 @@ class CellProblems:
     def _text(self, name: str, reason: str | int, count: int) -> str:
         one, several = self._columns[name].unlisted if reason == UNLISTED else _SAID[reason]
         text = f"{name}: " + (f"1 cell {one}" if count == 1 else f"{count:,} cells {several}")
-        example = self._examples[name, reason]
-        return text if reason == "empty" else f"{text}, such as {_shown(example)!r}"
+        plain_enough = reason in ("empty", INFINITE, OUTSIDE, UNEVEN)
+        return text if plain_enough else f"{text}, such as {_shown(self._examples[name, reason])!r}"
 
 
 def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:
@@ -194,7 +195,7 @@ def _lengths(odd: Counter[int], header: int) -> Iterator[str]:
     for cells, count in odd.most_common():
         rows = f"{count:,} {'row' if count == 1 else 'rows'}"
         if not cells:
-            yield f"{rows} cannot be read: not UTF-8, or quotes that do not close"
+            yield f"{rows} cannot be read: an empty line, not UTF-8, or quotes that do not close"
             continue
         length = "1 cell" if cells == 1 else f"{cells} cells"
         text = f"{rows} {'has' if count == 1 else 'have'} {length}, the header {header}"
