@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["integers", "is_text", "numbers", "places", "plain", "strings", "whole_numbers"]
+__all__ = ["decimals", "integers", "is_text", "numbers", "places", "plain", "strings", "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
 """Every text of this form is a number to Arrow's cast, which fails as a whole on any other text but NaN."""
@@ -124,6 +124,15 @@ def _decimals(array: pa.Array) -> pa.Array:
 def _numeric(kind: pa.DataType) -> bool:
     types = pa.types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
+
+
+def decimals(values: np.ndarray) -> np.ndarray:
+    """An array of numbers as float64 of the same shape; a narrower float is the decimal that it prints as."""
+    if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
+        return values.astype(np.float64, copy=False)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    found: np.ndarray = _doubles(pa.array(native.ravel())).to_numpy(zero_copy_only=False)
+    return found.reshape(values.shape)
 
 
 def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
