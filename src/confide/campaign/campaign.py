@@ -130,21 +130,8 @@ class Campaign:
         What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
         """
         from confide.campaign.harm import look
-        from confide.campaign.home import Home
 
-        return look(self, self.home or Home.default(), progress)
-
-    def harm(self, found: Check) -> str:
-        """Why a run of the operator's file stops before the charge, which is for the operator alone; empty where it
-        does not.
-
-        Args:
-            found: what `check` returned.
-        """
-        from confide.campaign.harm import harm
-        from confide.campaign.home import Home
-
-        return str(harm(self.file, found, self.home or Home.default()) or "")
+        return look(self, progress=progress)
 
     def list_rejected(self, found: Check, path: str | os.PathLike[str]) -> Path:
         """Write a check's list of rejected records to a file, which its owner alone may read.
@@ -370,12 +357,12 @@ class Campaign:
         Raises:
             InvalidInput: too many rows of the file cannot be used, as `settle` says.
         """
-        from confide.campaign.harm import check_study
+        from confide.campaign.harm import check_harm, may_stop
         from confide.campaign.settlement import simulate
 
         kind = self.file.kind
-        if not accept_unusable:
-            check_study(self, progress)
+        if not accept_unusable and may_stop(self, None, None):
+            check_harm(self)
         collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
             self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)

@@ -42,14 +42,11 @@ def cell_texts(found: Check) -> list[str]:
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
-    cells = cell_texts(found)
-    if cells:
-        parts.append(Section(title="Cells that cannot be used (private: for the operator alone)", private=True,
-                             blocks=(Text(tuple(cells)),)))
     if found.rejected:
         first = tuple(found.rejected.items())[:SHOWN]
         parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(
             Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
+            *([Text(tuple(cells))] if (cells := cell_texts(found)) else []),
             Table(columns=("id", "reason"), rows=first,
                   note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
         )))

@@ -186,7 +186,7 @@ def check(
     """
     from confide.campaign.another import another_campaign
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
-    from confide.campaign.harm import may_stop
+    from confide.campaign.harm import harm, may_stop
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
@@ -202,7 +202,7 @@ def check(
         stoppable = may_stop(it, there, known)
     with progress_bar("checking") as bar:
         found = it.check(bar)
-    stop = it.harm(found) if stoppable else ""
+    stop = str(harm(it, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]

@@ -7,7 +7,8 @@ one row, and how long the reading takes, must not tell that another row holds a 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -202,19 +203,19 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
     return result
 
 
-def whole_numbers(known: pa.Array) -> list[int | None]:
+def whole_numbers(known: Sequence[str]) -> list[int | None]:
     """The number that each of some known texts stands for: 7 for "7", and for "7.0" where no other one spells it.
 
     Args:
-        known: large_string, each once.
+        known: texts, each once.
     """
-    texts, values = known.to_pylist(), _counts(known).to_pylist()
+    values = _counts(pa.array(known, pa.large_string())).to_pylist()
     uses = Counter(values)
     return [value if uses[value] == 1 or text == str(value) else None
-            for text, value in zip(texts, values, strict=True)]
+            for text, value in zip(known, values, strict=True)]
 
 
-def places(texts: pa.Array, known: pa.Array) -> np.ndarray:
+def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
     """Which of some known texts each text is, int64 of shape (m,); -1 for none of them.
 
     A text is the known one that is spelled alike; else, where it spells a whole number, the one that stands for that:
@@ -222,16 +223,22 @@ def places(texts: pa.Array, known: pa.Array) -> np.ndarray:
 
     Args:
         texts: large_string.
-        known: public ones, large_string, each once.
+        known: public ones, each once.
     """
-    ranks = {text: rank for rank, text in enumerate(known.to_pylist())}
+    spelled, pointed = _spellings(known)
+    found = _ranks(texts, spelled)
+    if not pointed:
+        return found
+    return np.where(found < 0, _ranks(pc.ascii_rtrim(texts, characters="0"), pointed), found)
+
+
+@lru_cache(maxsize=256)
+def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
+    """Rank by spelling; and, for a whole number with a point, by spelling up to the point."""
     once = {value: rank for rank, value in enumerate(whole_numbers(known)) if value is not None}
     spelled = {text: rank for value, rank in once.items() for text in (str(value), _power(value))}
-    found = _ranks(texts, {**spelled, **ranks})
-    if not once:
-        return found
     pointed = {f"{sign}{value}.": rank for value, rank in once.items() for sign in ("" if value else "-", "")}
-    return np.where(found < 0, _ranks(pc.ascii_rtrim(texts, characters="0"), pointed), found)
+    return {**spelled, **{text: rank for rank, text in enumerate(known)}}, pointed
 
 
 def _power(value: int) -> str:

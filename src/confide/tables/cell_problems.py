@@ -100,11 +100,13 @@ class CellProblems:
 
     Args:
         columns: that are judged; others are not looked at.
+        examples: whether a cell is shown as an example of its reason: to who holds a table, and not where people have
+            handed in what they say.
 
     Example:
         >>> from confide.tables import Category, Numeric, open_table
         >>> problems = CellProblems(judged([Numeric(column="age", lower=0, upper=99),
-        ...                                 Category(column="sex", levels=("male", "female"))]))
+        ...                                 Category(column="sex", levels=("male", "female"))]), examples=True)
         >>> table = open_table({"age": ["7", "1,5", "", "2024-05-01", "8,25"], "sex": ["male", "Male", "male", "", ""]})
         >>> for batch in problems.of(table).batches(["age", "sex"]):
         ...     pass
@@ -114,7 +116,8 @@ class CellProblems:
         ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
     """
 
-    def __init__(self, columns: Sequence[Judged]) -> None:
+    def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:
+        self._shown = examples
         self._columns = {each.column: each for each in columns}
         self._source: Source | None = None
         self._counts: dict[str, Counter[str | int]] = {}
@@ -169,8 +172,9 @@ class CellProblems:
     def _text(self, name: str, reason: str | int, count: int) -> str:
         one, several = self._columns[name].unlisted if reason == UNLISTED else _SAID[reason]
         text = f"{name}: " + (f"1 cell {one}" if count == 1 else f"{count:,} cells {several}")
-        plain_enough = reason in ("empty", INFINITE, OUTSIDE, UNEVEN)
-        return text if plain_enough else f"{text}, such as {_shown(self._examples[name, reason])!r}"
+        if not self._shown or reason in ("empty", INFINITE, OUTSIDE, UNEVEN):
+            return text
+        return f"{text}, such as {_shown(self._examples[name, reason])!r}"
 
 
 def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:

@@ -198,7 +198,7 @@ class Category:
     @property
     def whole(self) -> tuple[int | None, ...]:
         """The whole number that each level stands for, None where it stands for none."""
-        return tuple(whole_numbers(pa.array(self.levels, pa.large_string())))
+        return tuple(whole_numbers(self.levels))
 
     def encode(self, cells: Any) -> Cells:
         """Rank a column's levels.
@@ -215,7 +215,7 @@ class Category:
         words, levels = strings(self.column, array), list(self.levels)
         if self.boolean:
             words, levels = pc.ascii_lower(words), [level.lower() for level in levels]
-        values = places(words, pa.array(levels, words.type))
+        values = places(words, tuple(levels))
         problems = np.zeros(len(values), np.int8)
         problems[values < 0] = UNLISTED
         empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)

@@ -256,7 +256,7 @@ def _long(
     batches: Iterator[pa.RecordBatch], goods: Sequence[str], scale: Scale, roster: Roster,
     columns: tuple[str, str, str], ignore: bool, rejected: MutableMapping[str, str] | None, counted: list[int] | None,
 ) -> Iterator[Rows]:
-    known = pa.array(list(goods), pa.large_string())
+    known = tuple(goods)
     parts, before, told = list[_Lines](), 0, dict[str, str]()
     for batch in batches:
         lines = _read(batch, columns, known, scale, roster, before)
@@ -284,7 +284,8 @@ def _long(
 
 
 def _read(
-    batch: pa.RecordBatch, columns: tuple[str, str, str], known: pa.Array, scale: Scale, roster: Roster, before: int
+    batch: pa.RecordBatch, columns: tuple[str, str, str], known: tuple[str, ...], scale: Scale, roster: Roster,
+    before: int,
 ) -> _Lines:
     """The lines of a batch."""
     identity, name, value = columns

@@ -70,7 +70,7 @@ class Bids:
         named = [part.strip() for part in (text or "").split(_JOIN)]
         if not 1 <= len(named) <= self.size:
             return None
-        known = places(pa.array(named, pa.large_string()), pa.array(self.goods, pa.large_string())).tolist()
+        known = places(pa.array(named, pa.large_string()), tuple(self.goods)).tolist()
         if min(known) < 0 or len(set(known)) < len(known):
             return None
         return tuple(sorted(known))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -138,7 +137,7 @@ class Choice:
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
         words = strings(self.name, plain(column))
-        found = places(words, pa.array(list(self.names), pa.large_string())).astype(np.float64)
+        found = places(words, tuple(self.names)).astype(np.float64)
         return found, np.where(found < 0, UNLISTED, FINE).astype(np.int8)
 
     def typed(self, cell: float) -> str | float:

@@ -78,7 +78,8 @@ class QueriesKind(CustodiansKind):
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One pass over the table, for the custodian alone."""
-        problems = CellProblems([*judged(plan.schema.columns), *ids_of(Roster(config.data.records), config.data.id)])
+        problems = CellProblems([*judged(plan.schema.columns), *ids_of(Roster(config.data.records), config.data.id)],
+                                examples=True)
         data = self._held(config, plan, folder, progress, problems)
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,

@@ -24,7 +24,7 @@ from confide.search.graph import Graph
 from confide.search.identifiers import as_ids
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
-from confide.tables._cells import integers, numbers, places, strings
+from confide.tables._cells import integers, numbers, strings
 from confide.tables.sources import Source
 
 __all__ = ["AnswersSoFar", "HeldNetwork"]
@@ -235,7 +235,8 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
 def _places(graph: Graph, name: str, column: Any) -> NDArray[np.int64]:
     """The rank of each id, -1 where it is nobody's."""
     if isinstance(graph.ids, pa.Array):
-        return places(strings(name, column), graph.ids)
+        found = pc.fill_null(pc.index_in(strings(name, column), value_set=graph.ids), -1)
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
     values = integers(name, column, _NONE)
     if graph.ids is None:
         return np.where((values >= 0) & (values < graph.people), values, -1)
