@@ -75,6 +75,7 @@ class Number:
         empty: what an empty cell counts as, as a number of the file; None where it makes the row unusable.
 
     Example:
+        >>> import pyarrow as pa
         >>> Number(name="law", lowest=0, highest=8, zero=0, unit=8, empty=0).cells(pa.array(["2", "", "9", "x"]))
         (array([0.25, 0.  , 0.  , 0.  ]), array([0, 0, 3, 1], dtype=int8))
     """
