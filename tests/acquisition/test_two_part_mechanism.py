@@ -215,3 +215,10 @@ def test_the_error_is_what_the_integers_say(rounds: int) -> None:
     ratio = float(np.mean(np.square(off))) / noise
     assert abs(ratio - 1.0) <= 6.2 * math.sqrt(2.0 / rounds)
     assert it.mse_bound >= made.lattice.mse(it.scaled_variance) * it.width**2
+
+
+def test_numbers_of_32_bits_are_the_decimals_that_they_print_as():
+    from confide.acquisition.mechanism import _numbers
+
+    assert _numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
+    assert _numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -90,14 +91,16 @@ def test_a_byte_order_mark_counts_at_the_start_of_the_file_alone(before, block, 
 def test_a_parser_that_sees_other_rows_than_lines_gets_them_one_by_one():
     header = ("a", "b")
     block = b'"1,2\n3",4\n5,6\n"7,8\n9,10\n'
-    assert _lines._parse(block, 5, header, header, several=False) is None
-    rows = _lines._rows(block, None, header, header)
+    odd = Counter()
+    assert _lines._parse(block, 5, header, header, several=False, odd=odd) is None
+    assert not odd  # what is read again is counted then
+    rows = _lines._rows(block, None, header, header, odd)
     assert rows.num_rows == block.count(b"\n") == 5
     assert rows.slice(2, 1).to_pylist() == [{"a": "5", "b": "6"}]
     assert rows.slice(4, 1).to_pylist() == [{"a": "9", "b": "10"}]
     ends = np.array([9, 13, 23])
-    assert _lines._parse(block, 4, header, header, several=True) is None
-    assert _lines._rows(b'"1,2\n3",4\n5,6\n"7,8\n9",0\n', ends, header, header).to_pylist() == [
+    assert _lines._parse(block, 4, header, header, several=True, odd=odd) is None
+    assert _lines._rows(b'"1,2\n3",4\n5,6\n"7,8\n9",0\n', ends, header, header, odd).to_pylist() == [
         {"a": "1,2\n3", "b": "4"}, {"a": "5", "b": "6"}, {"a": "7,8\n9", "b": "0"}]
 
 

@@ -18,7 +18,7 @@ KINDS = {
     "uint64": lambda: pa.array([3, 1, None, 0, 2**64 - 1, 2**63], pa.uint64()),
     "float": lambda: pa.array([3.0, 1.0, float("nan"), 1.5, float("inf"), 1e300]),
     "text": lambda: pa.array([" 3", "1", None, "01", "9" * 30, "+1"]),
-    "view": lambda: pa.array(["3", "1", "", "x", "0x1", "1.0"], pa.string_view()),
+    "view": lambda: pa.array(["3", "1", "", "x", "0x1", "1.5"], pa.string_view()),
     "decimal": lambda: pa.array([3, 1, None, 0, 4, 5], pa.decimal128(5, 0)),
     "dictionary": lambda: pa.array(["3", "1", None, "x", "y", "z"]).dictionary_encode(),
     "numpy": lambda: np.array([3, 1, 0, 4, -5, 2**62]),
@@ -36,6 +36,33 @@ def test_ids_are_compared_by_their_text(kind):
     # Far apart, and no integers at all.
     assert Roster.from_ids(["1", 10**15, "3"]).index(KINDS[kind]()).tolist() == expected
     assert Roster.from_ids(["1", "ann", "3"]).index(KINDS[kind]()).tolist() == expected
+
+
+WRITTEN = {
+    "with a gap": (["3.0", "1.0", None, "0.0", "4.0", "-1.0"]),
+    "to two places": (["3.00", "1.", "", "1.01", "01.0", "1.."]),
+    "as R writes": (["3", "1e+00", "1e+", "1e0", "+1e+00", "1e-00"]),
+}
+
+
+@pytest.mark.parametrize("cells", WRITTEN.values(), ids=WRITTEN)
+def test_an_id_that_is_a_whole_number_may_have_a_point(cells):
+    expected = [2, 0, -1, -1, -1, -1]
+    for column in (cells, pa.array(cells), pa.array(cells, pa.string_view()), pa.array(cells).dictionary_encode()):
+        for roster in (Roster(3), Roster.from_ids([1, 2, 3]), Roster.from_ids(["1.0", "2.0", "3.0"]),
+                       Roster.from_ids(["1", "ann", "3"]), Roster.from_ids(["1.0", "ann", "3"])):
+            assert roster.index(column).tolist() == expected
+    assert Roster(10**6).index(["1e+05", "1.2e+05", "100000.0", "1e+06"]).tolist() == [99999, 119999, 99999, 999999]
+    assert Roster(3).rank("2.0") == 1
+    assert Roster.from_ids(["a", "7.0"]).rank(7) == 1
+
+
+def test_an_id_is_first_the_one_that_is_spelled_alike():
+    roster = Roster.from_ids(["1", "1.0", "2.0", "x.0"])
+    assert roster.index(["1.0", "1", "2", "1.00", "x", "x.0", "2.0"]).tolist() == [1, 0, 2, -1, -1, 3, 2]
+    assert [roster.identity(rank) for rank in range(4)] == ["1", "1.0", "2.0", "x.0"]
+    first = FirstRows(Roster(3), id="who")
+    assert first.claim(pa.record_batch({"who": ["2", "2.0", "1.0"]})).tolist() == [1, -2, 0]
 
 
 @settings(max_examples=40, deadline=None)

@@ -124,14 +124,31 @@ def test_a_row_of_any_type_reads_the_same_in_any_company(name, data):
     assert [rows if isinstance(rows, str) else rows[row : row + 1] for rows in before] == alone
 
 
-def test_float32_is_compared_as_float64_whatever_stands_beside_it():
-    role = Numeric(column="v", lower=0, upper=0.1)
-    single = np.float32(0.1)
-    assert float(single) > 0.1
-    for company in ([], [None], [9.0]):
-        assert role.encode(pa.array([single, *company], pa.float32())).problems[0] == 3
-    exactly = Numeric(column="v", lower=0, upper=float(single))
-    assert exactly.encode(pa.array([single, None])).problems.tolist() == [0, 1]
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float16()], ids=str)
+def test_a_narrow_float_is_the_decimal_that_it_prints_as_whatever_stands_beside_it(kind):
+    role = Numeric(column="v", lower=0.3, upper=4.3)
+    wanted = role.encode([4.3, 0.3]).values.tolist()
+    numpy = np.dtype(kind.to_pandas_dtype()).type
+    assert float(numpy(4.3)) > 4.3
+    for company in ([], [None], [numpy(9.0)]):
+        got = role.encode(pa.array([numpy(4.3), numpy(0.3), *company], kind))
+        assert got.problems[:2].tolist() == [0, 0]
+        assert got.values[:2].tolist() == wanted
+    assert role.encode([numpy(4.3), numpy(0.3)]).values.tolist() == wanted
+    assert role.encode(np.array([4.3, 0.3], numpy)).values.tolist() == wanted
+    beyond = np.nextafter(numpy(4.3), numpy(9))
+    assert role.encode(pa.array([beyond], kind)).problems.tolist() == [3]
+    assert numbers("v", pa.array([numpy(x) for x in ("nan", "inf", "-inf", "-0.0")], kind)).tolist()[1:] == [
+        np.inf, -np.inf, 0.0]
+    assert strings("v", pa.array([numpy(0.1), numpy(2), None], kind)).to_pylist() == ["0.1", "2", None]
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=9))
+def test_every_float_of_32_bits_is_the_decimal_that_it_prints_as(values):
+    singles = np.array(values, np.float32)
+    wanted = [float(str(value)) for value in singles]
+    assert numbers("v", pa.array(singles)).tolist() == wanted
+    assert numbers("v", as_array(list(singles))).tolist() == wanted
 
 
 @given(st.lists(st.from_regex(_NUMBER.removesuffix("$") + r"\Z"), min_size=1, max_size=5))

@@ -44,6 +44,7 @@ from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_missing_noise
+from confide.tables._cells import decimals
 
 __all__ = ["Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"]
 
@@ -556,6 +557,7 @@ class TwoPartMechanism(Mechanism):
 
 def _numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
     try:
-        return np.asarray(values, dtype=np.float64)
+        found = np.asarray(values)
+        return decimals(found) if found.dtype.kind == "f" else np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None

@@ -43,7 +43,7 @@ __all__ = ["Restored", "backup", "confirm", "held", "restore"]
 
 _FORMAT = 1
 _MANIFEST, _DUMP = "manifest.json", "store"
-_HOME = ("ledger.key", "signing.key", "released", "contracts", "charged", "begun", "restored", "service")
+_HOME = ("ledger.key", "signing.key", "released", "contracts", "charged", "begun", "restored", "looked", "service")
 _MOST = 1 << 40  # bytes of an archive's part
 _LARGEST = 1 << 28  # bytes of a manifest: some 150 for a file, of which a campaign has a few
 _BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, LookupError, RecursionError, TypeError)

@@ -124,11 +124,14 @@ class Campaign:
         return self.file.kind.collect(self.file.config, self.plan, self.file.folder, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
-        """The operator's look at the records before a run; private, whatever it shows. Nothing is charged or written.
+        """The operator's look at the records before a run; private, whatever it shows. Nothing is charged; that there
+        was a look is noted in the installation.
 
         What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
         """
-        return self.file.kind.check(self.file.config, self.plan, self.file.folder, progress)
+        from confide.campaign.harm import look
+
+        return look(self, progress=progress)
 
     def list_rejected(self, found: Check, path: str | os.PathLike[str]) -> Path:
         """Write a check's list of rejected records to a file, which its owner alone may read.
@@ -320,7 +323,7 @@ class Campaign:
 
     def settle(
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
-        progress: Progress | None = None,
+        progress: Progress | None = None, accept_unusable: bool = False,
     ) -> Settled:
         """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
 
@@ -331,26 +334,35 @@ class Campaign:
             folder: where the pack goes; default `out/NAME` beside the campaign file.
             store: of the campaign.
             progress: told how far the collection is.
+            accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
 
         Raises:
             BudgetExceeded: the ledger does not admit it; no record was read.
+            InvalidInput: too many rows of the operator's file cannot be used, or none; nothing was charged.
         """
         from confide.campaign.settlement import settle
 
-        return settle(self, store, folder, progress=progress)
+        return settle(self, store, folder, progress=progress, accept_unusable=accept_unusable)
 
     def study(
-        self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
+        self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
+        accept_unusable: bool = False,
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
         """The same run under simulated noise, beside what it would be without privacy. Never a release.
 
         Where reports are drawn on the participants' side, everybody's is played with the file's [rehearsal].
 
         It uses private data, and so does everything that it writes: its folder is readable by its owner alone.
+
+        Raises:
+            InvalidInput: too many rows of the file cannot be used, as `settle` says.
         """
+        from confide.campaign.harm import check_harm, may_stop
         from confide.campaign.settlement import simulate
 
         kind = self.file.kind
+        if not accept_unusable and may_stop(self, None, None):
+            check_harm(self)
         collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
             self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)

@@ -10,7 +10,7 @@ from confide.contract.kinds import Check
 from confide.contract.presentation import Section, Table, Text
 from confide.tables import is_packaged
 
-__all__ = ["SHOWN", "check_sections", "missing_files", "reasons"]
+__all__ = ["SHOWN", "cell_texts", "check_sections", "missing_files", "reasons"]
 
 SHOWN = 10
 """Rejected records that are shown; the file of the operator has them all."""
@@ -34,6 +34,11 @@ def reasons(found: Check) -> dict[str, int]:
     return dict(Counter(found.rejected.values()).most_common())
 
 
+def cell_texts(found: Check) -> list[str]:
+    """What is wrong with cells and rows, in words with counts."""
+    return [text for texts in found.cells.values() for text in texts]
+
+
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
@@ -41,6 +46,7 @@ def check_sections(found: Check) -> list[Section]:
         first = tuple(found.rejected.items())[:SHOWN]
         parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(
             Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
+            *([Text(tuple(cells))] if (cells := cell_texts(found)) else []),
             Table(columns=("id", "reason"), rows=first,
                   note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
         )))

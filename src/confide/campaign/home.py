@@ -17,6 +17,9 @@ confide's, with the digest of their code.
 is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
 older copy, is refused too.
 
+`looked/` has a file for each data set's file of records that was looked at here, with the share of unusable rows that
+the campaign file accepted then: what it says after a look may follow from the records.
+
 `locks/` has an empty file for each campaign with contracts, which is locked while its round is replaced, declined or
 made final. Nothing is in it, and no copy has it.
 
@@ -197,6 +200,19 @@ class Home:
         """
         replace_private(self._note("begun", content), f"{seal[0]} {seal[1]}\n")
 
+    def look(self, records: str, share: float) -> float:
+        """Note durably the share of unusable rows that was declared at the first look at some records.
+
+        Args:
+            records: digest of what says which they are.
+            share: that is declared now.
+
+        Returns:
+            The share that was declared then.
+        """
+        write_once("looked", self._note("looked", records), f"{share!r}\n")
+        return float(self._noted("looked", records) or share)
+
     def final_round(self, content: str) -> str | None:
         """The digest of a campaign's final round of contracts; None where none is final.
 
@@ -286,11 +302,13 @@ class Home:
         """
         self._forget("restored", content)
 
-    def _note(self, kind: Literal["released", "charged", "begun", "contracts", "restored"], content: str) -> Path:
+    def _note(
+        self, kind: Literal["released", "charged", "begun", "contracts", "restored", "looked"], content: str
+    ) -> Path:
         """Where the installation notes something of a campaign, by the digest of what its file says."""
         return self.folder / kind / content
 
-    def _noted(self, kind: Literal["released", "charged", "begun", "contracts"], content: str) -> str | None:
+    def _noted(self, kind: Literal["released", "charged", "begun", "contracts", "looked"], content: str) -> str | None:
         """What a note says; None where there is none."""
         path = self._note(kind, content)
         return read_bytes(kind, path, 1024).decode("ascii", "replace").strip() if path.exists() else None

@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.harm import accepted, check_harm, harmful, may_stop
 from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.own_code import is_ours
 from confide.campaign.own_runs import charged_code, published, run_noise, same_code
@@ -182,7 +183,7 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
 
 def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
-    progress: Progress | None = None,
+    progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
     """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
 
@@ -191,9 +192,13 @@ def settle(
         store: where; default the installation's own.
         folder: where the pack goes; default `out/NAME` beside the campaign file.
         progress: told how far the collection is, and then the run where it takes long.
+        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
+            nothing that is written.
 
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
+        InvalidInput: too many rows of the operator's file cannot be used, or none; nothing was charged. It says why,
+            and is for the operator alone.
         InvalidInput: the folder holds something else, such as the pack of the campaign as it was before its file was
             changed.
         Refused: this installation has settled the campaign in another store; nothing was charged here.
@@ -202,10 +207,12 @@ def settle(
 
     place = campaign.default_folder if folder is None else as_path("folder", folder)
     with Store() if store is None else nullcontext(store) as there:
-        return _settle(campaign, there, place, progress)
+        return _settle(campaign, there, place, progress, accept_unusable)
 
 
-def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | None) -> Settled:
+def _settle(
+    campaign: Campaign, store: Store, place: Path, progress: Progress | None, accept_unusable: bool
+) -> Settled:
     check_place(place)
     released = store.home.released(campaign.file.digest)  # before the look at the store: it was published there earlier
     known, fresh = store.find(campaign.file), False
@@ -222,7 +229,7 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
                 _check_whose(campaign, store, place)
                 raise
         else:
-            known, fresh = _advance(campaign, store, progress)
+            known, fresh = _advance(campaign, store, progress, accept_unusable)
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))
     write_pack(place, files)
@@ -245,13 +252,15 @@ def _check_whose(campaign: Campaign, store: Store, place: Path) -> None:
                            "if that is meant, choose another folder with --out")
 
 
-def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:
+def _advance(
+    campaign: Campaign, store: Store, progress: Progress | None, accept_unusable: bool
+) -> tuple[Stored, bool]:
     """From wherever the campaign stands to its publication, and whether the published outcome is ours."""
     ours = False
     if isinstance(campaign.file.kind, ContractKind):
         known = _committed(campaign, store)
     else:
-        known = _charged(campaign, store, lambda: campaign.collect(progress, home=store.home).data)
+        known = _charged(campaign, store, lambda: campaign.collect(progress, home=store.home), accept_unusable)
     while known.state is not State.SETTLED:
         ours = _run_and_publish(campaign, store, known, progress)
         known = store.get(known.number)
@@ -269,7 +278,7 @@ def commit(campaign: Campaign, store: Store, batches: Iterable[Any]) -> None:
     Raises:
         BudgetExceeded: the ledger does not admit it; the campaign is over.
     """
-    _charged(campaign, store, lambda: batches)
+    _charged(campaign, store, lambda: Collection(data=batches, rejected={}), accept_unusable=True)
 
 
 def _committed(campaign: Campaign, store: Store) -> Stored:
@@ -282,17 +291,26 @@ def _committed(campaign: Campaign, store: Store) -> Stored:
     return known
 
 
-def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[Any]]) -> Stored:
+def _charged(
+    campaign: Campaign, store: Store, collect: Callable[[], Collection], accept_unusable: bool
+) -> Stored:
     """From wherever the campaign stands to its charge."""
     asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
     code = charged_code(campaign.file, campaign.plan)
     known = store.open(campaign.file, max(1, len(asked.subjects)))
+    watched = not accept_unusable and may_stop(campaign, store, known)
 
     def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
-        found = batches()
+        found, usable = collect(), 0
         if codec is not None:
-            for batch in found:
-                yield codec.pack(batch)
+            if watched:
+                accepted(campaign, store.home)  # the look is noted before it is made
+            for batch in found.data:
+                slots, reports = codec.pack(batch)
+                usable += len(slots)
+                yield slots, reports
+            if watched and harmful(campaign, usable, len(found.rejected), store.home):
+                raise _Harmful
         # A custodian's table stays where it is; that it can be opened was seen now, before anything is charged.
 
     while not known.state.charged:
@@ -301,6 +319,8 @@ def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[An
         try:
             if known.state is State.OPEN:
                 store.check_charge(asked, known.number)
+                if watched and codec is None:
+                    check_harm(campaign, store.home)
                 store.collect(known.number, packed())
             else:
                 store.charge(known.number, asked)
@@ -309,8 +329,14 @@ def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[An
         except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
             store.cancel(known.number)
             raise
+        except _Harmful:  # nothing was stored; what is wrong with the file is told by another look
+            check_harm(campaign, store.home)
         known = store.get(known.number)
     return known
+
+
+class _Harmful(Exception):
+    """Too many rows of the operator's file cannot be used."""
 
 
 def _over(known: Stored) -> Refused:

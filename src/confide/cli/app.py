@@ -181,9 +181,12 @@ def check(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
+    """Look at the records before a run: how many can be used, who is rejected and why; exits 2 when a run would stop
+    because of them. For the operator alone.
+    """
     from confide.campaign.another import another_campaign
-    from confide.campaign.check import SHOWN, check_sections, reasons
+    from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
+    from confide.campaign.harm import harm, may_stop
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
@@ -196,15 +199,18 @@ def check(
         anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
+        stoppable = may_stop(it, there, known)
     with progress_bar("checking") as bar:
         found = it.check(bar)
+    stop = str(harm(it, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
                                  written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict,
-                                another=anew or None))
+                                another=anew or None, cells=cell_texts(found), stop=stop or None))
+        _stopped(stop)
         return
     show_title(it.file.title)
     show(check_sections(found))
@@ -215,6 +221,15 @@ def check(
         print(f"\n{as_sentence(anew)}")
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
+    _stopped(stop)
+
+
+def _stopped(stop: str) -> None:
+    """Say that a run would stop, and why."""
+    if stop:
+        sys.stdout.flush()  # the page first, where both go to one place
+        print(f"confide: a run stops before the charge: {stop}", file=sys.stderr)
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -227,6 +242,9 @@ def run(
         "--handout", metavar="FILE", help="Write who is handed what to a new CSV file, for the operator alone; of "
                                           "kinds that hand out goods.")] = None,
     another: Another = False,
+    accept_unusable: Annotated[bool, typer.Option(
+        "--accept-unusable", help="Go on where too many rows of the file cannot be used: they count as null "
+                                  "records.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -255,7 +273,7 @@ def run(
         with Store(store) as there, progress_bar("settling") as bar:
             if not another:
                 check_meant(it.file, it.plan, there, folder, it.default_folder)
-            settled = it.settle(folder, store=there, progress=bar)
+            settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
         if handout is not None:
             hand_out(it, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
@@ -264,7 +282,7 @@ def run(
     else:
         folder = out or it.study_folder
         with progress_bar("studying") as bar:
-            outcome, study = it.study(int(seed or 0), folder, progress=bar)
+            outcome, study = it.study(int(seed or 0), folder, progress=bar, accept_unusable=accept_unusable)
         # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
         marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
         result, background = [*marked, *study], []

@@ -107,6 +107,9 @@ class CheckOutput(_Campaign):
     usable: int = Field(description="records that a run would use")
     rejected: int = Field(description="all other rows")
     reasons: dict[str, int] = Field(description="rejected rows by reason")
+    cells: list[str] = Field(description="what is wrong with cells, by column and reason, with counts")
+    stop: str | None = Field(description="why a run stops before the charge, unless unusable rows are accepted; null "
+                                         "where it does not")
     first: list[Rejected] = Field(description="the first rejected rows")
     written: str | None = Field(description="file that lists all of them, where --write asked for it")
     withdrawn: int = Field(description="who withdrew before the run: their records count as empty in it")

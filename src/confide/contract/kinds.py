@@ -157,6 +157,8 @@ class Check:
         held: whether a custodian holds the records, and nobody was invited.
         null: of a custodian's records, what each counts as that is missing or unusable; empty where nobody says.
         own: the kind's own view of what it found, in place of the usual tables of records.
+        cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
+            column that is not there nobody says.
     """
 
     slots: int
@@ -167,6 +169,7 @@ class Check:
     held: bool = False
     null: str = ""
     own: Sequence[Section] = ()
+    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from confide.contract.known_keys import Keys
+from confide.contract.unusable import FileTable
 
 __all__ = ["MOST_PEOPLE", "DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"]
 
@@ -19,7 +20,7 @@ class PeopleTable(Keys):
     id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
-class DataTable(Keys):
+class DataTable(FileTable):
     """`[data]`: where what people hand in is."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")

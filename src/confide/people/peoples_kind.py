@@ -28,6 +28,7 @@ from confide.people.column_rows import Role, read_rows, typed_cells, typed_row
 from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
 from confide.tables import Roster, Source, open_table
+from confide.tables.cell_problems import CellProblems, Judged, ids_of, judged
 
 __all__ = ["PeoplesKind", "absent", "own_values"]
 
@@ -40,7 +41,8 @@ class PeoplesKind:
     - `columns`: the public roles of a row's columns. `read`, `typed`, `one`, `codec` and `asked` go together, and are
       replaced together where a record is anything else than a row of cells; `retyped` says what of it she typed.
     - `files`: what the campaign file names besides its `[data] source`.
-    - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for.
+    - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for; `judged`: how
+      the operator is told what is wrong with cells.
     - `trials`: the made-up crowds on which a mechanism is tried out, where the plan is a `MechanismPlan`.
     - `tolerated`: how many lies and empty slots the promises allow for.
     - `template_file`: of the kind's package, the commented campaign file.
@@ -153,6 +155,14 @@ class PeoplesKind:
 
     # ---- records
 
+    def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
+        """How cells are judged, so that the operator is told what is wrong with them; by default by `columns`."""
+        try:
+            roles = self.columns(config)
+        except NotImplementedError:
+            return ()
+        return [*judged(roles), *ids_of(self.roster(config), config.people.id)]
+
     def submissions(
         self, config: Any, plan: Any, folder: Path, progress: Progress | None = None
     ) -> Any:
@@ -164,10 +174,17 @@ class PeoplesKind:
         Raises:
             InvalidInput: it cannot be read, or a column is missing or of a wrong type.
         """
+        return self._submitted(config, plan, folder, progress, CellProblems(()))
+
+    def _submitted(
+        self, config: Any, plan: Any, folder: Path, progress: Progress | None, problems: CellProblems
+    ) -> Submissions:
         source = self.open(config, folder)
         self.look(config, plan, source)
         if progress is not None and isinstance(source, Source):
             source = source.watched(by_slots(progress, config.people.count))
+        if problems.columns and isinstance(source, Source):
+            source = problems.of(source)
         roster = self.roster(config)
         return Submissions(reading=lambda rejected, counted: self.read(
             config, plan, source, roster=roster, rejected=rejected, counted=counted))
@@ -179,10 +196,11 @@ class PeoplesKind:
 
     def check(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Check:
         """One pass over the file, for the operator alone."""
-        data = self.submissions(config, plan, folder, progress)
+        problems = CellProblems(self.judged(config, plan))
+        data = self._submitted(config, plan, folder, progress, problems)
         usable = sum(len(batch.index) for batch in data)
         return Check(slots=config.people.count, rows=data.rows(usable), usable=usable, rejected=dict(data.rejected),
-                     tolerated=self.tolerated(config))
+                     tolerated=self.tolerated(config), cells=problems.told())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
         """One participant's record as she handed it in (None where none is usable), and her index."""

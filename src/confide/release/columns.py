@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -17,19 +18,17 @@ import numpy as np
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written, written_up
 from confide.release._inputs import flag
 from confide.tables._cells import numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
-from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category, Cells
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category, Cells
 
-__all__ = ["MOST_CELLS", "UNEVEN", "Binned", "Bit", "Column", "Levels", "cells_of"]
+__all__ = ["MOST_CELLS", "Binned", "Bit", "Column", "Levels", "cells_of"]
 
 MOST_CELLS = 1 << 16
 """Cells of one column, which are stored in 16 bits."""
-
-UNEVEN = UNLISTED + 1
-"""The problem of a number that must be whole and is not."""
 
 _EXACT = 2.0**53  # up to here doubles hold every whole number
 
@@ -66,12 +65,10 @@ def _text(edge: float) -> str:
 class Binned:
     """A number, told by the bin that it lies in; each bin is an attribute.
 
-    With `edges`, the bins are [edges[0], edges[1]), [edges[1], edges[2]) and so on, exactly; `upper`, the last of them,
-    belongs to the last bin.
-
-    Of equal width, the bin of a value v is floor((v - lower) / ((upper - lower) / bins)) in double precision, and
-    `upper` belongs to the last bin. The rule never decreases in v, so that every bin is an interval; at an edge that is
-    no double it can round down: with ten bins of [0, 1], 0.3 / 0.1 is 2.9999999999999996 and 0.3 lies in the third bin.
+    The bins are what their names say: a value lies in [a, b) where it is at least the decimal a and below the decimal
+    b, and `upper` belongs to the last bin. A value is the decimal that it prints as, also one of 32 bits: with ten bins
+    of [0, 1], 0.3 lies in [0.3, 0.4). The names spell given `edges` exactly, and those of equal widths to 12 digits: of
+    three bins of [0, 1], the first ends at 0.333333333333.
 
     Args:
         column: the column's name.
@@ -182,23 +179,40 @@ class Binned:
         bins = np.arange(self.count)
         if not self.whole:
             return bins
-        starts = self.lower + bins * self.step if self._inner is None else np.array(self.bins)
-        near = np.ceil(starts)[:, None] + np.arange(-1, 3)
+        near = np.ceil(np.append(self.lower, self.starts))[:, None] + np.arange(-1, 3)
         near = near[(near >= self.lower) & (near <= self.upper)]
         return np.unique(self.place(near))
 
     @cached_property
-    def _inner(self) -> np.ndarray | None:
-        """Where unequal bins after the first one start."""
-        return np.array(self.bins[1:-1]) if isinstance(self.bins, tuple) else None
+    def starts(self) -> np.ndarray:
+        """The least double of each bin after the first one, ascending; float64 (count - 1,)."""
+        if isinstance(self.bins, tuple):
+            return np.array(self.bins[1:-1])
+        named = self._named_starts
+        if named is not None:
+            return named
+        # The names do not tell these edges apart: they are what the bounds, as they are written, give.
+        lower, upper = written(self.lower), written(self.upper)
+        return np.array([written_up(lower + (upper - lower) * Fraction(place, self.bins))
+                         for place in range(1, self.bins)])
+
+    @cached_property
+    def _named_starts(self) -> np.ndarray | None:
+        """Where bins of equal widths start, by their names; None where the edges are given, or have equal names."""
+        if isinstance(self.bins, tuple):
+            return None
+        found = np.array([float(cut) for cut in self.cuts[1:-1]])
+        return found if (np.diff(found, prepend=self.lower, append=self.upper) > 0).all() else None
 
     def place(self, values: np.ndarray) -> np.ndarray:
         """The bins of finite numbers within the bounds, int64."""
-        if self._inner is not None:
-            return np.searchsorted(self._inner, values, side="right").astype(np.int64)
-        last = self.count - 1
-        found = np.minimum(np.floor((values - self.lower) / self.step).astype(np.int64), last)
-        found[values == self.upper] = last
+        if self._named_starts is None:
+            return np.searchsorted(self.starts, values, side="right").astype(np.int64)
+        # A quotient that is off by less than 1: a name is off by half of its last digit at most, and names differ.
+        ends = np.concatenate(([-math.inf], self.starts, [math.inf]))
+        found = np.minimum(((values - self.lower) / self.step).astype(np.int64), self.count - 1)
+        found += values >= ends[found + 1]
+        found -= values < ends[found]
         return found
 
     def encode(self, cells: Any) -> Cells:

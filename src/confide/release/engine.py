@@ -2,12 +2,13 @@
 
 The expressions follow the same rules as the roles of columns, in the same double precision, and hold for column types
 on which the engine and Arrow agree: whole and floating-point numbers, booleans and texts. A table with any other type,
-such as decimals or numbers that are spelled as texts, is streamed and read here; so is one with thousands of unequal
-bins.
+such as decimals or numbers that are spelled as texts, also as levels, is streamed and read here; so is one with
+thousands of bins.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,17 +16,19 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels, cells_of
+from confide.privacy.accounting import written
+from confide.release.columns import Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
-from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
 from confide.tables.sources import Source, open_table
 
 __all__ = ["Pushed", "pushed"]
 
 _MOST_SETS = 32  # choices of columns that are counted one by one
 _MOST_CELLS = 1 << 22  # of one choice of columns
-_MOST_EDGES = 1024  # of one column, each a comparison in the query
+_MOST_EDGES = 64  # of one column, each a comparison in the query; where they follow by a rule, any number
+_MOST_DIGITS = 16
 _EVEN = 2.0**53  # doubles from here on are whole
 
 
@@ -44,11 +47,14 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         kind = types[column.column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()) or kind.is_decimal():
             return None
-        if isinstance(column, Binned) and isinstance(column.bins, tuple) and column.count > _MOST_EDGES:
+        if kind.is_float16():
             return None
-        if kind.is_string() and _category(column) is None:
+        if isinstance(column, Binned) and column.count > _MOST_EDGES and _even(column, kind) is None:
             return None
-        if kind.is_floating() and _category(column) is not None:
+        category = _category(column)
+        if category is None and kind.is_string():
+            return None
+        if category is not None and (kind.is_floating() or (kind.is_string() and set(category.whole) != {None})):
             return None
         column.encode(pa.array([], kind.to_pyarrow()))
     return Pushed(schema, table, source.ordered)
@@ -186,35 +192,71 @@ def _bin(column: Column, value: Any, kind: Any) -> Any:
         missing.append((number.isnan(), -MISSING))
     if isinstance(column, Bit):
         return _first([*missing, (number == _number(1), 1), (number == _number(0), 0)], -UNLISTED)
-    return _first([*missing, *_limits(column, number, kind.is_floating())], _place(column, number))
+    return _first([*missing, *_limits(column, number, kind)], _place(column, number, kind))
 
 
-def _limits(column: Binned, number: Any, floating: bool) -> Iterator[tuple[Any, int]]:
-    if floating:
+def _limits(column: Binned, number: Any, kind: Any) -> Iterator[tuple[Any, int]]:
+    if kind.is_floating():
         yield number.isinf(), -INFINITE
     if column.out_of_bounds == "reject":
-        yield number < _number(column.lower), -OUTSIDE
-        yield number > _number(column.upper), -OUTSIDE
-    if column.whole and floating:
+        yield number < _number(_least(column.lower, kind)), -OUTSIDE
+        yield number >= _number(_least(math.nextafter(column.upper, math.inf), kind)), -OUTSIDE
+    if column.whole and kind.is_floating():
         # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; NaN and infinities were told above.
         small = _ibis().ifelse((number > _number(-_EVEN)) & (number < _number(_EVEN)), number, _number(0.0))
         yield small.floor() != small, -UNEVEN
 
 
-def _place(column: Binned, number: Any) -> Any:
-    lower, upper = column.lower, column.upper
-    if column.whole:
-        lower, upper = float(np.ceil(lower)), float(np.floor(upper))
-    ends = [(number <= _number(lower), int(column.place(np.array([lower]))[0])),
-            (number >= _number(upper), int(column.place(np.array([upper]))[0]))]
-    if isinstance(column.bins, tuple):
-        return _first([*ends, *((number < _number(edge), bin_) for bin_, edge in enumerate(column.bins[1:-1]))],
-                      column.count - 1)
-    last = column.count - 1
+def _least(value: float, kind: Any) -> float:
+    """The least number of a column's type that is printed as a decimal not below that of a double."""
+    if not kind.is_float32():
+        return value
+    with np.errstate(all="ignore"):
+        found = np.float32(value)
+        while float(str(found)) >= value:
+            found = np.nextafter(found, np.float32(-np.inf))
+        while float(str(found)) < value:
+            found = np.nextafter(found, np.float32(np.inf))
+    return float(found)
+
+
+def _place(column: Binned, number: Any, kind: Any) -> Any:
+    """The bin of a number within the bounds; the bound that it is nearer to of one beyond."""
+    bounds = (math.ceil(column.lower), math.floor(column.upper)) if column.whole else (column.lower, column.upper)
+    first, last = (int(column.place(np.array([float(bound)]))[0]) for bound in bounds)
+    even = _even(column, kind)
+    if even is None:
+        return _first([(number < _number(_least(edge, kind)), place)
+                       for place, edge in enumerate(column.starts[first:last].tolist(), first)], last)
     # An engine may compute a branch that it does not take: no number in it can overflow.
-    within = _ibis().ifelse((number > _number(lower)) & (number < _number(upper)), number, _number(lower))
-    inside = ((within - _number(column.lower)) / _number(column.step)).floor().cast("int32")
-    return _first([*ends, (inside > last, last)], inside)
+    lower, upper = _number(_least(column.lower, kind)), _number(_least(column.upper, kind))
+    inside = _ibis().ifelse((number > lower) & (number < upper), number, lower)
+    near = ((inside - _number(column.lower)) / _number(column.step) + _number(0.5)).floor().cast("float64")
+    edge = (_number(even[0]) + near * _number(even[1])) / _number(even[2])
+    if kind.is_float32():
+        edge = edge.cast("float32").cast("float64")
+    found = near.cast("int32") - (inside < edge).cast("int32")
+    return _first([(number <= lower, first), (number >= upper, last)], found)
+
+
+def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
+    """Three whole numbers by which the edges of equal widths follow: edge k is (first + k second) / third, rounded
+    once. None where they do not, or where a column of 32 bits has edges of more digits than it holds.
+    """
+    if isinstance(column.bins, tuple):
+        return None
+    lower, step = written(column.lower), (written(column.upper) - written(column.lower)) / column.bins
+    unit = next((10**digits for digits in range(_MOST_DIGITS) if (lower * 10**digits).denominator == 1
+                 and (step * 10**digits).denominator == 1), None)
+    if unit is None:
+        return None
+    found = float(lower * unit), float(step * unit), float(unit)
+    edges = (found[0] + np.arange(column.bins + 1) * found[1]) / found[2]
+    wanted = [column.lower, *column.starts.tolist(), column.upper]
+    if kind.is_float32():
+        single = edges.astype(np.float32).astype(np.float64)
+        return found if single.tolist() == [_least(edge, kind) for edge in wanted] else None
+    return found if edges.tolist() == wanted else None
 
 
 def _category(column: Column) -> Category | None:
@@ -224,10 +266,11 @@ def _category(column: Column) -> Category | None:
 
 def _level(category: Category, bins: list[int], value: Any, kind: Any) -> Any:
     levels = list(category.levels)
-    if kind.is_boolean():
-        text = _ibis().ifelse(value, "true", "false")
-    else:
-        text = value.strip() if kind.is_string() else value.cast("string")
+    if kind.is_integer():
+        known = [(value == int(number), place) for number, place in zip(category.whole, bins, strict=True)
+                 if number is not None]
+        return _first([(value.isnull(), -MISSING), *known], -UNLISTED)
+    text = _ibis().ifelse(value, "true", "false") if kind.is_boolean() else value.strip()
     if category.boolean:
         text, levels = text.lower(), [level.lower() for level in levels]
     known = [(text == level, place) for level, place in zip(levels, bins, strict=True)]

@@ -6,19 +6,23 @@ one row, and how long the reading takes, must not tell that another row holds a 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["integers", "is_text", "numbers", "plain", "strings"]
+__all__ = ["decimals", "integers", "is_text", "numbers", "places", "plain", "strings", "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
 """Every text of this form is a number to Arrow's cast, which fails as a whole on any other text but NaN."""
 
-_INTEGER = r"^(?:0|-?[1-9][0-9]{0,18})$"
-"""The plain decimal form: 007, +7 and 0x7 are other ids than 7."""
+_INTEGER = r"^(?:0|-?[1-9][0-9]{0,18}|-?[1-9](?:\.[0-9]{1,15})?[eE]\+[0-9]{1,2})$"
+"""The plain decimal form: 007, +7 and 0x7 are other ids than 7. And 100000 as R writes it, 1e+05."""
 
 _LARGEST = str(2**63 - 1)
 
@@ -75,10 +79,38 @@ def _measures(texts: pa.Array) -> pa.Array:
 
 
 def _counts(texts: pa.Array) -> pa.Array:
-    """Text as int64, null where it is not the plain decimal form of an integer above -2^63 and below 2^63."""
+    """Text as int64, null where it spells no integer above -2^63 and below 2^63: as 7, or as data frames write a
+    column of whole numbers that has a gap, 7.0.
+    """
+    stem = pc.ascii_rtrim(texts, characters="0")
+    pointed = pc.and_(pc.ends_with(stem, pattern="."), pc.invert(pc.ends_with(stem, pattern="..")))
+    texts = pc.if_else(pointed, pc.ascii_rtrim(stem, characters="."), texts)
     digits = pc.ascii_ltrim(texts, characters="-")
     small = pc.or_(pc.less(pc.binary_length(digits), len(_LARGEST)), pc.less_equal(digits, _LARGEST))
-    return pc.cast(_where(pc.and_(pc.match_substring_regex(texts, _INTEGER), small), texts), pa.int64())
+    spelled, power = pc.match_substring_regex(texts, _INTEGER), pc.match_substring(texts, "+")
+    exact = pc.cast(_where(pc.and_not(pc.and_(spelled, small), power), texts), pa.int64())
+    powers = pc.cast(_where(pc.and_(spelled, power), texts), pa.float64())
+    return pc.coalesce(exact, pc.cast(_whole(powers), pa.int64()))
+
+
+def _whole(values: pa.Array) -> pa.Array:
+    """Floats that stand for exactly one integer; the others are null."""
+    whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), pa.scalar(_EXACT)))
+    return pc.if_else(whole, values, pa.scalar(None, pa.float64()))
+
+
+@cache
+def _halves() -> np.ndarray:
+    """The decimal that each float of 16 bits prints as, by its bits."""
+    return np.array([float(str(each)) for each in np.arange(1 << 16, dtype=np.uint16).view(np.float16)])
+
+
+def _doubles(array: pa.Array) -> pa.Array:
+    """Floats as float64; a narrower one is the decimal that it prints as: 4.3 in 32 bits is 4.3, not 4.30000019."""
+    if pa.types.is_float16(array.type):
+        bits = pc.fill_null(array.view(pa.uint16()), 0).to_numpy(zero_copy_only=False)
+        return pa.array(_halves()[bits], mask=pc.is_null(array).to_numpy(zero_copy_only=False))
+    return pc.cast(pc.cast(array, pa.string()) if pa.types.is_float32(array.type) else array, pa.float64())
 
 
 def _decimals(array: pa.Array) -> pa.Array:
@@ -95,8 +127,19 @@ def _numeric(kind: pa.DataType) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
 
 
+def decimals(values: np.ndarray) -> np.ndarray:
+    """An array of numbers as float64 of the same shape; a narrower float is the decimal that it prints as."""
+    if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
+        return values.astype(np.float64, copy=False)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    found: np.ndarray = _doubles(pa.array(native.ravel())).to_numpy(zero_copy_only=False)
+    return found.reshape(values.shape)
+
+
 def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """A column as float64 of shape (m,), each the nearest to its cell; a null, or a text that is no number, is NaN.
+
+    A float of 32 or 16 bits is the decimal that it prints as, so that 4.3 is the same number in every type.
 
     Args:
         name: the column, for the error.
@@ -112,6 +155,8 @@ def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
         return np.full(len(array), np.nan)
     elif not _numeric(array.type):
         raise InvalidInput(name, f"the column is of type {array.type}", "must be numbers, or text that spells them")
+    elif pa.types.is_floating(array.type):
+        array = _doubles(array)
     elif pa.types.is_decimal(array.type):
         # By way of the text, which rounds once: 0.10 is the float 0.1 whatever the scale.
         array = pc.cast(array, pa.string())
@@ -138,17 +183,15 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_decimal(array.type):
         return _decimals(array)
     if pa.types.is_floating(array.type):
-        values = pc.cast(array, pa.float64())
+        values = _doubles(array)
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
-        whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), pa.scalar(_EXACT)))
-        safe = pc.if_else(pc.fill_null(whole, False), values, pa.scalar(0.0))
-        digits = pc.cast(pc.cast(safe, pa.int64()), pa.large_string())
-        return pc.if_else(whole, digits, pc.cast(values, pa.large_string()))
+        digits = pc.cast(pc.cast(_whole(values), pa.int64()), pa.large_string())
+        return pc.coalesce(digits, pc.cast(values, pa.large_string()))
     return pc.cast(array, pa.large_string())
 
 
 def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.ndarray:
-    """A column as int64 of shape (m,); a cell whose text is not the plain decimal form of an integer is `missing`.
+    """A column as int64 of shape (m,); a cell that spells no integer, as 7 or as 7.0, is `missing`.
 
     Raises:
         InvalidInput: the column's type has no spelling.
@@ -157,4 +200,59 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
     if not pa.types.is_integer(array.type) or pa.types.is_uint64(array.type):
         array = _counts(strings(name, array))
     result: np.ndarray = pc.fill_null(pc.cast(array, pa.int64()), missing).to_numpy(zero_copy_only=False)
+    return result
+
+
+def whole_numbers(known: Sequence[str]) -> list[int | None]:
+    """The number that each of some known texts stands for: 7 for "7", and for "7.0" where no other one spells it.
+
+    Args:
+        known: texts, each once.
+    """
+    values = _counts(pa.array(known, pa.large_string())).to_pylist()
+    uses = Counter(values)
+    return [value if uses[value] == 1 or text == str(value) else None
+            for text, value in zip(known, values, strict=True)]
+
+
+def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
+    """Which of some known texts each text is, int64 of shape (m,); -1 for none of them.
+
+    A text is the known one that is spelled alike; else, where it spells a whole number, the one that stands for that:
+    1.0 is the level 1.
+
+    Args:
+        texts: large_string.
+        known: public ones, each once.
+    """
+    spelled, pointed = _spellings(known)
+    found = _ranks(texts, spelled)
+    if not pointed:
+        return found
+    return np.where(found < 0, _ranks(pc.ascii_rtrim(texts, characters="0"), pointed), found)
+
+
+@lru_cache(maxsize=256)
+def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
+    """Rank by spelling; and, for a whole number with a point, by spelling up to the point."""
+    once = {value: rank for rank, value in enumerate(whole_numbers(known)) if value is not None}
+    spelled = {text: rank for value, rank in once.items() for text in (str(value), _power(value))}
+    pointed = {f"{sign}{value}.": rank for value, rank in once.items() for sign in ("" if value else "-", "")}
+    return {**spelled, **{text: rank for rank, text in enumerate(known)}}, pointed
+
+
+def _power(value: int) -> str:
+    """A whole number as R writes one that ends in many zeros: 1e+05."""
+    if not value:
+        return "0"
+    digits = str(abs(value))
+    more = digits[1:].rstrip("0")
+    return f"{'-' if value < 0 else ''}{digits[0]}{'.' if more else ''}{more}e+{len(digits) - 1:02d}"
+
+
+def _ranks(texts: pa.Array, known: dict[str, int]) -> np.ndarray:
+    """What each text is mapped to, int64 of shape (m,); -1 for none."""
+    found = pc.index_in(texts, value_set=pa.array(list(known), texts.type))
+    ranks = pc.take(pa.array(list(known.values()), pa.int64()), found)
+    result: np.ndarray = pc.fill_null(ranks, -1).to_numpy(zero_copy_only=False)
     return result

@@ -26,6 +26,7 @@ import csv
 import itertools
 import mmap
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -229,7 +230,9 @@ def _doubtful(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate(doubtful))
 
 
-def read_blocks(path: Path, header: tuple[str, ...], start: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+def read_blocks(
+    path: Path, header: tuple[str, ...], start: int, columns: tuple[str, ...], odd: Counter[int] | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows as text, in blocks of a few megabytes; a row with a wrong number of fields is null throughout.
 
     Args:
@@ -237,34 +240,45 @@ def read_blocks(path: Path, header: tuple[str, ...], start: int, columns: tuple[
         header: the names of all columns.
         start: the byte at which the rows begin.
         columns: the columns wanted.
+        odd: receives how many of those rows had so many fields; 0 for a line that is empty or malformed, which among
+            several columns is no row.
     """
+    odd = Counter() if odd is None else odd
     for block, ends in _blocks(path, start, len(header)):
-        yield from _rows(block, ends, header, columns).to_batches()
+        if len(header) > 1 and (block.startswith(b"\n") or b"\n\n" in block):
+            lines = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) if ends is None else ends
+            odd[0] += int(np.count_nonzero(np.diff(lines, prepend=-1) == 1))
+        yield from _rows(block, ends, header, columns, odd).to_batches()
 
 
-def _rows(block: bytes, ends: np.ndarray | None, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table:
+def _rows(
+    block: bytes, ends: np.ndarray | None, header: tuple[str, ...], columns: tuple[str, ...], odd: Counter[int]
+) -> pa.Table:
     """As many rows as the block has records: where the parser sees another number, it reads record by record."""
     count = block.count(b"\n") if ends is None else len(ends)
     several = ends is not None
-    table = _parse(block, count, header, columns, several)
+    table = _parse(block, count, header, columns, several, odd)
     if table is not None:
         return table
     if ends is None:
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
     null = pa.table({column: pa.nulls(1, pa.string()) for column in columns})
     cuts = [0, *(ends + 1).tolist()]
-    rows = (_parse(block[start:end], 1, header, columns, several) for start, end in itertools.pairwise(cuts))
+    rows = [_parse(block[start:end], 1, header, columns, several, odd) for start, end in itertools.pairwise(cuts)]
+    odd[0] += sum(row is None for row in rows)
     return pa.concat_tables([null if row is None else row for row in rows]).combine_chunks()
 
 
 def _parse(
-    block: bytes, count: int, header: tuple[str, ...], columns: tuple[str, ...], several: bool
+    block: bytes, count: int, header: tuple[str, ...], columns: tuple[str, ...], several: bool, odd: Counter[int]
 ) -> pa.Table | None:
     """The rows of a block, where a record may have several lines or not; None unless there are `count`."""
     bad: list[int] = []
+    lengths: list[int] = []
 
     def skip(row: Any) -> str:
         bad.append(row.number - 2)
+        lengths.append(row.actual_columns)
         return "skip"
 
     # The parser drops a byte order mark at its beginning, and with it would see a quote behind the mark as an opening
@@ -286,6 +300,7 @@ def _parse(
     if table.num_rows + len(bad) != count + 1:
         return None
     table = table.slice(1).combine_chunks()
+    odd.update(lengths)
     if bad:
         source = np.full(table.num_rows + len(bad), -1)
         there = np.ones(len(source), np.bool_)

@@ -52,12 +52,13 @@ def _decimal(value: Decimal) -> Cell:
     return _ZEROS.sub(r"\1", str(value)).replace(".E", "E").encode()
 
 
-_READERS: tuple[tuple[type, Reader], ...] = (
+_READERS: tuple[tuple[type | tuple[type, ...], Reader], ...] = (
     (np.timedelta64, lambda _: None),  # an integer to numpy
     (str, _text),
     (bool, lambda value: b"true" if value else b"false"),
     (np.bool_, lambda value: b"true" if value else b"false"),
     (float, float),
+    ((np.float32, np.float16), lambda value: float(str(value))),  # the decimal that it prints as
     (np.floating, float),
     (int, _integer),
     (np.integer, lambda value: b"%d" % int(value)),

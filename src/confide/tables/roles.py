@@ -17,15 +17,16 @@ import pyarrow.compute as pc
 
 from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import numbers, plain, strings
+from confide.tables._cells import numbers, places, plain, strings, whole_numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array, cell
 
-__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Measured",
+__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNEVEN", "UNLISTED", "Above", "Category", "Cells", "Measured",
            "Numeric", "Word"]
 
-FINE, MISSING, INFINITE, OUTSIDE, UNLISTED = range(5)
-"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level."""
+FINE, MISSING, INFINITE, OUTSIDE, UNLISTED, UNEVEN = range(6)
+"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level; not
+whole."""
 
 
 class Cells(NamedTuple):
@@ -162,8 +163,8 @@ class Category:
 
     Args:
         column: the column's name.
-        levels: at least two different texts. Whole numbers and true/false count by their text ("0", "true"); a list of
-            the words true and false is compared without regard to case.
+        levels: at least two different texts. Whole numbers and true/false count by their text ("0", "true"), and 1.0 in
+            a table is the level 1; a list of the words true and false is compared without regard to case.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -194,6 +195,11 @@ class Category:
         """Whether the levels are the words true and false."""
         return {level.lower() for level in self.levels} == {"true", "false"}
 
+    @property
+    def whole(self) -> tuple[int | None, ...]:
+        """The whole number that each level stands for, None where it stands for none."""
+        return tuple(whole_numbers(self.levels))
+
     def encode(self, cells: Any) -> Cells:
         """Rank a column's levels.
 
@@ -209,20 +215,17 @@ class Category:
         words, levels = strings(self.column, array), list(self.levels)
         if self.boolean:
             words, levels = pc.ascii_lower(words), [level.lower() for level in levels]
-        rank = pc.index_in(words, value_set=pa.array(levels, words.type))
-        values = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        values = places(words, tuple(levels))
         problems = np.zeros(len(values), np.int8)
         problems[values < 0] = UNLISTED
         empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
         problems[empty.to_numpy(zero_copy_only=False)] = MISSING
-        np.maximum(values, 0, out=values)
-        return Cells(values, problems)
+        return Cells(np.maximum(values, 0), problems)
 
     def _check(self, kind: pa.DataType) -> None:
         if pa.types.is_boolean(kind) and not self.boolean:
             raise InvalidInput(self.column, "the column holds true and false", "the levels must be true and false")
-        whole = [level for level in self.levels if level.removeprefix("-").isdecimal()]
-        if pa.types.is_integer(kind) and not whole:
+        if pa.types.is_integer(kind) and set(self.whole) == {None}:
             raise InvalidInput(self.column, f"the column is of type {kind}", "no level is a whole number")
 
     def limit(self) -> str:

@@ -89,7 +89,24 @@ def _by_number(ids: np.ndarray) -> Lookup:
     return lambda name, values: find(integers(name, values, _NONE))
 
 
-def _by_text(ids: pa.Array) -> Lookup:
+def _by_text(ids: pa.Array, numbers: np.ndarray) -> Lookup:
+    """Texts as they are spelled; else, where both spell a whole number, by that: 7.0 is the id 7."""
+    exactly = _by_spelling(ids)
+    values, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    once = (values != _NONE) & (counts == 1)  # of two ids that spell one number, neither is meant by a third spelling
+    if not once.any():
+        return exactly
+    find, _ = _sorted(values[once])
+    ranks = first[once]
+
+    def look(name: str, cells: pa.Array) -> np.ndarray:
+        found, same = exactly(name, cells), find(integers(name, cells, _NONE))
+        return np.where((found == UNKNOWN) & (same != UNKNOWN), ranks[same], found)
+
+    return look
+
+
+def _by_spelling(ids: pa.Array) -> Lookup:
     """Texts by hash, then compared; Arrow's `index_in` would build its table anew for every batch."""
     find, repeated = _sorted(np.concatenate([_hash(ids[at : at + _CHUNK]) for at in range(0, len(ids), _CHUNK)]))
     if len(repeated):  # an id that stands twice, or two ids that share a hash: rare, slow, right
@@ -121,7 +138,8 @@ def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
 class Roster:
     """The public list of ids; an id's rank in it is the participant's `index`.
 
-    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, "07" is another.
+    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, "07" is another. A
+    text that is on the list in no such spelling and spells a whole number is the id that spells the same: "7.0" is "7".
 
     Args:
         count: number of invited slots, at least 1.
@@ -172,9 +190,10 @@ class Roster:
         if array.null_count or (is_text(array) and pc.any(pc.equal(array, "")).as_py()):
             raise InvalidInput("ids", "an id is empty, or no text or whole number", "every slot needs its own id")
         numbers = integers("ids", array, _NONE)
-        if (numbers == _NONE).any():
+        spelled_apart = is_text(array) and len(np.unique(numbers)) < len(numbers) == pc.count_distinct(array).as_py()
+        if (numbers == _NONE).any() or spelled_apart:
             array = strings("ids", array)
-            roster._look = _by_text(array)
+            roster._look = _by_text(array, numbers)
         else:
             roster._look = _by_number(numbers)
         roster._ids = array
@@ -204,10 +223,11 @@ class Roster:
         Raises:
             InvalidInput: not on the list.
         """
+        found = UNKNOWN
         if self._ids is None and type(identity) is str:  # what everybody's request asks; as `index` reads her cell
             number = _PLAIN.fullmatch(identity.strip(_SPACE))
             found = int(number[0]) - 1 if number and int(number[0]) <= self.count else UNKNOWN
-        else:
+        if found == UNKNOWN:
             found = int(self._look("id", cell(identity))[0])
         if found < 0:
             raise InvalidInput("id", f"{identity!r} is not on the public list of {self.count} ids",

@@ -6,7 +6,8 @@ import difflib
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,26 @@ class Source(ABC):
 
     def watched(self, progress: Progress) -> Source:
         """The same table; `progress` is told how many rows were read, usable or not, and how many there are."""
-        return _Watched(self, progress)
+        done = 0
+
+        def tell(batch: pa.RecordBatch | None) -> None:
+            nonlocal done
+            done = 0 if batch is None else done + batch.num_rows
+            if batch is not None:
+                progress(done, self.row_count)
+
+        return _Shown(self, tell)
+
+    def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> Source:
+        """The same table; `see` is shown every batch after its use, and None at the beginning of each pass."""
+        return _Shown(self, see)
+
+    @property
+    def odd_rows(self) -> Counter[int]:
+        """Rows that the last pass could not read: how many there were of so many cells, 0 for one that is malformed.
+        They are what the header does not say, and a table that is no CSV file has none. Private.
+        """
+        return Counter()
 
     def _check(self, column: str) -> None:
         found = self.column_names.count(column)
@@ -81,18 +101,21 @@ class Source(ABC):
         return f"<{type(self).__name__} {self.name}: {len(self.column_names)} columns>"
 
 
-class _Watched(Source):
-    def __init__(self, source: Source, progress: Progress) -> None:
-        self._source, self._progress = source, progress
+class _Shown(Source):
+    def __init__(self, source: Source, see: Callable[[pa.RecordBatch | None], None]) -> None:
+        self._source, self._see = source, see
         self.name, self.column_names = source.name, source.column_names
         self.row_count, self.ordered = source.row_count, source.ordered
 
+    @property
+    def odd_rows(self) -> Counter[int]:
+        return self._source.odd_rows
+
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
-        done = 0
+        self._see(None)
         for batch in self._source._read(columns, rows):
             yield batch
-            done += batch.num_rows
-            self._progress(done, self.row_count)
+            self._see(batch)
 
 
 def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
@@ -181,14 +204,20 @@ class _Arrow(_File):
 class _Csv(_File):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        self._odd = Counter[int]()
         try:
             self.column_names, self._start = _lines.read_header(path)
         except OSError as error:
             raise self._broken(error) from None
 
+    @property
+    def odd_rows(self) -> Counter[int]:
+        return self._odd
+
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        self._odd = odd = Counter[int]()
         try:
-            for block in _lines.read_blocks(self._path, self.column_names, self._start, columns):
+            for block in _lines.read_blocks(self._path, self.column_names, self._start, columns, odd):
                 yield from _slices(block, rows)
         except (OSError, pa.ArrowException) as error:
             raise self._broken(error) from None

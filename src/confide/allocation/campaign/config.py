@@ -14,6 +14,7 @@ from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
+from confide.contract.unusable import FileTable
 from confide.people.campaign_tables import PeopleTable
 
 __all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]
@@ -126,7 +127,7 @@ class RanksTable(Keys):
         return Ranks.borda(goods)
 
 
-class Data(Keys):
+class Data(FileTable):
     """`[data]`: where the submissions are, and how they are laid out."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "

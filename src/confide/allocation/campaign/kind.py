@@ -18,7 +18,7 @@ from confide.allocation.campaign.asked import fields_of_goods
 from confide.allocation.campaign.config import MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
-from confide.allocation.campaign.submissions import RowCodec, look_at_lines, open_goods, read_goods
+from confide.allocation.campaign.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.preflib import PrefLib
@@ -33,6 +33,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.tables import Roster, Source
+from confide.tables.cell_problems import Judged, ids_of
 
 __all__ = ["KIND", "MatchingKind"]
 
@@ -77,6 +78,9 @@ class MatchingKind(PeoplesKind):
     ) -> Iterator[Rows]:
         for batch in read_goods(config, source, roster, rejected, counted, rows):
             yield config.usable(batch, rejected)
+
+    def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
+        return [*judged_goods(config), *ids_of(self.roster(config), config.people.id)]
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
         """A row as its owner types it: good -> what she would write there, coded as the file's would be."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from confide.allocation.campaign.config import GoodsConfig
 from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.scales import Ranks
-from confide.allocation.reading.tables import DENSE, Rows, read_long, read_wide
+from confide.allocation.reading.tables import DENSE, Rows, judged_cells, read_long, read_wide
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster, Source, open_table
+from confide.tables.cell_problems import Judged
 
-__all__ = ["RowCodec", "look_at_lines", "open_goods", "read_goods"]
+__all__ = ["RowCodec", "judged_goods", "look_at_lines", "open_goods", "read_goods"]
 
 _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 
@@ -69,6 +72,18 @@ def read_goods(
                          good=data.good, value=data.value, unlisted=data.unlisted, rejected=rejected, counted=counted)
     return read_wide(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id, rejected=rejected,
                      rows=rows)
+
+
+def judged_goods(config: Any) -> list[Judged]:
+    """How the cells of a table of goods are judged.
+
+    Args:
+        config: the campaign's tables.
+    """
+    scale, data = config.rule(), config.data
+    if data.form == "long":
+        return [Judged(column=data.value, judge=partial(judged_cells, data.value, scale=scale))]
+    return [Judged(column=name, judge=partial(judged_cells, name, scale=scale)) for name in config.columns()]
 
 
 def look_at_lines(source: Source, identity: str, good: str, value: str) -> None:

@@ -20,10 +20,10 @@ from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.tables import FirstRows, Roster, Source, rejections
-from confide.tables._cells import is_text, numbers, plain, strings
+from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
-__all__ = ["DENSE", "Rows", "coded", "gathered", "read_long", "read_wide", "reason", "typed"]
+__all__ = ["DENSE", "Rows", "coded", "gathered", "judged_cells", "read_long", "read_wide", "reason", "typed"]
 
 DENSE = 128
 """Goods up to which values are held densely."""
@@ -148,7 +148,7 @@ def _wide(
         cells = np.empty((batch.num_rows, len(goods)))
         wrong = np.zeros((batch.num_rows, len(goods)), dtype=np.int8)
         for place, name in enumerate(goods):
-            cells[:, place], wrong[:, place] = _cells(name, batch.column(name), scale)
+            cells[:, place], wrong[:, place] = judged_cells(name, batch.column(name), scale)
         bad = (wrong != FINE).any(axis=1)
         lost = bad | (index < 0)
         if rejected is not None and lost.any():
@@ -161,8 +161,14 @@ def _wide(
         yield coded(index[~lost], row, named, kept[row, named], scale)
 
 
-def _cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
-    """A column as numbers, not a number where nothing stands; and what is wrong with the others."""
+def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
+    """A column as numbers, not a number where nothing stands; and what is wrong with the others.
+
+    Args:
+        name: the column.
+        column: its cells.
+        scale: the public rule.
+    """
     array = plain(column)
     found = numbers(name, array)
     empty = np.isnan(found)
@@ -250,7 +256,7 @@ def _long(
     batches: Iterator[pa.RecordBatch], goods: Sequence[str], scale: Scale, roster: Roster,
     columns: tuple[str, str, str], ignore: bool, rejected: MutableMapping[str, str] | None, counted: list[int] | None,
 ) -> Iterator[Rows]:
-    known = pa.array(list(goods), pa.large_string())
+    known = tuple(goods)
     parts, before, told = list[_Lines](), 0, dict[str, str]()
     for batch in batches:
         lines = _read(batch, columns, known, scale, roster, before)
@@ -278,14 +284,14 @@ def _long(
 
 
 def _read(
-    batch: pa.RecordBatch, columns: tuple[str, str, str], known: pa.Array, scale: Scale, roster: Roster, before: int
+    batch: pa.RecordBatch, columns: tuple[str, str, str], known: tuple[str, ...], scale: Scale, roster: Roster,
+    before: int,
 ) -> _Lines:
     """The lines of a batch."""
     identity, name, value = columns
     words = strings(name, plain(batch.column(name)))
-    which = pc.fill_null(pc.index_in(words, value_set=known), -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _Lines(roster.index(batch.column(identity), identity), which, *_cells(value, batch.column(value), scale),
-                  before + np.arange(batch.num_rows))
+    return _Lines(roster.index(batch.column(identity), identity), places(words, known),
+                  *judged_cells(value, batch.column(value), scale), before + np.arange(batch.num_rows))
 
 
 def _people(who: _Integers, which: _Integers, cells: _Reals, scale: Scale) -> Iterator[Rows]:
@@ -340,7 +346,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
         if name not in places:
             raise InvalidInput("record", f"{name!r} is no good of this campaign",
                                did_you_mean(name, goods, _listed(goods), cutoff=0.5))
-        cells, wrong = _cells(name, pa.array([str(text)], pa.large_string()), scale)
+        cells, wrong = judged_cells(name, pa.array([str(text)], pa.large_string()), scale)
         if wrong[0] != FINE:
             raise InvalidInput("record", reason(name, int(wrong[0]), scale))
         if not np.isnan(cells[0]):

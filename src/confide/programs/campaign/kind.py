@@ -40,6 +40,7 @@ from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 from confide.tables import Roster, Source
+from confide.tables.cell_problems import Judged, ids_of
 
 __all__ = ["KIND", "ProgramKind"]
 
@@ -80,6 +81,12 @@ class ProgramKind(PeoplesKind):
             return coding.bids.read(source, roster=roster, id=config.people.id, rejected=rejected, counted=counted)
         return read_wide(source, columns=coding.columns, judge=coding.judge, limit=coding.limit, roster=roster,
                          id=config.people.id, rejected=rejected, rows=rows)
+
+    def judged(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Judged]:
+        coding = coding_of(config)
+        columns = coding.columns if coding.bids is None else [coding.bids.value]
+        return [*(Judged(column=each.name, judge=each.cells) for each in columns),
+                *ids_of(self.roster(config), config.people.id)]
 
     def look(self, config: ProgramConfig, plan: SharingPlan, source: Source) -> None:
         bids = coding_of(config).bids

@@ -28,6 +28,7 @@ from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
+from confide.tables._cells import decimals
 
 __all__ = ["ConvexProgram"]
 
@@ -229,7 +230,7 @@ class ConvexProgram(Program):
         theta, bad = np.empty((self.people, len(t.low))), np.zeros(self.people, dtype=bool)
         at = 0
         for name, shape in zip(t.names, t.shapes, strict=True):
-            table = numbers(name, given[name], (self.people, *shape), unusable).reshape(self.people, -1)
+            table = decimals(numbers(name, given[name], (self.people, *shape), unusable)).reshape(self.people, -1)
             low, high = t.low[at : at + table.shape[1]], t.high[at : at + table.shape[1]]
             wrong = bad_rows(np.where((table >= low) & (table <= high), 0.0, np.nan), 0.0, 0.0)
             refused_or_null(name, wrong, f"each number must be in its range, {_range(low, high)}", unusable)

@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Number, reason
 from confide.tables import Roster, Source
-from confide.tables._cells import plain, strings
+from confide.tables._cells import places, plain, strings
 from confide.tables.roles import FINE
 
 __all__ = ["Bids"]
@@ -68,12 +68,12 @@ class Bids:
             text: such as "a+b".
         """
         named = [part.strip() for part in (text or "").split(_JOIN)]
-        if not 1 <= len(named) <= self.size or len(set(named)) < len(named):
+        if not 1 <= len(named) <= self.size:
             return None
-        known = {name: place for place, name in enumerate(self.goods)}
-        if not all(name in known for name in named):
+        known = places(pa.array(named, pa.large_string()), tuple(self.goods)).tolist()
+        if min(known) < 0 or len(set(known)) < len(known):
             return None
-        return tuple(sorted(known[name] for name in named))
+        return tuple(sorted(known))
 
     def check(self, source: Source, id: str) -> None:  # noqa: A002
         """Whether the columns are there and can hold what they are for; looks at no value.

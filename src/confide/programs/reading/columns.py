@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from confide.tables._cells import is_text, numbers, plain, strings
+from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED
 
 __all__ = ["Choice", "Column", "Number", "Points", "reason"]
@@ -76,6 +75,7 @@ class Number:
         empty: what an empty cell counts as, as a number of the file; None where it makes the row unusable.
 
     Example:
+        >>> import pyarrow as pa
         >>> Number(name="law", lowest=0, highest=8, zero=0, unit=8, empty=0).cells(pa.array(["2", "", "9", "x"]))
         (array([0.25, 0.  , 0.  , 0.  ]), array([0, 0, 3, 1], dtype=int8))
     """
@@ -138,8 +138,7 @@ class Choice:
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
         words = strings(self.name, plain(column))
-        rank = pc.index_in(words, value_set=pa.array(list(self.names), pa.large_string()))
-        found = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.float64)
+        found = places(words, tuple(self.names)).astype(np.float64)
         return found, np.where(found < 0, UNLISTED, FINE).astype(np.int8)
 
     def typed(self, cell: float) -> str | float:

@@ -31,6 +31,7 @@ from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.typed import parse_record
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.tables import Design, Numeric, Records, Roster, Source, read_records
+from confide.tables.cell_problems import Judged, ids_of, judged
 
 __all__ = ["KIND", "CampaignPlan", "RegressionKind"]
 
@@ -114,6 +115,9 @@ class RegressionKind(PeoplesKind):
     ) -> Iterator[Records]:
         return read_records(source, design=plan.design, response=plan.response, roster=roster, id=config.people.id,
                             rows=_ROWS if rows is None else rows, rejected=rejected)
+
+    def judged(self, config: RegressionConfig, plan: CampaignPlan) -> Sequence[Judged]:
+        return [*judged([*plan.design.features, plan.response]), *ids_of(self.roster(config), config.people.id)]
 
     def typed(
         self, config: RegressionConfig, plan: CampaignPlan, index: int, values: Mapping[str, str]

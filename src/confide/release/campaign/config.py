@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
+from confide.contract.unusable import FileTable
 from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
@@ -28,7 +29,7 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
 
 
-class Data(Keys):
+class Data(FileTable):
     """`[data]`: where the custodian's table is, and how many records it has."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")

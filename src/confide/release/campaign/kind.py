@@ -25,6 +25,8 @@ from confide.release.campaign.post_processing import more_answers, more_rows
 from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows, uncut_answers
 from confide.release.campaign.study import study_sections
 from confide.release.campaign.types import TYPES
+from confide.tables.cell_problems import CellProblems, ids_of, judged
+from confide.tables.roster import Roster
 from confide.tables.sources import open_table
 
 __all__ = ["KIND", "QueriesKind"]
@@ -60,11 +62,14 @@ class QueriesKind(CustodiansKind):
 
     @staticmethod
     def _held(
-        config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
+        config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None,
+        problems: CellProblems | None = None,
     ) -> HeldTable:
         source = open_table(config.data.source, folder=folder)
         if progress is not None:
             source = source.watched(by_slots(progress, config.data.records))
+        if problems is not None:
+            source = problems.of(source)
         data = HeldTable(source=source, schema=plan.schema, records=config.data.records, identity=config.data.id)
         data.check()
         return data
@@ -73,10 +78,13 @@ class QueriesKind(CustodiansKind):
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One pass over the table, for the custodian alone."""
-        data = self._held(config, plan, folder, progress)
+        problems = CellProblems([*judged(plan.schema.columns), *ids_of(Roster(config.data.records), config.data.id)],
+                                examples=True)
+        data = self._held(config, plan, folder, progress, problems)
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
-                     tolerated=None, held=True, null=pages.null_record(plan.schema))
+                     tolerated=None, held=True, cells=problems.told(),
+                     null=pages.null_record(plan.schema))
 
     def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)

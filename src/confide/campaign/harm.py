@@ -1,0 +1,130 @@
+"""The stop before harm: a run of a file whose rows cannot be used ends before the charge, and tells its operator why.
+
+A release of such a file costs a whole budget and says nothing true, and its promises hold all the same: unusable rows
+count as null records. So a custodian's table is read once before anything is charged, and of people's file the rows are
+counted while they are collected. The stop depends on records: nobody else may be shown it, and the operator's answer
+stands in nothing that is published. A share in the campaign file counts as it stood at the first look at the records,
+since a later one may follow from them. What people have handed in one by one never stops a settlement, nor does what
+their devices have drawn: others would see that it stopped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from confide.campaign.check import cell_texts, reasons
+from confide.campaign.home import Home
+from confide.campaign.states import State
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
+from confide.contract.unusable import MOST_UNUSABLE
+
+if TYPE_CHECKING:
+    from confide.campaign.campaign import Campaign
+    from confide.campaign.store import Store, Stored
+
+__all__ = ["accepted", "check_harm", "harm", "harmful", "look", "may_stop"]
+
+_REASONS = 12  # that a stop names
+
+
+def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> bool:
+    """Whether a run would read the operator's file, with nothing charged yet.
+
+    Args:
+        campaign: that would be run.
+        store: where.
+        known: the campaign there.
+    """
+    if isinstance(campaign.file.kind, LocalKind | PausingKind):
+        return False
+    if store is None or known is None:
+        return True
+    return known.state is State.OPEN and (campaign.held or not store.submitted(known.number))
+
+
+def check_harm(campaign: Campaign, home: Home | None = None) -> None:
+    """Look at the operator's file, and stop where a run should not go on.
+
+    Args:
+        campaign: that is run, and may stop.
+        home: the installation; default the campaign's.
+
+    Raises:
+        InvalidInput: as `harm` says; for the operator alone.
+    """
+    found = harm(campaign, look(campaign, home), home)
+    if found is not None:
+        raise found
+
+
+def look(campaign: Campaign, home: Home | None = None, progress: Progress | None = None) -> Check:
+    """One pass over the operator's file, as the run reads it, which is noted before.
+
+    Args:
+        campaign: whose file.
+        home: the installation; default the campaign's.
+        progress: told how far it is.
+    """
+    file = campaign.file
+    accepted(campaign, home)
+    return file.kind.check(file.config, campaign.plan, file.folder, progress)
+
+
+def accepted(campaign: Campaign, home: Home | None = None) -> float:
+    """The share of unusable rows that a run goes on with: what was declared before the first look at the file's
+    records, or less where less is declared now.
+
+    Args:
+        campaign: whose file.
+        home: the installation, which notes the first look; default the campaign's.
+    """
+    file, there = campaign.file, home or campaign.home or Home.default()
+    said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
+    share = MOST_UNUSABLE if said is None else float(said)
+    sources = [[key, where] for key, where in file.kind.files(file.config)]
+    return min(share, there.look(digest(canonical([file.budget.data_set, sources])), share))
+
+
+def harmful(campaign: Campaign, usable: int, lost: int, home: Home | None = None) -> bool:
+    """Whether too many rows of the operator's file cannot be used, or all of them.
+
+    Args:
+        campaign: whose file.
+        usable: rows, or people, that can be used.
+        lost: that cannot.
+        home: the installation; default the campaign's.
+    """
+    return not usable or lost > accepted(campaign, home) * (usable + lost)
+
+
+def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidInput | None:
+    """Why a run of the operator's file stops before the charge; None where it does not. For the operator alone.
+
+    Args:
+        campaign: whose file.
+        found: what a look at it found, such as `Campaign.check`.
+        home: the installation; default the campaign's.
+    """
+    lost = len(found.rejected)
+    rows = found.usable + lost
+    if not harmful(campaign, found.usable, lost, home):
+        return None
+    if not rows:
+        problem = "the file has no rows"
+    else:
+        share = f"{100 * lost / rows:.3g} %, and up to {100 * accepted(campaign, home):.3g} % is accepted"
+        problem = f"{lost:,} of {rows:,} rows cannot be used ({share}): {'; '.join(_why(found))}"
+    return InvalidInput("data.source", problem, "nothing was charged. Mend the file, or go on with --accept-unusable: "
+                        "then such rows count as null records. This follows from private records, and is for the "
+                        "operator alone")
+
+
+def _why(found: Check) -> list[str]:
+    """What is wrong with cells, and with rows beside that."""
+    known = {*found.cells, "no id of the public list"} if found.cells else set()
+    rows = [f"{why}: {count:,} {'row' if count == 1 else 'rows'}" for why, count in reasons(found).items()
+            if why.partition(": ")[0] not in known]
+    told = [*cell_texts(found), *rows]
+    return told if len(told) <= _REASONS else [*told[:_REASONS], f"and {len(told) - _REASONS} more reasons"]

@@ -1,0 +1,210 @@
+"""What is wrong with the cells of a table, counted by column and reason: for whoever holds the table, and nobody else.
+
+A run takes the same time over every cell, and says of a bad one no more than its role does. Here the holder is told
+what stands in it, before anything is charged: an empty cell, a date, a decimal comma, a currency sign, a level in other
+letters; and which rows of a file have another number of cells than its header.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confide.tables._cells import is_text, plain, strings
+from confide.tables.roles import INFINITE, OUTSIDE, UNEVEN, UNLISTED
+from confide.tables.roster import Roster
+from confide.tables.sources import Source
+
+__all__ = ["CellProblems", "Judged", "ids_of", "judged"]
+
+_SIGN = "(?:[$€£¥₹]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW|TRY)"
+_KINDS = (
+    ("date", r"^[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[T ].*)?$|^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}$"),
+    ("currency", rf"^[+-]?{_SIGN}\s?[+-]?[0-9][0-9.,' ]*$|^[+-]?[0-9][0-9.,' ]*\s?{_SIGN}$"),
+    ("thousands", r"^[+-]?[0-9]{1,3}(?:,[0-9]{3}){2,}(?:\.[0-9]*)?$|^[+-]?[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]*$"
+                  r"|^[+-]?[0-9]{1,3}(?:[' ][0-9]{3})+(?:[.,][0-9]*)?$"),
+    ("comma", r"^[+-]?[0-9]*(?:\.[0-9]{3})*,[0-9]+$"),
+)
+"""What a text that is no number may be, the first that fits."""
+
+_SAID = {
+    "date": ("is a date, and no role reads dates", "are dates, and no role reads dates"),
+    "currency": ("has a currency sign", "have a currency sign"),
+    "thousands": ("has signs between thousands", "have signs between thousands"),
+    "comma": ("has a comma, for decimals or thousands", "have a comma, for decimals or thousands"),
+    "empty": ("is empty", "are empty"),
+    "number": ("is no number", "are no numbers"),
+    OUTSIDE: ("is out of bounds", "are out of bounds"),
+    INFINITE: ("is not finite", "are not finite"),
+    UNEVEN: ("is no whole number", "are no whole numbers"),
+    UNLISTED: ("is no level", "are no levels"),
+    "other": ("cannot be used", "cannot be used"),
+}
+"""Reason -> what is said of one cell, and of several."""
+
+_LONGEST = 40  # letters of an example
+
+
+class Role(Protocol):
+    """A column's public role, as far as its cells are judged by it."""
+
+    @property
+    def column(self) -> str: ...
+
+    def encode(self, cells: Any) -> tuple[Any, np.ndarray]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """How the cells of a column are judged.
+
+    Args:
+        column: its name.
+        judge: gives of m cells (their values, and what is wrong with each as `confide.tables.roles` counts it).
+        unlisted: what is said of one cell that is not on the column's list, and of several.
+    """
+
+    column: str
+    judge: Callable[[Any], tuple[Any, np.ndarray]]
+    unlisted: tuple[str, str] = _SAID[UNLISTED]
+
+
+def judged(roles: Sequence[Role]) -> list[Judged]:
+    """Columns that are judged by their roles."""
+    return [Judged(column=role.column, judge=role.encode) for role in roles]
+
+
+def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
+    """The column of ids, judged by the public list; none where the rows are numbered.
+
+    Args:
+        roster: the list.
+        id: the column, or "row".
+    """
+    def judge(cells: Any) -> tuple[Any, np.ndarray]:
+        index = roster.index(cells, id)
+        return index, np.where(index < 0, UNLISTED, 0)
+
+    words = ("is no id of the public list", "are no ids of the public list")
+    return [] if id == "row" else [Judged(column=id, judge=judge, unlisted=words)]
+
+
+class CellProblems:
+    """Counts what is wrong with each cell of one pass over a table. All of it is private.
+
+    Args:
+        columns: that are judged; others are not looked at.
+        examples: whether a cell is shown as an example of its reason: to who holds a table, and not where people have
+            handed in what they say.
+
+    Example:
+        >>> from confide.tables import Category, Numeric, open_table
+        >>> problems = CellProblems(judged([Numeric(column="age", lower=0, upper=99),
+        ...                                 Category(column="sex", levels=("male", "female"))]), examples=True)
+        >>> table = open_table({"age": ["7", "1,5", "", "2024-05-01", "8,25"], "sex": ["male", "Male", "male", "", ""]})
+        >>> for batch in problems.of(table).batches(["age", "sex"]):
+        ...     pass
+        >>> problems.told()["age"][0]
+        "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
+        >>> problems.told()["sex"]
+        ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
+    """
+
+    def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:
+        self._shown = examples
+        self._columns = {each.column: each for each in columns}
+        self._source: Source | None = None
+        self._counts: dict[str, Counter[str | int]] = {}
+        self._examples: dict[tuple[str, str | int], str] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are judged."""
+        return tuple(self._columns)
+
+    def of(self, source: Source) -> Source:
+        """The same table; its last pass is counted."""
+        self._source = source
+        return source.shown_to(self._see)
+
+    def _see(self, batch: pa.RecordBatch | None) -> None:
+        if batch is None:
+            self._counts = {name: Counter() for name in self._columns}
+            self._examples.clear()
+            return
+        for name in batch.schema.names:
+            if name in self._columns:
+                self._look(self._columns[name], batch.column(name))
+
+    def _look(self, column: Judged, cells: pa.Array) -> None:
+        _, wrong = column.judge(cells)
+        bad = np.flatnonzero(np.asarray(wrong))
+        if not len(bad):
+            return
+        array = plain(cells).take(pa.array(bad))
+        texts = strings(column.column, array)
+        for reason, which in _reasons(np.asarray(wrong)[bad], array, texts):
+            count = int(np.count_nonzero(which))
+            if count:
+                self._counts[column.column][reason] += count
+                self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
+
+    def told(self) -> dict[str, tuple[str, ...]]:
+        """Column -> a text for each reason, the most frequent first; none where all is well. Before them, under "", of
+        rows of other lengths than the header's: their cells are not told one by one.
+        """
+        if self._source is None:
+            return {}
+        odd = self._source.odd_rows
+        found = {"": tuple(_lengths(odd, len(self._source.column_names)))}
+        for name, counts in self._counts.items():
+            left = Counter(counts)
+            left["empty"] -= sum(odd.values())
+            found[name] = tuple(self._text(name, reason, count) for reason, count in left.most_common() if count > 0)
+        return found
+
+    def _text(self, name: str, reason: str | int, count: int) -> str:
+        one, several = self._columns[name].unlisted if reason == UNLISTED else _SAID[reason]
+        text = f"{name}: " + (f"1 cell {one}" if count == 1 else f"{count:,} cells {several}")
+        if not self._shown or reason in ("empty", INFINITE, OUTSIDE, UNEVEN):
+            return text
+        return f"{text}, such as {_shown(self._examples[name, reason])!r}"
+
+
+def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:
+    """(reason, which of the bad cells have it)."""
+    empty = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
+    yield "empty", empty
+    named = np.isin(wrong, (INFINITE, OUTSIDE, UNEVEN, UNLISTED)) & ~empty
+    for problem in (INFINITE, OUTSIDE, UNEVEN, UNLISTED):
+        yield problem, named & (wrong == problem)
+    rest = ~empty & ~named
+    if not is_text(array):
+        yield "other", rest
+        return
+    for reason, pattern in _KINDS:
+        match = pc.fill_null(pc.match_substring_regex(texts, pattern), False).to_numpy(zero_copy_only=False)
+        yield reason, rest & match
+        rest &= ~match
+    yield "number", rest
+
+
+def _lengths(odd: Counter[int], header: int) -> Iterator[str]:
+    for cells, count in odd.most_common():
+        rows = f"{count:,} {'row' if count == 1 else 'rows'}"
+        if not cells:
+            yield f"{rows} cannot be read: an empty line, not UTF-8, or quotes that do not close"
+            continue
+        length = "1 cell" if cells == 1 else f"{cells} cells"
+        text = f"{rows} {'has' if count == 1 else 'have'} {length}, the header {header}"
+        yield f"{text}: a comma at the end of a row, or a decimal comma" if cells > header else text
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -1,0 +1,42 @@
+"""`confide check` and `confide run` of a file whose rows cannot be used: exit code 2, and the flag that goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaign.reported_files import survey
+from cli.commands import Run
+from confide.campaign import Store
+
+
+def charged() -> bool:
+    """Whether the installation's ledger has any data set."""
+    with Store() as store:
+        return bool(store.data_sets())
+
+
+def test_check_exits_2_where_a_run_would_stop(run: Run, tmp_path: Path) -> None:
+    path = survey(tmp_path)
+    found = run("check", path)
+    assert found.code == 2
+    assert "income: 55 cells are empty" in found.out
+    assert found.err.startswith("confide: a run stops before the charge: data.source: 60 of 1,000 rows cannot be used")
+    spoken = run("check", path, "--json")
+    assert spoken.code == 2
+    assert spoken.json["cells"] == ["region: 5 cells are no levels, such as 'North'", "income: 55 cells are empty"]
+    assert spoken.json["stop"].startswith("data.source: 60 of 1,000")
+
+
+@pytest.mark.parametrize("more", [(), ("--noise", "simulated", "--seed", "7")], ids=["secure", "simulated"])
+def test_a_run_stops_with_2_and_goes_on_with_the_flag(run: Run, tmp_path: Path, more: tuple[str, ...]) -> None:
+    path = survey(tmp_path)
+    found = run("run", path, *more)
+    assert (found.code, found.out) == (2, "")
+    assert "income: 55 cells are empty" in found.err
+    assert not charged()
+    found = run("run", path, *more, "--accept-unusable")
+    assert (found.code, found.err) == (0, "")
+    if not more:
+        assert run("check", path).code == 0  # what is settled is not run again
