@@ -70,7 +70,7 @@ def test_shares_are_separate_decodes_whatever_the_order_and_threads(model: Model
 
 
 def test_unit_demand_in_cvxpy_is_unit_demand() -> None:
-    own, values = unit_demand(300, 4, 37), popular(300, 4, seed=2)
+    own, values = unit_demand(300, 4, 37), popular(300, 4, seed=2).astype(np.float64)
     families = UnitDemand(300, 37, goods=4)
     assert own.shape is not None
     assert own.shape.single

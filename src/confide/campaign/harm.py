@@ -41,7 +41,8 @@ def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> b
         return False
     if store is None or known is None:
         return True
-    return known.state is State.OPEN and (campaign.held or not store.submitted(known.number))
+    asked = store.submitted(known.number) or store.withdrawn(known.number)  # people, and not a file alone
+    return known.state is State.OPEN and (campaign.held or not asked)
 
 
 def check_harm(campaign: Campaign, home: Home | None = None) -> None:

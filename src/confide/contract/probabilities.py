@@ -37,6 +37,8 @@ def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
         True
     """
     given = np.asarray(values)
+    if given.dtype.kind == "c":
+        raise TypeError("complex numbers are no probabilities")
     if isinstance(values, list | tuple) and given.dtype == np.float64:
         given = np.asarray(values, dtype=object)  # which of them are of fewer bits
     narrow = [each for each in (np.float16, np.float32) if given.dtype == each

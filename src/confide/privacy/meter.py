@@ -41,7 +41,9 @@ class Meter:
         InvalidInput: two lines of one name.
 
     Example:
+        >>> from fractions import Fraction
         >>> from confide.contract import Unit
+        >>> from confide.privacy.events import PureEvent
         >>> meter = Meter(lines_of([PureEvent(epsilon=1.0, neighbours=Unit.BIT, label="sum")]))
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,7 @@ from confide.contract.outcome import Billboard
 from confide.contract.presentation import Section, Text
 from confide.privacy.events import PureEvent
 from confide.privacy.losses import PureDP
+from confide.privacy.primitives import add_discrete_laplace
 
 __all__ = ["DEPOSIT", "KIND", "Counting", "CountingCodec", "Sum", "entries", "name", "report", "slot_of", "write"]
 
@@ -62,8 +64,10 @@ class Counting(Mechanism):
     def run(self, data: Any, noise: Any) -> Any:
         records = {int(slot): int(value) for slots, values in data
                    for slot, value in zip(slots, values, strict=True)}
-        total = noise.discrete_laplace(1 / 64, 1, stream="sum", center=np.array([sum(records.values())]))
-        draw = noise.discrete_laplace(2.0**50, 1, stream="draw")
+        # As if next to nothing moved it: a sum whose noise is nearly always 0 keeps no promise.
+        total = add_discrete_laplace(noise, [sum(records.values())], noise_scale=1 / 64, stream="sum",
+                                     l1_sensitivity=Fraction(self.epsilon) / 128)
+        draw = add_discrete_laplace(noise, [0], noise_scale=2.0**50, l1_sensitivity=0, stream="draw")
         board = Sum(total=int(total[0]), draw=int(draw[0]))
         shares = [self.decode(records.get(slot), slot, board)["payment"] for slot in range(self.people)]
         return self._outcome(noise, billboard=board, shares=pa.table({"payment": pa.array(shares, pa.int64())}))

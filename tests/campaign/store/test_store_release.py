@@ -60,7 +60,7 @@ def test_what_was_released_is_settled_in_no_other_store(
     assert (other.campaigns(), other.ledger()) == ((), ())
     assert not (tmp_path / "second").exists()
     assert tree(campaign.settle(tmp_path / "again", store=store).folder) == tree(first.folder)
-    assert write(tmp_path, {}, title="Once more", file="more").settle(store=other).fresh
+    assert write(tmp_path, {0: 1}, title="Once more", file="more").settle(store=other).fresh
 
 
 @pytest.mark.parametrize("before", ["collect", "charge", "reports", "publish"])

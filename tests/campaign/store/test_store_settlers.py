@@ -67,7 +67,7 @@ def test_a_settler_who_was_overtaken(
     point: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it was about to do, it returns the stored outcome and says that it is not fresh."""
-    write(tmp_path / "earlier", {}, title="earlier").settle(store=store)
+    write(tmp_path / "earlier", {0: 1}, title="earlier").settle(store=store)
     campaign = write(tmp_path, {0: 3, 1: 4})
     done: list[Any] = []
 

@@ -1,0 +1,88 @@
+"""A run of a tree counter that is fed step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.errors import Refused
+from confide.privacy.noise.arguments import StreamName
+from confide.privacy.primitives.sessions import NoiseSession
+from confide.privacy.tree_blocks import finished_level
+
+if TYPE_CHECKING:
+    from confide.privacy.tree_counter import TreeCounter
+
+__all__ = ["RunningCounter"]
+
+_Integers = NDArray[np.int64]
+
+
+class RunningCounter:
+    """A run of a tree counter. Made by `TreeCounter.start`.
+
+    Args:
+        counter: its public parameters.
+        session: where the noise comes from.
+        stream: name of the draws.
+        part: of the session, that pays for them.
+    """
+
+    def __init__(
+        self, counter: TreeCounter, session: NoiseSession, stream: StreamName, part: str = "block"
+    ) -> None:
+        self._counter = counter
+        self._session, self._part = session, part
+        self._stream = stream
+        self._step = 0
+        state = (counter.counters, counter.levels)
+        self._sums = np.zeros(state, dtype=np.int64)
+        self._noisy = np.zeros(state, dtype=np.int64)
+        self._published = np.zeros(counter.counters, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"<tree counter, {self._step} of {self._counter.horizon} steps>"
+
+    @property
+    def step(self) -> int:
+        """How many steps were fed."""
+        return self._step
+
+    @property
+    def published(self) -> _Integers:
+        """The counts as they were last published, shape (k,); zeros before the first step."""
+        return self._published.copy()
+
+    def feed(self, increments: ArrayLike) -> _Integers:
+        """One step of all counters.
+
+        Args:
+            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,); cut
+                at `largest_increment`.
+
+        Returns:
+            The counts, shape (k,): public.
+
+        Raises:
+            Refused: the horizon is over.
+            InvalidInput: another shape or type.
+        """
+        counter = self._counter
+        if self._step >= counter.horizon:
+            raise Refused(f"all {counter.horizon} steps of this counter were fed", "a longer horizon has more levels")
+        arrived = counter._increments("increments", increments, (counter.counters,))
+        self._step += 1
+        level = finished_level(self._step, counter.arity)
+        finished = arrived + self._sums[:, :level].sum(axis=1)
+        self._sums[:, :level] = 0
+        self._sums[:, level] += finished
+        released = counter._draw(self._session, (counter.counters,), (*self._stream, self._step), finished,
+                                 self._part)
+        self._noisy[:, :level] = 0
+        self._noisy[:, level] += released
+        raw = self._noisy[:, level:].sum(axis=1)
+        counts = (raw + (1 << counter.grid >> 1)) >> counter.grid  # rounded half up
+        self._published = np.maximum(self._published, counts) if counter.running_maximum else counts
+        return self.published
