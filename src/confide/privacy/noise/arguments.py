@@ -64,7 +64,9 @@ def as_stream(stream: Stream) -> StreamName:
         raise InvalidInput("stream", "the name is empty", "must be a word or a tuple of words and whole numbers")
     name: list[str | int] = []
     for part in parts:
-        if isinstance(part, str) and part and part.isprintable():
+        if type(part) is int:  # asked first: a run draws thousands of times
+            name.append(part)
+        elif isinstance(part, str) and part and part.isprintable():
             name.append(str(part))
         elif isinstance(part, bool) or not isinstance(part, Integral):
             raise InvalidInput(
@@ -101,6 +103,8 @@ def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) 
     Raises:
         InvalidInput: not a number, not finite, not positive, above `at_most`, or a fraction beyond the doubles.
     """
+    if type(value) is float:
+        return Fraction(positive(field, value, at_most=at_most))
     if isinstance(value, Rational) and abs(value) > _LARGEST:
         raise InvalidInput(field, "is beyond the doubles", f"must be in (0, {min(at_most, sys.float_info.max):g}]")
     double = positive(field, value, at_most=at_most)  # this also refuses a fraction so small that it reads as 0

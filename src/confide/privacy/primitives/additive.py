@@ -34,17 +34,16 @@ Sensitivity = int | float | Fraction
 
 
 @lru_cache(maxsize=256)
-def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> tuple[Fraction, DrawCost]:
-    """An exact scale, and what noise of it costs."""
-    exact = as_exact("noise_scale", scale, at_most=most)
-    return exact, DrawCost.laplace(_moved(name, sensitivity) / exact)
+def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> DrawCost:
+    """What Laplace noise of this scale costs."""
+    return DrawCost.laplace(_moved(name, sensitivity) / as_exact("noise_scale", scale, at_most=most))
 
 
 @lru_cache(maxsize=256)
-def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> tuple[Fraction, DrawCost]:
-    """The same of Gaussian noise."""
+def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> DrawCost:
+    """What Gaussian noise costs, on the integers or on the line."""
     exact, moved = as_exact("noise_std", std, at_most=most), _moved("l2_sensitivity_squared", squared)
-    return exact, (DrawCost.concentrated(moved / (2 * exact**2)) if lattice else DrawCost.gaussian(moved / exact**2))
+    return DrawCost.concentrated(moved / (2 * exact**2)) if lattice else DrawCost.gaussian(moved / exact**2)
 
 
 def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
@@ -85,9 +84,9 @@ def add_discrete_laplace(
         >>> add_discrete_laplace(Noise.simulated(1), [10, 20], noise_scale=1.0, l1_sensitivity=1, stream="counts").shape
         (2,)
     """
-    scale, cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, LARGEST_SCALE)
+    cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, LARGEST_SCALE)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.discrete_laplace(scale, np.shape(center), stream=stream, center=center)
+    return source.discrete_laplace(noise_scale, np.shape(center), stream=stream, center=center)
 
 
 def add_discrete_gaussian(
@@ -112,9 +111,9 @@ def add_discrete_gaussian(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    std, cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
+    cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.discrete_gaussian(std, np.shape(center), stream=stream, center=center)
+    return source.discrete_gaussian(noise_std, np.shape(center), stream=stream, center=center)
 
 
 def add_laplace(
@@ -137,9 +136,9 @@ def add_laplace(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    scale, cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
+    cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.laplace(scale, _shape(center), stream=stream, center=center, grid=grid)
+    return source.laplace(noise_scale, _shape(center), stream=stream, center=center, grid=grid)
 
 
 def add_gaussian(
@@ -162,9 +161,9 @@ def add_gaussian(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    std, cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
+    cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.gaussian(std, _shape(center), stream=stream, center=center, grid=grid)
+    return source.gaussian(noise_std, _shape(center), stream=stream, center=center, grid=grid)
 
 
 def add_missing_noise(
@@ -213,6 +212,7 @@ def add_vector_laplace(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    scale, cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
+    cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.vector_laplace(scale, _shape(center)[0], stream=stream, center=center, stretch=stretch, grid=grid)
+    dimension, = _shape(center)
+    return source.vector_laplace(noise_scale, dimension, stream=stream, center=center, stretch=stretch, grid=grid)
