@@ -131,7 +131,6 @@ def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return None if one is None or other is None else one + other
 
 
-
 # ---- the lines of a charge
 
 
@@ -388,19 +387,20 @@ class _Sum(OpenLine):
         # A sum is no draw of bounded range; one draw alone is.
         after = cost if self._alone and count == 1 else self._spent + asked
         if not after.within(self._event):
-            raise self._too_much(asked, f"{_words(self._event)} was charged, {self._spent} spent before" if
-                                 not self._alone else f"{_words(self._event)} was charged")
+            raise self._beyond(asked)
         self._spent, self._alone = self._spent + asked, False
-
 
     def _add(self, cost: DrawCost, count: int, part: str, limit: Fraction) -> None:
         """The same where one number is added up."""
         amount, spent = getattr(cost, part), getattr(self._spent, part)
         after = None if amount is None else spent + (amount if count == 1 else count * amount)
         if after is None or after > limit:
-            raise self._too_much(cost.times(count), f"{_words(self._event)} was charged" + (
-                "" if self._alone else f", {self._spent} spent before"))
+            raise self._beyond(cost.times(count))
         self._spent, self._alone = DrawCost(**{part: after}), False
+
+    def _beyond(self, asked: DrawCost) -> Overspent:
+        before = "" if self._alone else f", {self._spent} spent before"
+        return self._too_much(asked, f"{_words(self._event)} was charged{before}")
 
 
 def _limit(event: Event) -> tuple[str, Fraction] | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from confide.privacy.noise.arguments import Stream
 from confide.privacy.noise.base import Noise, as_noise
 
-__all__ = ["public_bytes", "public_split", "public_whole_numbers"]
+__all__ = ["public_bytes", "public_split"]
 
 
 def _opened(noise: Noise, stream: Stream) -> Noise:
@@ -50,16 +50,3 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
     alike = np.ones((1, 256), dtype=np.int64)
     drawn = _opened(noise, stream).channel(alike, np.zeros(count, dtype=np.int64), stream=stream)
     return drawn.astype(np.uint8).tobytes()
-
-
-def public_whole_numbers(noise: Noise, below: int, count: int, *, stream: Stream) -> NDArray[np.int64]:
-    """Draw independent uniform whole numbers in [0, below).
-
-    Args:
-        noise: of the run.
-        below: in 1..2^16.
-        count: how many.
-        stream: name of the draw.
-    """
-    alike = np.ones((1, below), dtype=np.int64)
-    return _opened(noise, stream).channel(alike, np.zeros(count, dtype=np.int64), stream=stream)
