@@ -1,15 +1,23 @@
-"""What the meter of a run costs: the same runs with it and without, in turn, in one process."""
+"""What the meter of a run costs: the same runs with it and without, in turn, in one process.
+
+`python -m benchmarks.meter PYTHON` measures the same runs beside another build of confide, the one that this
+interpreter has installed, in processes of their own.
+"""
 
 from __future__ import annotations
 
 import gc
+import json
 import statistics
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from benchmarks.processes import ROOT, in_own_process
 from benchmarks.report import Report, Table, Target
 from confide.allocation import PMatch, instance_a
 from confide.privacy.noise import Noise
@@ -21,6 +29,8 @@ from confide.release import MWEM, Codes, DualQuery, MarginalFit, Schema, Workloa
 TITLE = "The meter"
 
 Run = Callable[[Noise], Any]
+
+SOURCES: dict[str, Callable[[int], Noise]] = {"simulated": Noise.simulated, "secure": lambda _: Noise.secure()}
 
 
 @contextmanager
@@ -61,7 +71,7 @@ def runs(*, quick: bool) -> dict[str, Run]:
             for name, (it, data) in mechanisms.items()}
 
 
-def _seconds(run: Run, noise: Noise) -> float:
+def seconds(run: Run, noise: Noise) -> float:
     gc.collect()
     start = time.process_time()
     run(noise)
@@ -79,7 +89,6 @@ def _peak(run: Run) -> int:
 
 def run(*, quick: bool) -> Report:
     repeats = 3 if quick else 15
-    sources: dict[str, Callable[[int], Noise]] = {"simulated": Noise.simulated, "secure": lambda _: Noise.secure()}
     rows: list[tuple[Any, ...]] = []
     targets, details = [], dict[str, Any]()
     for name, job in runs(quick=quick).items():
@@ -87,12 +96,12 @@ def run(*, quick: bool) -> Report:
         with unmetered():
             bare = _peak(job)
         more = _peak(job) / bare - 1.0
-        for kind, source in sources.items():
+        for kind, source in SOURCES.items():
             pairs = []
             for k in range(repeats):
                 with unmetered():
-                    without = _seconds(job, source(k))
-                pairs.append((_seconds(job, source(k)), without))
+                    without = seconds(job, source(k))
+                pairs.append((seconds(job, source(k)), without))
             ratio = statistics.median(metered / without for metered, without in pairs)
             rows.append((name, kind, statistics.median(without for _, without in pairs), 100 * (ratio - 1), 100 * more))
             details[f"{name}, {kind}"] = pairs
@@ -110,3 +119,24 @@ def run(*, quick: bool) -> Report:
                       rows)],
         details=details,
     )
+
+
+def beside(python: str, repeats: int = 15) -> None:
+    """Print each run's CPU seconds and peak memory here as a multiple of another build's, the median of pairs."""
+    for name in runs(quick=True):
+        for kind in SOURCES:
+            pairs = []
+            for seed in range(repeats):
+                asked = ("meter_worker", name, kind, seed)
+                there = subprocess.run([python, "-m", f"benchmarks.{asked[0]}", *map(str, asked[1:])], cwd=ROOT,
+                                       check=True, stdout=subprocess.PIPE, text=True)
+                pairs.append((in_own_process(*asked), json.loads(there.stdout)))
+            ratios = {what: statistics.median(here[what] / other[what] for here, other in pairs)
+                      for what in ("cpu", "peak_mb")}
+            bare = statistics.median(other["cpu"] for _, other in pairs)
+            print(f"{name}, {kind}: {bare:.2f} s there; time x {ratios['cpu']:.3f}, memory x {ratios['peak_mb']:.4f}",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    beside(sys.argv[1])

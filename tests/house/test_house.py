@@ -135,6 +135,15 @@ def test_importing_confide_loads_nothing_heavy() -> None:
     assert loaded("import confide; dir(confide); confide.__version__") == set()
 
 
+def test_mechanisms_load_nothing_of_campaigns() -> None:
+    """Tables of campaign files and of the service are read by pydantic, which takes 8 MB."""
+    families = ("privacy", "regression", "market", "acquisition", "release", "allocation", "programs", "search",
+                "channels")
+    code = "\n".join(("import confide",
+                      *(f"[getattr(confide.{name}, each) for each in confide.{name}.__all__]" for name in families)))
+    assert not loaded(code) & {"pydantic", "rich", "sqlalchemy", "altair"}
+
+
 def test_the_help_loads_no_numbers() -> None:
     code = "\n".join(("import sys", "from confide.cli import main", "sys.argv = ['confide', '--help']",
                       "try:", "    main()", "except SystemExit:", "    pass"))

@@ -366,3 +366,18 @@ def test_costs_are_those_of_the_accountant() -> None:
     assert float(DrawCost.selection(HALF).rho or 0) == Accountant((ranged,)).rho()
     assert float(DrawCost.gaussian(HALF).rho or 0) == pytest.approx(
         Accountant((GDPEvent(mu=0.5**0.5, neighbours=Unit.BIT),)).rho(), rel=1e-15)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["3/7", "1/9", "0", "2/5"]), st.integers(1, 4)), max_size=12))
+def test_an_allowance_adds_up_unequal_draws_exactly(asked: list[tuple[str, int]]) -> None:
+    """In whatever order: repeated draws are counted down, and others added, to the same end."""
+    known = {text: DrawCost.concentrated(Fraction(text)) for text, _ in asked}
+    meter = Meter(lines_of([ZCDPEvent(rho=2.5, neighbours=Unit.BIT, label="path")]))
+    spent = Fraction(0)
+    for step, (text, count) in enumerate(asked):
+        if spent + count * Fraction(text) > Fraction(5, 2):
+            with pytest.raises(Overspent):
+                meter.spend("path", known[text], ("draw", step), count=count)
+        else:
+            meter.spend("path", known[text], ("draw", step), count=count)
+            spent += count * Fraction(text)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Keys"]
+from confide.contract.unusable import MOST_UNUSABLE
+
+__all__ = ["FileTable", "Keys"]
 
 
 class Keys(BaseModel):
@@ -20,3 +22,11 @@ class Keys(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileTable(Keys):
+    """A table of a campaign file that names a file of records."""
+
+    accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
+        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run of more stops before the "
+        "charge. It counts as it stood when the file was first looked at"))

@@ -1,28 +1,15 @@
-"""What becomes of a record that cannot be used: it is refused, or counts as that of nobody; and how many such rows of a
-file a run goes on with.
-"""
+"""What becomes of a record that cannot be used, and how many such rows of a file a run goes on with."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from confide.contract.known_keys import Keys
 from confide.contract.mechanism import NoiseSource
 
-__all__ = ["MOST_UNUSABLE", "FileTable", "Unusable", "unusable_in"]
+__all__ = ["MOST_UNUSABLE", "Unusable", "unusable_in"]
 
 MOST_UNUSABLE = 0.01
 """The share of a file's rows that may be unusable, where nothing else was declared: a run of more stops."""
-
-
-class FileTable(Keys):
-    """A table of a campaign file that names a file of records."""
-
-    accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
-        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run of more stops before the "
-        "charge. It counts as it stood when the file was first looked at"))
 
 Unusable = Literal["refuse", "null"]
 """Refuse the whole table for one bad row, which tells whoever sees the message; or take the row as the null record."""

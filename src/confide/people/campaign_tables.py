@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from confide.contract.known_keys import Keys
-from confide.contract.unusable import FileTable
+from confide.contract.known_keys import FileTable, Keys
 
 __all__ = ["MOST_PEOPLE", "DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"]
 

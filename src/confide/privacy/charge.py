@@ -6,10 +6,11 @@ themselves (rho, mu).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Overspent
@@ -175,7 +176,8 @@ class Allowance(_OneEvent):
     form = "allowance"
 
     def open(self) -> OpenLine:
-        return _Sum(self)
+        limit = _limit(self.event)
+        return _SumOfAll(self) if limit is None else _Sum(self, *limit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -372,35 +374,56 @@ class _Closed(OpenLine):
 
 
 class _Sum(OpenLine):
-    """What was spent of an allowance."""
+    """What was spent of an allowance: one number is added up."""
+
+    def __init__(self, line: Allowance, part: str, limit: Fraction) -> None:
+        super().__init__(line)
+        self._event, self._part, self._limit, self._before = line.event, part, limit, Fraction(0)
+        # Rounds pay for the same draw again and again: how many of them are affordable is worked out once.
+        self._again: DrawCost | None = None
+        self._paid, self._affordable = 0, 0.0
+
+    def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
+        if cost is not self._again:
+            self._turn_to(cost)
+        if self._paid + count > self._affordable:
+            raise self._beyond(cost.times(count))
+        self._paid += count
+
+    def _turn_to(self, cost: DrawCost) -> None:
+        """Ask how many draws of another cost are affordable, after those before."""
+        self._before = self._spent()
+        amount: Fraction | None = getattr(cost, self._part)
+        self._again, self._paid = cost, 0
+        if amount is None:
+            self._affordable = 0
+        else:
+            self._affordable = (self._limit - self._before) // amount if amount else math.inf
+
+    def _spent(self) -> Fraction:
+        return self._before + self._paid * getattr(self._again, self._part) if self._paid else self._before
+
+    def _beyond(self, asked: DrawCost) -> Overspent:
+        spent: dict[str, Any] = {self._part: self._spent()}
+        before = f", {DrawCost(**spent)} spent before" if spent[self._part] else ""
+        return self._too_much(asked, f"{_words(self._event)} was charged{before}")
+
+
+class _SumOfAll(OpenLine):
+    """What was spent of an allowance that is no single number, such as an approximate one."""
 
     def __init__(self, line: Allowance) -> None:
         super().__init__(line)
         self._event, self._spent, self._alone = line.event, _NOTHING, True
-        self._limit = _limit(line.event)
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
-        if self._limit is not None:
-            self._add(cost, count, *self._limit)
-            return
         asked = cost.times(count)
         # A sum is no draw of bounded range; one draw alone is.
         after = cost if self._alone and count == 1 else self._spent + asked
         if not after.within(self._event):
-            raise self._beyond(asked)
+            before = "" if self._alone else f", {self._spent} spent before"
+            raise self._too_much(asked, f"{_words(self._event)} was charged{before}")
         self._spent, self._alone = self._spent + asked, False
-
-    def _add(self, cost: DrawCost, count: int, part: str, limit: Fraction) -> None:
-        """The same where one number is added up."""
-        amount, spent = getattr(cost, part), getattr(self._spent, part)
-        after = None if amount is None else spent + (amount if count == 1 else count * amount)
-        if after is None or after > limit:
-            raise self._beyond(cost.times(count))
-        self._spent, self._alone = DrawCost(**{part: after}), False
-
-    def _beyond(self, asked: DrawCost) -> Overspent:
-        before = "" if self._alone else f", {self._spent} spent before"
-        return self._too_much(asked, f"{_words(self._event)} was charged{before}")
 
 
 def _limit(event: Event) -> tuple[str, Fraction] | None:
@@ -443,7 +466,7 @@ class _Groups(OpenLine):
 
     def __init__(self, line: Parallel) -> None:
         super().__init__(line)
-        self._of = {name: _Sum(Allowance(name=f"{line.name}, {name}", event=line.event)) for name in line.groups}
+        self._of = {name: Allowance(name=f"{line.name}, {name}", event=line.event).open() for name in line.groups}
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
         if group not in self._of:

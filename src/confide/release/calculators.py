@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, get_args
 
 from confide.contract.checks import fraction, one_of, positive, whole
@@ -95,7 +96,11 @@ def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
         >>> [(each.count, round(each.event.epsilon, 6)) for each in draws(1000, 0.5, 3, 20)]
         [(20, 0.001), (20, 0.002)]
     """
-    n, eta, rounds, samples = checked(n, eta, rounds, samples)
+    return _draws(*checked(n, eta, rounds, samples))
+
+
+@lru_cache(maxsize=2)  # a run asks for its events and its lines, which are long
+def _draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
     return tuple(
         Repeated(event=BoundedRangeEvent(epsilon=round_epsilon(n, eta, t), neighbours=_NEIGHBOURS, label=f"round {t}"),
                  count=samples, neighbours=_NEIGHBOURS, label=f"round {t}")

@@ -13,8 +13,7 @@ from confide.allocation.reading.preflib import SUFFIXES
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
-from confide.contract.unusable import FileTable
+from confide.contract.known_keys import FileTable, Keys
 from confide.people.campaign_tables import PeopleTable
 
 __all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
-from confide.contract.unusable import FileTable
+from confide.contract.known_keys import FileTable, Keys
 from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
