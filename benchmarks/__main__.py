@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import page
 
-SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "meter", "choices", "streams", "accounting",
+SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "meter", "reading", "choices", "streams", "accounting",
             "conversions", "store", "channels", "market", "acquisition", "release", "allocation", "programs",
             "search", "service")
 ROOT = Path(__file__).resolve().parent

@@ -30,6 +30,11 @@ def test_share(run: Run, settled: tuple[Path, Path]) -> None:
     assert spoken["sections"][0]["title"] == f"Participant 7: payment {paid:,.2f} EUR"
 
 
+def test_an_id_that_a_table_wrote_with_a_point(run: Run, settled: tuple[Path, Path]) -> None:
+    """As in a column of records: 7.0 is the id 7, for everything that looks up one participant."""
+    assert run("share", settled[0], "--id", "7.0").out == run("share", settled[0], "--id", 7).out
+
+
 @pytest.mark.parametrize("identity", ["0", "2001", "nobody", "", "7; drop table"])
 def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) -> None:
     for more in ([], ["--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]):

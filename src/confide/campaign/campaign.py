@@ -23,6 +23,7 @@ from confide.contract.presentation import Section
 from confide.people.device_odds import LARGEST_LEVEL
 from confide.privacy.noise import Noise
 from confide.privacy.report_book import ReportBook, Spent
+from confide.tables.roster import Roster
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round
@@ -573,11 +574,9 @@ class Campaign:
     def _slot(self, identity: str | int) -> int:
         """Her rank in the public list of ids, from 0."""
         ids = self.file.kind.identities(self.file.config)
-        try:
-            return ids.index(str(identity))
-        except ValueError:
-            ends = f"ids are {ids[0]} to {ids[-1]}" if ids and (ids[0], ids[-1]) == ("1", str(len(ids))) else ""
-            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids", ends) from None
+        if not ids:
+            raise InvalidInput("id", f"{str(identity)!r} is on no list", "the custodian of the data has the records")
+        return Roster.from_ids(ids).rank(str(identity))
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
         """The public result as it lies in a pack: all that anybody has.

@@ -230,8 +230,9 @@ class Roster:
         if found == UNKNOWN:
             found = int(self._look("id", cell(identity))[0])
         if found < 0:
+            first, last = self.identity(0), self.identity(self.count - 1)
             raise InvalidInput("id", f"{identity!r} is not on the public list of {self.count} ids",
-                               f"ids are 1 to {self.count}" if self._ids is None else "")
+                               f"ids are 1 to {last}" if (first, last) == ("1", str(self.count)) else "")
         return found
 
     def identity(self, index: int) -> str:
