@@ -20,7 +20,8 @@ from confide.contract.mechanism import NoiseSource
 from confide.privacy.coins import draw_seed
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
-from confide.privacy.noise.arguments import StreamName
+from confide.privacy.noise.arguments import Integers, Stream, StreamName
+from confide.privacy.noise.given_noise import GivenNoise
 from confide.programs.certifying import PathCertificate, certificate
 from confide.programs.dual_dynamics import Descent
 from confide.programs.dude import Dude
@@ -326,16 +327,15 @@ class _BareLevels(Flags):
         return super().run(bare, *parts)
 
 
-class _NoLevels:
+class _NoLevels(GivenNoise):
     """Passes on what queries ask for alone."""
 
-    def __init__(self, source: Noise) -> None:
-        self._source = source
-
-    def discrete_laplace(self, scale: float, size: Any, *, stream: Any) -> NDArray[np.int64]:
+    def discrete_laplace(
+        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
+    ) -> NDArray[np.int64]:
         if stream == "level":
             return np.zeros(size, dtype=np.int64)
-        return self._source.discrete_laplace(scale, size, stream=stream)
+        return self._from.discrete_laplace(scale, size, stream=stream, center=center)
 
 
 class QuarterOfTheQueries(_Flags):
