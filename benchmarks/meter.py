@@ -36,12 +36,12 @@ SOURCES: dict[str, Callable[[int], Noise]] = {"simulated": Noise.simulated, "sec
 @contextmanager
 def unmetered() -> Iterator[None]:
     """Runs without a meter, as the primitives draw where nobody charges."""
-    sound = Noise.open_meter
-    Noise.open_meter = lambda self, mechanism, **more: None  # type: ignore[method-assign]
+    sound = Noise._open_meter
+    Noise._open_meter = lambda self, mechanism, **more: None  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Noise.open_meter = sound  # type: ignore[method-assign]
+        Noise._open_meter = sound  # type: ignore[method-assign]
 
 
 def runs(*, quick: bool) -> dict[str, Run]:

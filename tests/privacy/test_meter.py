@@ -381,3 +381,21 @@ def test_an_allowance_adds_up_unequal_draws_exactly(asked: list[tuple[str, int]]
         else:
             meter.spend("path", known[text], ("draw", step), count=count)
             spent += count * Fraction(text)
+
+
+def test_a_run_cannot_begin_its_meter_again() -> None:
+    noise, mechanism = Noise.simulated(1), Charged((pure(0.5),))
+    with noise.metering(mechanism):
+        add_laplace(noise, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="once")
+        noise.open_meter(mechanism)
+        with pytest.raises(Overspent):
+            add_laplace(noise, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="again")
+    assert noise.meter is None
+
+
+def test_a_release_is_metered_whatever_a_mechanism_calls_itself() -> None:
+    """Faults that audits plant run without a meter, which would stop them; under secure noise nothing does."""
+    planted = type("Planted", (Charged,), {"__module__": "confide.audit.planted"})((pure(0.5),))
+    for noise, metered_run in ((Noise.simulated(1), False), (Noise.secure(), True)):
+        with noise.metering(planted):
+            assert (noise.meter is not None) is metered_run

@@ -78,6 +78,7 @@ class Noise(ABC):
         self._drawn: set[StreamName] = set()
         self._lock = threading.Lock()
         self._meter: Meter | None = None
+        self._running = False
 
     @classmethod
     def secure(cls) -> Noise:
@@ -151,25 +152,31 @@ class Noise(ABC):
         if self.meter is not None:
             yield
             return
-        self.open_meter(mechanism, device=device)
+        self._open_meter(mechanism, device=device)
+        self._running = True
         try:
             yield
         finally:
-            self._meter = None
+            self._meter, self._running = None, False
 
     def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
         """The same for a run that is no single call, such as one that waits for answers.
 
-        Another attempt of the same mechanism begins with a new meter; a part of another's run keeps that one's.
+        Another attempt of the same mechanism begins with a new meter; a part of another's run keeps that one's. Within
+        a run that is metered already, nothing changes.
 
         Args:
             mechanism: whose run it is.
             device: as of `metering`.
         """
+        if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
+            self._open_meter(mechanism, device=device)
+
+    def _open_meter(self, mechanism: Any, *, device: bool) -> None:
         from confide.contract.errors import NotGuaranteed
         from confide.privacy.meter import Meter, is_broken_on_purpose
 
-        if is_broken_on_purpose(mechanism) or not (self.meter is None or self.meter.mechanism is mechanism):
+        if is_broken_on_purpose(mechanism) and (self.audited or not self.release_safe):  # a release is always metered
             return
         try:
             self._meter = Meter.of(mechanism, device=device)
