@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaign.reported_files import survey
+from campaign.small import rows, write
 from cli.commands import Run
 from confide.campaign import Store
 
@@ -40,3 +41,15 @@ def test_a_run_stops_with_2_and_goes_on_with_the_flag(run: Run, tmp_path: Path, 
     assert (found.code, found.err) == (0, "")
     if not more:
         assert run("check", path).code == 0  # what is settled is not run again
+
+
+def test_the_operator_is_told_where_too_few_took_part(run: Run, tmp_path: Path) -> None:
+    """The public result cannot say it, for who took part is private; whoever ran it is told beside it."""
+    path = write(tmp_path, lines=rows()[:1900])
+    words = "100 slots are empty, and the promises of truth and accuracy allow for 1: they do not hold for this run."
+    assert words in run("check", path).out.replace("\n", " ")
+    found = run("run", path)
+    assert found.code == 0
+    assert words in found.err
+    assert "slots are empty" not in found.out
+    assert run("run", path).err == ""  # the stored outcome

@@ -30,7 +30,7 @@ from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Privacy, Unit
 from confide.privacy.events import BoundedRangeEvent, Repeated
 from confide.privacy.filter import price
 from confide.privacy.losses import ZCDP
@@ -49,6 +49,17 @@ def refused(folder: Path, *edits: tuple[str, str], more: str = "") -> InvalidInp
     with pytest.raises((InvalidInput, Refused)) as caught:
         campaign(folder, *edits, ("delta = 1e-6\n", f"delta = 1e-6\n{more}")).plan  # noqa: B018
     return caught.value
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_page_names_the_calculator_of_the_promise(method: str, tmp_path: Path) -> None:
+    """The epsilon that is promised and charged is that of the rows that say so, whatever proves another one."""
+    it = campaign(tmp_path, method=method)
+    spent = next(each for each in it.plan.sections() if each.title == "What it spends").blocks[0]
+    marked = [value for _, value, promised in spent.rows if promised]
+    promise = next(each for each in it.plan.guarantees if isinstance(each, Privacy))
+    assert marked
+    assert marked == pytest.approx([promise.loss.epsilon_at(it.plan.config.privacy.delta)] * len(marked))
 
 
 # ---- the whole life

@@ -358,12 +358,14 @@ class Campaign:
         Raises:
             InvalidInput: too many rows of the file cannot be used, as `settle` says.
         """
-        from confide.campaign.harm import check_harm, may_stop
+        from confide.campaign.harm import accepted, check_harm, may_stop
         from confide.campaign.settlement import simulate
 
         kind = self.file.kind
-        if not accept_unusable and may_stop(self, None, None):
-            check_harm(self)
+        if may_stop(self, None, None):
+            accepted(self)
+            if not accept_unusable:
+                check_harm(self)
         collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
             self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)

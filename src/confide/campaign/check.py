@@ -10,7 +10,7 @@ from confide.contract.kinds import Check
 from confide.contract.presentation import Section, Table, Text
 from confide.tables import is_packaged
 
-__all__ = ["SHOWN", "cell_texts", "check_sections", "missing_files", "reasons"]
+__all__ = ["SHOWN", "cell_texts", "check_sections", "missing_files", "reasons", "too_many_empty"]
 
 SHOWN = 10
 """Rejected records that are shown; the file of the operator has them all."""
@@ -39,6 +39,21 @@ def cell_texts(found: Check) -> list[str]:
     return [text for texts in found.cells.values() for text in texts]
 
 
+def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
+    """What the operator is told where more slots are empty than promises allow for; empty where they hold.
+
+    Args:
+        slots: invited ones.
+        usable: those with a usable record.
+        tolerated: how many empty ones the promises of truth and accuracy allow for; None where they ask for none.
+    """
+    if tolerated is None or slots - usable <= tolerated:
+        return ""
+    return (f"{slots - usable:,} slots are empty, and the promises of truth and accuracy allow for {tolerated:,}: they "
+            "do not hold for this run. Privacy does. Invite only people who have agreed to take part, or tolerate more "
+            "in a new plan.")
+
+
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
@@ -65,16 +80,14 @@ def _records(found: Check) -> list[Section]:
         *([] if found.tolerated is None else [("lies and empty slots that truth and accuracy allow for",
                                                found.tolerated)]),
     ))
-    beyond = found.tolerated is not None and found.slots - found.usable > found.tolerated
-    absent = ("There are more empty slots than the promises of truth and accuracy allow for: they do not hold for this "
-              "run. Privacy does. Invite only people who have agreed to take part, or tolerate more in a new plan.",)
+    absent = too_many_empty(found.slots, found.usable, found.tolerated)
     better = ("A record may be corrected in the table before the run." if found.held else
               "A rejected participant may hand in a better record.")
     return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
         f"{better} Do not change the campaign file because of what stands here: bounds and levels that follow from "
         "records are not covered by its promises.",
-        *(absent if beyond else ()),
+        *([absent] if absent else []),
         *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.null} in every answer. "
            "Error bars are about that table: no bar covers what it changes."]
           if found.null and found.slots > found.usable else ()),

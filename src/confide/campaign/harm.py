@@ -3,7 +3,7 @@
 A release of such a file costs a whole budget and says nothing true, and its promises hold all the same: unusable rows
 count as null records. So a custodian's table is read once before anything is charged, and of people's file the rows are
 counted while they are collected. The stop depends on records: nobody else may be shown it, and the operator's answer
-stands in nothing that is published. A share in the campaign file counts as it stood at the first look at the records,
+stands in nothing that is published. A share in the campaign file must stand there before the first look at the records,
 since a later one may follow from them. What people have handed in one by one never stops a settlement, nor does what
 their devices have drawn: others would see that it stopped.
 """
@@ -74,18 +74,26 @@ def look(campaign: Campaign, home: Home | None = None, progress: Progress | None
 
 
 def accepted(campaign: Campaign, home: Home | None = None) -> float:
-    """The share of unusable rows that a run goes on with: what was declared before the first look at the file's
-    records, or less where less is declared now.
+    """The share of unusable rows that a run goes on with, as the campaign file declares it.
 
     Args:
         campaign: whose file.
         home: the installation, which notes the first look; default the campaign's.
+
+    Raises:
+        InvalidInput: more is declared than at the first look at the file's records. It may follow from them, and the
+            campaign file is published.
     """
     file, there = campaign.file, home or campaign.home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
     share = MOST_UNUSABLE if said is None else float(said)
     sources = [[key, where] for key, where in file.kind.files(file.config)]
-    return min(share, there.look(digest(canonical([file.budget.data_set, sources])), share))
+    first = there.look(digest(canonical([file.budget.data_set, sources])), share)
+    if share > first:
+        raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
+                           f"when it was {first:g}", "the campaign file is published and must not follow from records: "
+                           f"put back {first:g} or less, and go on all the same with --accept-unusable")
+    return share
 
 
 def harmful(campaign: Campaign, usable: int, lost: int, home: Home | None = None) -> bool:
@@ -108,18 +116,26 @@ def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidI
         found: what a look at it found, such as `Campaign.check`.
         home: the installation; default the campaign's.
     """
-    lost = len(found.rejected)
-    rows = found.usable + lost
-    if not harmful(campaign, found.usable, lost, home):
-        return None
+    share, rows, lost = accepted(campaign, home), found.usable + len(found.rejected), len(found.rejected)
+    absent = found.slots - found.usable if found.held else 0  # of people who were invited, some stay away
+    said = []
+    if lost > share * rows or (rows and not found.usable):
+        said.append(f"{lost:,} of {rows:,} rows cannot be used {_of(lost, rows, share)}: {'; '.join(_why(found))}")
+    if rows and absent > max(share * found.slots, lost):
+        said.append(f"{absent:,} of {found.slots:,} records have no usable row {_of(absent, found.slots, share)}: the "
+                    f"file has {rows:,} rows")
     if not rows:
-        problem = "the file has no rows"
-    else:
-        share = f"{100 * lost / rows:.3g} %, and up to {100 * accepted(campaign, home):.3g} % is accepted"
-        problem = f"{lost:,} of {rows:,} rows cannot be used ({share}): {'; '.join(_why(found))}"
-    return InvalidInput("data.source", problem, "nothing was charged. Mend the file, or go on with --accept-unusable: "
-                        "then such rows count as null records. This follows from private records, and is for the "
-                        "operator alone")
+        said.append("the file has no rows")
+    if not said:
+        return None
+    return InvalidInput("data.source", "; ".join(said), "nothing was charged. Mend the file, or what the campaign "
+                        "says of it, or go on all the same (--accept-unusable): then a record without a usable row "
+                        "counts as the null record, and a row that belongs to no record is left out. This follows from "
+                        "private records, and is for the operator alone")
+
+
+def _of(part: int, whole: int, accepted: float) -> str:
+    return f"({100 * part / whole:.3g} %, and up to {100 * accepted:.3g} % is accepted)"
 
 
 def _why(found: Check) -> list[str]:

@@ -298,13 +298,14 @@ def _charged(
     asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
     code = charged_code(campaign.file, campaign.plan)
     known = store.open(campaign.file, max(1, len(asked.subjects)))
-    watched = not accept_unusable and may_stop(campaign, store, known)
+    watched = may_stop(campaign, store, known)
+    if watched:
+        accepted(campaign, store.home)  # the look is noted before it is made
+        watched = not accept_unusable
 
     def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
         found, usable = collect(), 0
         if codec is not None:
-            if watched:
-                accepted(campaign, store.home)  # the look is noted before it is made
             for batch in found.data:
                 slots, reports = codec.pack(batch)
                 usable += len(slots)

@@ -34,6 +34,8 @@ from confide.cli.reproduce import reproduce
 from confide.cli.serving import operators, serve
 
 if TYPE_CHECKING:
+    from confide.campaign import Campaign, Store
+    from confide.campaign.settlement import Settled
     from confide.contract import Guarantees
 
 __all__ = ["app"]
@@ -274,6 +276,7 @@ def run(
             if not another:
                 check_meant(it.file, it.plan, there, folder, it.default_folder)
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
+            _tell_of_empty_slots(it, there, settled)
         if handout is not None:
             hand_out(it, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
@@ -302,6 +305,19 @@ def run(
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
         print(f"wrote {handout} (private: who is handed what, for the operator alone)")
+
+
+def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
+    """Tell the operator, beside a result whose promises of truth do not hold since too few took part."""
+    from confide.campaign.check import too_many_empty
+
+    tolerated = getattr(it.file.kind, "tolerated", None)
+    if tolerated is None or not settled.fresh:
+        return
+    known = there.get(settled.number)
+    told = too_many_empty(known.slots, there.submitted(known.number), tolerated(it.file.config))
+    if told:
+        print(f"confide: {told} This follows from private records, and is for the operator alone.", file=sys.stderr)
 
 
 def _check_seed(noise: NoiseKind, seed: int | None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from confide.charts import intervals
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess, likelier
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.words import as_sentence, number, percent
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
@@ -29,12 +30,14 @@ __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 _SHOWN = 20  # answers on a page; the table has all
 _DRAWN = 12  # answers of a picture
 _LONGEST = 60  # letters of a query in a picture
+_ROUNDING = 1e-9  # of what a calculator proves, beside the budget that it was found for
 _DOUBTFUL = 0.125  # a predicted average error from which answers say little
 
 _NAMES = {
-    "zcdp": "concentrated composition, the one that is promised", "theorem-3.4.2": "Theorem 3.4.2 (advanced "
-    "composition at the last round's level)", "per-round": "round by round", "pure": "plain sum (delta = 0)",
-    "per-round, printed drift": "round by round, as the published program counts", "basic": "plain sum",
+    "zcdp": "concentrated composition",
+    "theorem-3.4.2": "Theorem 3.4.2 (advanced composition at the last round's level)",
+    "per-round": "round by round", "pure": "plain sum (delta = 0)", "basic": "plain sum",
+    "per-round, printed drift": "round by round, as the published program counts",
     "advanced": "advanced composition", "gdp": "Gaussian differential privacy", "optimal": "optimal composition",
     "split": "plain sum and concentrated composition",
 }
@@ -113,20 +116,25 @@ def plan_sections(plan: QueriesPlan) -> list[Section]:
 
 def _spend_section(plan: QueriesPlan) -> Section:
     delta = plan.config.privacy.delta
+    promised = plan.loss.epsilon_at(delta)
     epsilons = Table(
-        columns=("how the losses are added up", f"epsilon at delta = {delta:g}"),
-        rows=tuple((_NAMES.get(name, name), value) for name, value in
-                   sorted(plan.epsilons.items(), key=lambda each: each[1])),
+        columns=("how the losses are added up", f"epsilon at delta = {delta:g}", "promised"),
+        rows=tuple((_NAMES.get(name, name), value, "yes" if math.isclose(value, promised, rel_tol=_ROUNDING) else "")
+                   for name, value in sorted(plan.epsilons.items(), key=lambda each: each[1])),
         note="Each is a valid bound of the same run. A reported epsilon means nothing without its calculator.")
     spends = Table(columns=("what is spent on", "rho", "share"),
                    rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
                    note="In concentrated differential privacy, where costs add up; all of it is charged before the "
-                        "run reads the table.")
+                        "run.")
+    share = plan.config.data.accept_unusable
     order = Text((
-        "The order of a run: the table is opened, and its columns and their types are looked at, which are public; the "
-        "ledger is charged; all rows are read. A row that cannot be used counts as the null record and stops nothing. "
-        "That a table is missing or damaged, the custodian alone is told: a charge that was made stays, nothing is "
-        "published, and the run can be repeated under it.",))
+        "The order of a run: the table is opened, and its columns and their types are looked at, which are public; its "
+        f"rows are read once, and where more than {percent(MOST_UNUSABLE if share is None else share)} of them cannot "
+        "be used, or as many records have no row, the run stops unless the custodian goes on all the same; the ledger "
+        "is charged; all rows are read again. From the charge on, a row that cannot be used counts as the null record "
+        "and stops nothing. Why a run has stopped, or that a table is missing or damaged, the custodian alone is told: "
+        "a charge that was made stays, nothing is published, and the run can be repeated under it. So that there is a "
+        "result says one thing beside its numbers: that its custodian went on.",))
     return Section(title="What it spends", blocks=(epsilons, spends, order))
 
 
