@@ -33,7 +33,7 @@ from confide.contract.words import cause
 
 __all__ = ["Database", "driver"]
 
-REVISION = "0006"
+REVISION = "0007"
 """The newest migration."""
 
 _BUSY = 60_000  # milliseconds that a writer waits for another one

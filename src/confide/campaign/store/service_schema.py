@@ -124,6 +124,8 @@ job = Table(
     Column("steps", Integer, nullable=True),
     Column("problem", Text, nullable=False, comment="why it failed, for the operator"),
     Column("result", Text, nullable=True, comment="JSON"),
+    Column("accept_unusable", Integer, nullable=False, server_default="0",
+           comment="whether it goes on where too many rows of the operator's file cannot be used"),
     UniqueConstraint("campaign_id", "task"),
     CheckConstraint("state IN ('queued', 'running', 'done', 'failed')", name="state"),
 )

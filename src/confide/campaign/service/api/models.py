@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from confide.campaign.service.access import Operator
+from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.work import Draft, Job
 from confide.campaign.store import Stored
 from confide.contract.asked import Field as AskedField
@@ -17,6 +17,7 @@ __all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "
            "field_model", "job_model", "operator_model"]
 
 _LARGEST = 2**31 - 1
+_UNTOLD = "it failed; operators are told why"
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
 After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last one that was seen")]
@@ -96,7 +97,7 @@ class JobModel(BaseModel):
     state: Literal["queued", "running", "done", "failed"]
     done: int = Field(description="steps done")
     steps: int | None = Field(description="steps in all; null where that is not known")
-    problem: str = Field(description="why it failed")
+    problem: str = Field(description="why it failed; it may follow from records, and viewers are not told")
     result: Any = Field(description="of an audit, promised against measured")
 
 
@@ -139,10 +140,11 @@ def campaign_model(known: Stored) -> CampaignModel:
                          slots=known.slots)
 
 
-def job_model(job: Job) -> JobModel:
-    """A job as the API shows it."""
+def job_model(job: Job, who: Operator) -> JobModel:
+    """A job as the API shows it to somebody."""
+    problem = job.problem if who.role.covers(Role.OPERATOR) else job.problem and _UNTOLD
     return JobModel(number=job.number, campaign=job.campaign, task=job.task.value, state=job.state, done=job.done,  # type: ignore[arg-type]
-                    steps=job.steps, problem=job.problem, result=job.result)
+                    steps=job.steps, problem=problem, result=job.result)
 
 
 def operator_model(operator: Operator) -> OperatorModel:

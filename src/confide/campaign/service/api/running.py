@@ -103,6 +103,14 @@ class Confirmed(Strict):
     confirm: Literal[True]
 
 
+class Settling(Confirmed):
+    """How a campaign is settled."""
+
+    accept_unusable: bool = Field(default=False, description=(
+        "go on where too many rows of the operator's file cannot be used: a record without a usable row counts as the "
+        "null record. It is written nowhere that is published"))
+
+
 class FinalRound(Confirmed):
     """Which round is made final."""
 
@@ -133,7 +141,7 @@ def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
 
 
 @router.get("/progress", responses=answers(*_WHO))
-def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
+def show_progress(parts: PartsOf, who: Viewer, number: Number) -> ProgressModel:
     """How far a campaign is."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     campaign = opened.campaign
@@ -148,8 +156,8 @@ def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
         known_fields=[field.column for field in fields], held=campaign.held,
         charged=charged, charged_at=_charged_at(parts, opened, charged), cost=cost_of(campaign.file, campaign.plan),
         deposit=deposit, deposits=len(parts.store.deposits(number) or ()) if deposit else 0,
-        settling=None if settling is None else job_model(settling),
-        auditing=None if auditing is None else job_model(auditing))
+        settling=None if settling is None else job_model(settling, who),
+        auditing=None if auditing is None else job_model(auditing, who))
 
 
 @router.post("/invitations", responses=answers(*_WHO, 409, 413))
@@ -216,18 +224,18 @@ def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) 
 
 
 @router.post("/close", responses=answers(*_WHO, 409))
-def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
+def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
     """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
     if parts.opened.get(number).contracts is not None:
         raise Refused(worded("the contracts close this campaign"),
                       worded("draw up a round and make it final, then settle"))
     if parts.store.get(number).state is State.OPEN:
         parts.store.close_collection(number)
-    return show_progress(parts, _, number)
+    return show_progress(parts, who, number)
 
 
 @router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
-def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> JobModel:
+def settle(parts: PartsOf, who: Running, number: Number, meant: Settling) -> JobModel:
     """Close the collection, run with secure noise, and publish: by a worker, once. The ledger is charged before the
     run, where neither the opening nor a final round was: see `charged` and `charged_at` of the progress.
     """
@@ -236,24 +244,24 @@ def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) ->
         raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
     if opened.contracts is not None and known.state is State.OPEN:
         raise Refused(worded("no contracts of this campaign are final"), worded("draw up a round and make it final"))
-    return job_model(parts.jobs.ask(number, Task.SETTLE))
+    return job_model(parts.jobs.ask(number, Task.SETTLE, accept_unusable=meant.accept_unusable), who)
 
 
 @router.post("/audit", status_code=202, responses=answers(*_WHO))
-def audit(parts: PartsOf, _: Running, number: Number) -> JobModel:
+def audit(parts: PartsOf, who: Running, number: Number) -> JobModel:
     """Hold promises against measurements, by a worker; no record is used."""
     parts.opened.get(number)
-    return job_model(parts.jobs.ask(number, Task.AUDIT))
+    return job_model(parts.jobs.ask(number, Task.AUDIT), who)
 
 
 @router.get("/jobs/{task}", responses=answers(*_WHO))
-def show_job(parts: PartsOf, _: Viewer, number: Number, task: Task) -> JobModel:
+def show_job(parts: PartsOf, who: Viewer, number: Number, task: Task) -> JobModel:
     """How far a settlement or an audit is."""
     parts.opened.get(number)
     found = parts.jobs.of(number, task)
     if found is None:
         raise HTTPException(404, "nobody has asked for it")
-    return job_model(found)
+    return job_model(found, who)
 
 
 @router.get("/plan", responses=answers(*_WHO))

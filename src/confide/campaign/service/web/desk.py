@@ -17,7 +17,7 @@ from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Before, Number
-from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
+from confide.campaign.service.api.running import Confirmed, Settling, close, settle, show_progress
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
 from confide.campaign.service.web.page import Form, checked, forget_token, from_elsewhere, go, leafed, looking, page
 from confide.campaign.service.work import Task
@@ -197,7 +197,8 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "close":
                 close(parts, who, number, Confirmed(confirm=True))
             case "settle":
-                settle(parts, who, number, Confirmed(confirm=True))
+                anyway = form.get("unusable") == "yes"
+                settle(parts, who, number, Settling(confirm=True, accept_unusable=anyway))
             case "audit":
                 parts.jobs.ask(number, Task.AUDIT)
             case "round":

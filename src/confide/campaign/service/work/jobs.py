@@ -42,6 +42,7 @@ class Job:
         number: in the store.
         campaign: its number.
         task: what is done.
+        accept_unusable: whether a settlement goes on where too many rows of the operator's file cannot be used.
         state: "queued", "running", "done" or "failed".
         attempts: how often it was begun.
         done: steps done.
@@ -54,6 +55,7 @@ class Job:
     campaign: int
     task: Task
     state: str
+    accept_unusable: bool = False
     attempts: int = 0
     done: int = 0
     steps: int | None = None
@@ -77,22 +79,22 @@ class Jobs:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
-    def ask(self, campaign: int, task: Task) -> Job:
+    def ask(self, campaign: int, task: Task, *, accept_unusable: bool = False) -> Job:
         """Ask for work on a campaign; where it was asked for before, that one, queued again if it had failed."""
         known = self.of(campaign, task)
         if known is None:
             try:
                 with self._database.writing() as connection:
                     connection.execute(insert(t.job).values(
-                        campaign_id=campaign, task=task.value, state="queued", worker="", lease=0, attempts=0, done=0,
-                        problem=""))
+                        campaign_id=campaign, task=task.value, accept_unusable=int(accept_unusable), state="queued",
+                        worker="", lease=0, attempts=0, done=0, problem=""))
             except (IntegrityError, StoreFailed):  # somebody has asked at the same time
                 if self.of(campaign, task) is None:
                     raise
         elif known.state == "failed":
             with self._database.writing() as connection:
                 connection.execute(update(t.job).where(t.job.c.id == known.number, t.job.c.state == "failed").values(
-                    state="queued", attempts=0, done=0, steps=None, problem=""))
+                    state="queued", accept_unusable=int(accept_unusable), attempts=0, done=0, steps=None, problem=""))
         found = self.of(campaign, task)
         if found is None:
             raise Unknown("job of campaign", campaign)
@@ -151,7 +153,7 @@ class Jobs:
         Args:
             job: the job.
             worker: who did it.
-            problem: in public terms.
+            problem: for the operator; it may follow from records.
         """
         return self._own(job, worker, state="failed", lease=0, problem=problem[:2000])
 
@@ -163,6 +165,6 @@ class Jobs:
 
 
 def _job(row: Any) -> Job:
-    return Job(number=row.id, campaign=row.campaign_id, task=Task(row.task), state=row.state, attempts=row.attempts,
-               done=row.done, steps=row.steps, problem=row.problem,
-               result=None if row.result is None else json.loads(row.result))
+    return Job(number=row.id, campaign=row.campaign_id, task=Task(row.task), state=row.state,
+               accept_unusable=bool(row.accept_unusable), attempts=row.attempts, done=row.done, steps=row.steps,
+               problem=row.problem, result=None if row.result is None else json.loads(row.result))

@@ -92,9 +92,9 @@ class Worker:
         opened = self._opened.get(job.campaign)
         if job.task is Task.AUDIT:
             return opened.campaign.audit(progress=told).to_dict()
-        return self._settled(opened, told)
+        return self._settled(opened, told, job.accept_unusable)
 
-    def _settled(self, opened: OpenedCampaign, told: Any) -> None:
+    def _settled(self, opened: OpenedCampaign, told: Any, accept_unusable: bool) -> None:
         """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
         known, rounds = self._store.get(opened.number), Rounds(self._store)
         if known.state is not State.SETTLED:
@@ -103,7 +103,7 @@ class Worker:
         if not asked_twice and not opened.campaign.held and known.state is State.OPEN:
             self._store.close_collection(opened.number)
         with rounds.records(opened) if asked_twice else nullcontext(opened.campaign) as campaign:
-            campaign.settle(opened.pack, store=self._store, progress=told)
+            campaign.settle(opened.pack, store=self._store, progress=told, accept_unusable=accept_unusable)
         rounds.tidy(opened)
         if not opened.campaign.held:
             self._store.erase_files(opened.number)  # where nothing is due
@@ -140,5 +140,5 @@ class Worker:
 
 
 def _without_folders(problem: str, store: Store) -> str:
-    """A problem as viewers may read it: where this machine keeps a file is nobody's business, its name is."""
+    """A problem as operators may read it: where this machine keeps a file is nobody's business, its name is."""
     return _FOLDERS.sub("", problem.replace(f"{store.home.folder}/", ""))
