@@ -36,6 +36,8 @@ from confide.release.packed import PackedBits
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.tables.roster import Roster
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
+
 SMOKER = Bit(column="smoker", true="yes", false="no")
 AGES = Schema((Binned(column="age", edges=(0, 18, 40, 65, 100)), SMOKER,
                Levels(column="job", levels=("none", "part", "full"))))
@@ -128,8 +130,8 @@ def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
                  lambda: made.run(wrong, Noise.simulated(1))):
         assert str(refused(call)) == (
             "age: the column has a value that it does not accept; must be in [0, 100]; or encode the table first with "
-            'schema.encode(table, records=n, unusable="null", rejected={}), which counts such rows as the null record '
-            "and lists them")
+            'schema.encode(table, records=n, unusable="null", rejected=lost), where lost = {}: it counts such rows as '
+            "the null record and lists them, for you to read before a release")
     told: dict[str, str] = {}
     codes = AGES.encode(wrong, records=3, unusable="null", rejected=told)
     assert list(told) == ["3"]

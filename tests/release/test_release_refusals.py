@@ -49,6 +49,8 @@ from confide.release.oracle.one_hot import most_clauses, separated
 from confide.release.packed import PackedBits
 from confide.release.selection_rules import MostDrawn
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
+
 HOT = Schema((Levels(column="c", levels=tuple("abcdefgh")),))
 SINGLES = Workload.complete(8, width=1)
 ZEROS = np.zeros((50, 8), np.bool_)

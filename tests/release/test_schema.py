@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,8 @@ from confide.contract.encoding import canonical, decode, encode
 from confide.release import Binned, Bit, Codes, Levels, PackedBits, Schema, Workload, true_answers
 from confide.release.columns import cells_of
 from confide.tables import Roster
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
 
 # ---- the published binning
 
@@ -531,3 +534,15 @@ def test_sets_that_leave_out_thousands_are_refused():
     assert len(fine.literals("v in [0, 4000)")) == 4000
     with pytest.raises(InvalidInput, match=r"leaves out 7,000 bins or levels; must be at most 4,096"):
         fine.literals("v in [0, 1000)")
+
+
+@pytest.mark.filterwarnings("default")
+def test_many_null_records_are_told_to_whoever_holds_the_table() -> None:
+    """Also where nobody looks at `rejected`; one in a hundred, as in a campaign, is nothing to warn of."""
+    schema = Schema((Binned(column="age", lower=0, upper=100, bins=10),))
+    for ages, records in (([31] * 195 + [131] * 5, 200), ([31] * 195, 200)):
+        with pytest.warns(UserWarning, match="^5 of 200 records have no usable row and count as the null record"):
+            schema.encode({"age": ages}, records=records, unusable="null")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        schema.encode({"age": [31] * 198 + [131]}, records=200, unusable="null")

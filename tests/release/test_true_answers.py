@@ -27,6 +27,8 @@ from confide.release import (
 )
 from confide.tables import Roster, open_table
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
+
 
 def slowly(workload: Workload, bits: np.ndarray, weights=None) -> np.ndarray:
     """By the definition, one query after the other."""

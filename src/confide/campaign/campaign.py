@@ -358,14 +358,12 @@ class Campaign:
         Raises:
             InvalidInput: too many rows of the file cannot be used, as `settle` says.
         """
-        from confide.campaign.harm import accepted, check_harm, may_stop
+        from confide.campaign.harm import check_harm, may_stop
         from confide.campaign.settlement import simulate
 
         kind = self.file.kind
         if may_stop(self, None, None):
-            accepted(self)
-            if not accept_unusable:
-                check_harm(self)
+            check_harm(self, accept_unusable=accept_unusable)
         collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
             self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)

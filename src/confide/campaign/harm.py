@@ -45,16 +45,20 @@ def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> b
     return known.state is State.OPEN and (campaign.held or not asked)
 
 
-def check_harm(campaign: Campaign, home: Home | None = None) -> None:
+def check_harm(campaign: Campaign, home: Home | None = None, *, accept_unusable: bool = False) -> None:
     """Look at the operator's file, and stop where a run should not go on.
 
     Args:
         campaign: that is run, and may stop.
         home: the installation; default the campaign's.
+        accept_unusable: whether it goes on whatever a look would find, so that there is none.
 
     Raises:
-        InvalidInput: as `harm` says; for the operator alone.
+        InvalidInput: as `harm` says, for the operator alone; or as `accepted` does.
     """
+    if accept_unusable:
+        accepted(campaign, home)
+        return
     found = harm(campaign, look(campaign, home), home)
     if found is not None:
         raise found

@@ -300,7 +300,7 @@ def _charged(
     known = store.open(campaign.file, max(1, len(asked.subjects)))
     watched = may_stop(campaign, store, known)
     if watched:
-        accepted(campaign, store.home)  # the look is noted before it is made
+        accepted(campaign, store.home)
         watched = not accept_unusable
 
     def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:

@@ -26,8 +26,8 @@ __all__ = ["Batch", "encode_batch", "read_codes", "read_records", "refuse", "ros
 
 _ROWS = 65536
 _MOST_RECORDS = 1 << 62
-_REMEDY = ('or encode the table first with schema.encode(table, records=n, unusable="null", rejected={}), which counts '
-           "such rows as the null record and lists them")
+_REMEDY = ('or encode the table first with schema.encode(table, records=n, unusable="null", rejected=lost), where '
+           "lost = {}: it counts such rows as the null record and lists them, for you to read before a release")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,12 @@ class Batch:
     Args:
         index: int64 (k,): which record each is.
         cells: uint16 (k, m); 0 throughout where the row is unusable.
+        usable: how many are not.
     """
 
     index: np.ndarray
     cells: np.ndarray
+    usable: int
 
 
 def encode_batch(schema: Schema, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +139,7 @@ def _read(
         strangers |= not bool(claimed.all())
         seen += int(np.count_nonzero(claimed))
         cells[lost] = 0
-        yield Batch(index[claimed], cells[claimed])
+        yield Batch(index[claimed], cells[claimed], int(np.count_nonzero(claimed & ~lost)))
     if unusable == "refuse":
         refuse(schema, refused)
         if strangers:
@@ -163,22 +165,25 @@ def _reason(schema: Schema, problems: np.ndarray) -> str:
 def read_codes(
     schema: Schema, table: Any, records: int | Roster | None, id: str, unusable: str,  # noqa: A002
     rejected: MutableMapping[str, str] | None,
-) -> Codes:
-    """See `Schema.encode`."""
+) -> tuple[Codes, int]:
+    """See `Schema.encode`; and how many of the records have a usable row."""
     roster = roster_of(records)
     if roster is None:
-        found = [batch.cells for batch in read_records(schema, table, None, id, unusable, rejected)]
-        if not sum(map(len, found)):
+        found = list(read_records(schema, table, None, id, unusable, rejected))
+        if not sum(len(batch.cells) for batch in found):
             raise InvalidInput("table", "has no rows", "must have at least one, or say how many records there are")
-        return Codes(schema=schema, cells=np.concatenate(found))
+        return Codes(schema=schema, cells=np.concatenate([batch.cells for batch in found])), sum(
+            batch.usable for batch in found)
     try:
         cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
     except (ValueError, MemoryError):
         raise InvalidInput("records", f"{roster.count} do not fit into memory", "true_answers reads in a stream") \
             from None
+    usable = 0
     for batch in read_records(schema, table, roster, id, unusable, rejected):
         cells[batch.index] = batch.cells
-    return Codes(schema=schema, cells=cells)
+        usable += batch.usable
+    return Codes(schema=schema, cells=cells), usable
 
 
 def roster_of(records: int | Roster | None) -> Roster | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.words import did_you_mean
 from confide.release._inputs import of_kind
 from confide.release.columns import Binned, Bit, Levels
@@ -323,6 +325,9 @@ class Schema:
             rejected: receives id or row -> reason for rows that give no record of their own. It is a function of
                 private records: the operator's alone.
 
+        Warns:
+            UserWarning: more than 1 % of the records have no usable row; for whoever holds the table alone.
+
         Raises:
             InvalidInput: a column is missing (names the nearest) or of a type that cannot hold its role; no rows; or,
                 with "refuse", a value that is not accepted (names the column and what it accepts), or rows for fewer or
@@ -330,14 +335,21 @@ class Schema:
 
         Example:
             >>> schema, rejected = Schema((Binned(column="age", lower=0, upper=100, bins=10),)), {}
-            >>> schema.encode({"age": [31, 131]}, records=3, unusable="null", rejected=rejected).cells.tolist()
+            >>> ages = [31] * 199 + [131]
+            >>> schema.encode({"age": ages}, records=201, unusable="null", rejected=rejected).cells[198:].tolist()
             [[3], [0], [0]]
             >>> rejected
-            {'2': 'age: is out of bounds; must be in [0, 100]'}
+            {'200': 'age: is out of bounds; must be in [0, 100]'}
         """
         from confide.release.reading import read_codes
 
-        return read_codes(self, table, records, id, unusable, rejected)
+        codes, usable = read_codes(self, table, records, id, unusable, rejected)
+        lost = codes.records - usable
+        if lost > MOST_UNUSABLE * codes.records:
+            warnings.warn(f"{lost:,} of {codes.records:,} records have no usable row and count as the null record: a "
+                          "release of them says nothing of these people. `rejected` lists the rows and what is wrong. "
+                          "This follows from private records", stacklevel=2)
+        return codes
 
 
 def _negates(text: str) -> bool:

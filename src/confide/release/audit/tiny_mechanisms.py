@@ -19,6 +19,7 @@ from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
+from confide.release.reading import read_codes
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -159,7 +160,7 @@ def _table_pairs(schema: Schema, seed: int) -> Iterator[tuple[Any, Any]]:
     rows = [{name: [_USUAL[name]] * RECORDS for name in names} for _ in range(2)]
     first: Any = names[0]
     rows[1][first] = [*rows[1][first][:-1], None]
-    one, other_codes = (schema.encode(table, records=RECORDS, unusable="null") for table in rows)
+    one, other_codes = (read_codes(schema, table, RECORDS, "row", "null", None)[0] for table in rows)
     yield one, other_codes
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from confide.contract.errors import InvalidInput
 from confide.release.codes import Codes
-from confide.release.reading import encode_batch, read_records
+from confide.release.reading import encode_batch, read_codes, read_records
 from confide.release.schema import Schema
 from confide.tables.roster import Roster
 from confide.tables.sources import Source
@@ -61,8 +61,8 @@ class HeldTable:
     def read(self) -> Codes:
         """All n records as cells."""
         self.rejected.clear()
-        return self.schema.encode(self.source, records=self.records, id=self.identity, unusable="null",
-                                  rejected=self.rejected)
+        codes, _ = read_codes(self.schema, self.source, self.records, self.identity, "null", self.rejected)
+        return codes
 
     def count(self) -> int:
         """How many rows there are, in one pass that also lists the rejected ones; private."""
