@@ -23,6 +23,7 @@ from confide.cli import output
 from confide.cli.failures import guarded
 from confide.contract import ConfideError, PublicOutcome, SolverFailed
 from confide.contract.offering import Question
+from confide.privacy import Noise
 
 # ---- the schema
 
@@ -354,6 +355,10 @@ def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytes
     for module in [found for name, found in sys.modules.items() if name.startswith("confide.")]:
         if getattr(module, "noise_scale", None) is sound:
             monkeypatch.setattr(module, "noise_scale", lambda *arguments: sound(*arguments) / 10)
+    stopped = run("audit", path)
+    assert stopped.code == 1
+    assert "a draw would spend epsilon 20; epsilon 2 was charged" in stopped.err
+    monkeypatch.setattr(Noise, "_open_meter", lambda *_, **__: None)  # measured as if nothing had stopped it
     found = run("audit", path, "--json")
     assert (found.code, found.err) == (1, "")
     assert found.json["passed"] is False
