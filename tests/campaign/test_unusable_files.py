@@ -146,6 +146,15 @@ def test_a_share_is_declared_before_the_first_look(tmp_path: Path, place: str, m
         campaign.settle(store=store, **more) if place == "settle" else campaign.study(1, **more)
 
 
+def test_a_source_is_the_same_however_its_path_is_written(tmp_path: Path) -> None:
+    campaign = Campaign.load(survey(tmp_path))
+    assert harm(campaign, campaign.check())
+    path = survey(tmp_path, more="accept_unusable = 0.08")
+    path.write_text(path.read_text().replace('source = "', 'source = "././'))
+    with pytest.raises(InvalidInput, match="was declared after these records were first looked at"):
+        Campaign.load(path).settle()
+
+
 def test_less_may_be_accepted_at_any_time(tmp_path: Path) -> None:
     campaign = Campaign.load(survey(tmp_path, more="accept_unusable = 0.08"))
     assert harm(campaign, campaign.check()) is None

@@ -111,3 +111,8 @@ def test_doubles_and_shapes_stay_as_they_are() -> None:
     for wrong in ("abc", [[1], [1, 2]]):
         with pytest.raises((TypeError, ValueError)):
             as_probabilities(wrong)
+
+
+def test_the_order_of_bytes_changes_nothing() -> None:
+    for kind in (">f4", "<f4", ">f2", ">f8"):
+        assert as_probabilities(np.array([0.1, 0.2, 0.3, 0.4], kind)).tolist() == [0.1, 0.2, 0.3, 0.4]

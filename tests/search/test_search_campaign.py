@@ -18,6 +18,7 @@ from cases import fast
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.check import check_sections
+from confide.campaign.harm import harm
 from confide.campaign.settlement import data_set_charge
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
@@ -181,6 +182,31 @@ def test_texts_as_ids_and_weights(tmp_path: Path) -> None:
     found = [row["id"] for row in it.settle(tmp_path / "pack").tables["found"].to_pylist()]
     assert found[:4] == ["p00", "p01", "p14", "p02"]
     assert verify(tmp_path / "pack").complete
+
+
+@pytest.mark.parametrize("seed", ['"0"', "0"])
+def test_ids_with_a_point_are_those_of_the_list(seed: str, tmp_path: Path) -> None:
+    """As a data frame writes whole numbers beside a gap: in answers and contacts, whatever the ids are taken for."""
+    it = campaign(tmp_path, ("people = 16", 'people = 16\nvertices = "people.csv"'),
+                  ("seeds = [0]", f"seeds = [{seed}]"), *STOPS["none"])
+    (tmp_path / "people.csv").write_text("id\n" + "".join(f"{each}\n" for each in range(16)))
+    (tmp_path / "contacts.csv").write_text("first,second\n" + "".join(f"{a}.0,{b}.0\n" for a, b in EDGES))
+    (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(
+        f"{each}.0,{int(status)}\n" for each, status in ANSWERS.items()))
+    found = it.check()
+    assert (found.rejected, found.usable) == ({}, len(ANSWERS))
+    assert it.collect().data.read().graph.edges == len(EDGES)
+
+
+def test_a_file_of_answers_in_which_nobody_is_known_stops(tmp_path: Path) -> None:
+    """Missing answers are asked for; a whole file of strangers is a slip, and nothing is charged."""
+    it = campaign(tmp_path)
+    (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(f"A{each},1\n" for each in range(16)))
+    assert "16 of 16 rows cannot be used" in str(harm(it, it.check()))
+    with Store() as store:
+        with pytest.raises(InvalidInput, match=r"16 of 16 rows cannot be used .* the id is nobody's: 16 rows"):
+            it.settle(tmp_path / "pack", store=store)
+        assert not store.data_sets()
 
 
 def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ their devices have drawn: others would see that it stopped.
 
 from __future__ import annotations
 
+from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from confide.campaign.check import cell_texts, reasons
 from confide.campaign.home import Home
 from confide.campaign.states import State
 from confide.contract.encoding import canonical, digest
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
 from confide.contract.unusable import MOST_UNUSABLE
 
@@ -37,7 +38,7 @@ def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> b
         store: where.
         known: the campaign there.
     """
-    if isinstance(campaign.file.kind, LocalKind | PausingKind):
+    if isinstance(campaign.file.kind, LocalKind):
         return False
     if store is None or known is None:
         return True
@@ -59,7 +60,13 @@ def check_harm(campaign: Campaign, home: Home | None = None, *, accept_unusable:
     if accept_unusable:
         accepted(campaign, home)
         return
-    found = harm(campaign, look(campaign, home), home)
+    try:
+        seen = look(campaign, home)
+    except ConfideError:
+        if isinstance(campaign.file.kind, PausingKind):  # its run says so, and reads what it searches after the charge
+            return
+        raise
+    found = harm(campaign, seen, home)
     if found is not None:
         raise found
 
@@ -91,7 +98,7 @@ def accepted(campaign: Campaign, home: Home | None = None) -> float:
     file, there = campaign.file, home or campaign.home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
     share = MOST_UNUSABLE if said is None else float(said)
-    sources = [[key, where] for key, where in file.kind.files(file.config)]
+    sources = [[key, normpath(where)] for key, where in file.kind.files(file.config)]
     first = there.look(digest(canonical([file.budget.data_set, sources])), share)
     if share > first:
         raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
@@ -122,6 +129,10 @@ def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidI
     """
     share, rows, lost = accepted(campaign, home), found.usable + len(found.rejected), len(found.rejected)
     absent = found.slots - found.usable if found.held else 0  # of people who were invited, some stay away
+    if isinstance(campaign.file.kind, PausingKind):  # what is missing will be asked for; of a whole file, it is a slip
+        if found.usable or not rows:
+            return None
+        absent = 0
     said = []
     if lost > share * rows or (rows and not found.usable):
         said.append(f"{lost:,} of {rows:,} rows cannot be used {_of(lost, rows, share)}: {'; '.join(_why(found))}")

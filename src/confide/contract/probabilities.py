@@ -37,6 +37,7 @@ def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
         True
     """
     given = np.asarray(values)
+    given = given.astype(given.dtype.newbyteorder("="), copy=False)  # the bytes of a file's numbers may stand otherwise
     if given.dtype.kind == "c":
         raise TypeError("complex numbers are no probabilities")
     if isinstance(values, list | tuple) and given.dtype == np.float64:

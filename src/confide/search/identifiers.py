@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, strings
 from confide.tables._values import as_array
 
-__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nul", "ranked", "rows_of"]
+__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nul", "places_of", "ranked", "rows_of"]
 
 IdKind = Literal["auto", "integer", "text"]
 Ids = Any
@@ -209,7 +209,7 @@ def ranked(
         _few("vertices", count)
     else:
         count, ids = as_ids("vertices", vertices, kind=kind)
-    places = _find(both.texts, count, ids)
+    places = places_of(both.texts, count, ids)
     places = places if both.words is None else places[both.values]
     rows = len(first.values)
     _known(places[:rows], places[rows:])
@@ -236,7 +236,7 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
     if column.words is None:
         places = _ranks(_int64_unless_small(column.values), count, ids)
     else:
-        places = _find(column.words, count, ids)[column.values]
+        places = places_of(column.words, count, ids)[column.values]
     if (places < 0).any():
         raise InvalidInput(field, f"row {int(np.argmax(places < 0))} (from 0) is nobody's id")
     return places.astype(np.int64)
@@ -287,12 +287,18 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
     return len(texts), texts.take(pc.sort_indices(texts))
 
 
-def _find(texts: pa.Array, count: int, ids: Ids) -> NDArray[np.int32]:
-    """The rank of each text, -1 where it is none of the ids."""
+def places_of(texts: pa.Array, count: int, ids: Ids) -> NDArray[np.int32]:
+    """The rank of each text, -1 where it is none of the ids: 7.0 is the id 7, as in every table."""
     if ids is None or isinstance(ids, np.ndarray):
         return _ranks(integers("ids", texts, _NONE), count, ids)
-    found = pc.fill_null(pc.index_in(texts, value_set=ids), -1)
-    result: NDArray[np.int32] = found.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    if not len(ids):
+        return np.full(len(texts), -1, np.int32)
+    found = pc.fill_null(pc.index_in(texts, value_set=ids), -1).to_numpy(zero_copy_only=False)
+    spelled = integers("ids", texts, _NONE)
+    known, first, uses = np.unique(integers("ids", ids, _NONE), return_index=True, return_counts=True)
+    at = np.minimum(np.searchsorted(known, spelled), len(known) - 1)
+    alone = (known[at] == spelled) & (spelled != _NONE) & (uses[at] == 1)
+    result: NDArray[np.int32] = np.where(found >= 0, found, np.where(alone, first[at], -1)).astype(np.int32)
     return result
 
 

@@ -21,7 +21,7 @@ from confide.contract.errors import InvalidInput
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.places import check_places, file_of, waiting_path
 from confide.search.graph import Graph
-from confide.search.identifiers import as_ids
+from confide.search.identifiers import as_ids, places_of
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
 from confide.tables._cells import integers, numbers, strings
@@ -234,11 +234,4 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
 
 def _places(graph: Graph, name: str, column: Any) -> NDArray[np.int64]:
     """The rank of each id, -1 where it is nobody's."""
-    if isinstance(graph.ids, pa.Array):
-        found = pc.fill_null(pc.index_in(strings(name, column), value_set=graph.ids), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
-    values = integers(name, column, _NONE)
-    if graph.ids is None:
-        return np.where((values >= 0) & (values < graph.people), values, -1)
-    at = np.minimum(np.searchsorted(graph.ids, values), graph.people - 1)
-    return np.where(np.asarray(graph.ids)[at] == values, at, -1)
+    return places_of(strings(name, column), graph.people, graph.ids).astype(np.int64)
