@@ -50,6 +50,7 @@ from confide.privacy.primitives import (
     draw_through,
 )
 from confide.privacy.public_randomness import public_bytes, public_split
+from confide.privacy.response import response_table
 from confide.privacy.selection import exponential_mechanism, report_noisy_max
 from confide.privacy.sparse_vector import SparseVector
 from confide.privacy.tree_counter import TreeCounter
@@ -261,7 +262,7 @@ PRIMITIVES: dict[str, tuple[Event, Any]] = {  # an event that pays for it, and a
     "report_noisy_max": (pure(0.5), lambda noise, much, k: report_noisy_max(
         [3, 1], float(HALF / much), 1, noise, stream=("s", k))),
     "draw_through": (pure(0.5), lambda noise, much, k: draw_through(
-        noise, [[3, 1], [1, 3]], [0, 1], epsilon=float(HALF / much), stream=("s", k))),
+        noise, response_table(float(HALF / much)).weights, [0, 1], stream=("s", k))),
     "sparse vector": (pure(0.5), lambda noise, much, k: SparseVector(
         threshold=5, epsilon=float(HALF / much)).run([1, 9], noise, ("s", k))),
     "tree counter": (pure(0.5), lambda noise, much, k: TreeCounter(

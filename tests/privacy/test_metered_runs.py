@@ -8,7 +8,9 @@ each draw of a run whose mechanism is charged one part in a hundred less.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -30,6 +32,8 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.meter import Meter
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.primitives import additive, sessions
+from confide.privacy.response import ResponseTable, response_table
 from confide.programs import PrivDude, RoundDude, TightDude, TightenAndAudit, TrueDude, UnitDemand
 from confide.programs.instances import popular
 from confide.regression import plan
@@ -207,6 +211,50 @@ def test_a_sound_run_keeps_its_lines_and_spends_them(name: str, monkeypatch: pyt
         again = RecordingNoise(Noise.simulated(3))
         with pytest.raises(Overspent):
             run(again)
+
+
+_SCALES = {"add_discrete_laplace": "noise_scale", "add_laplace": "noise_scale", "add_vector_laplace": "noise_scale",
+           "add_discrete_gaussian": "noise_std", "add_gaussian": "noise_std"}
+_LAWS = {"laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "vector_laplace"}
+
+
+def _less(scale: float | Fraction) -> float | Fraction:
+    return scale * Fraction(99, 100) if isinstance(scale, Fraction) else scale * 0.99
+
+
+def _draw_with_less_noise(patch: pytest.MonkeyPatch) -> None:
+    """Every place that draws asks for one part in a hundred less noise; what it declares beside that stays."""
+    def quieter(sound: Callable[..., Any], field: str) -> Callable[..., Any]:
+        return lambda *given, **more: sound(*given, **{**more, field: _less(more[field])})
+
+    sound_part = sessions.Part
+
+    def part(law: Any, scale: float | Fraction = 1, *more: Any, **rest: Any) -> sessions.Part:
+        return sound_part(law, _less(scale), *more, **rest)
+
+    def sharper(epsilon: float, *more: Any) -> ResponseTable:
+        return response_table(1.01 * epsilon, *more)
+
+    mutants = {getattr(additive, name): quieter(getattr(additive, name), field) for name, field in _SCALES.items()}
+    mutants |= {sessions.Part: part, response_table: sharper}
+    for module in [each for name, each in sorted(sys.modules.items()) if name.startswith("confide.")]:
+        for name, value in list(vars(module).items()):
+            if isinstance(value, Hashable) and value in mutants and not name.startswith("__"):
+                patch.setattr(module, name, mutants[value])
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_draws_less_noise_raises_first(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where noise has a scale, or odds are charged by their name. A channel is charged by its own table of odds, and
+    the weights of a selection are centers, which the audit measures.
+    """
+    run, heard = RUNS[name](), RecordingNoise(Noise.simulated(3))
+    run(heard)
+    scaled = {draw.law for draw in heard.draws if draw.line} & _LAWS or name == "bits" or name.startswith("PTarget")
+    _draw_with_less_noise(monkeypatch)
+    again = RecordingNoise(Noise.simulated(3))
+    with pytest.raises(Overspent) if scaled else nullcontext():
+        run(again)
 
 
 @pytest.mark.parametrize("name", OVERSPENT)

@@ -34,6 +34,7 @@ from confide.contract.mechanism import NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.unusable import unusable_in
+from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
@@ -199,8 +200,13 @@ class PAlloc(Ascending):
     def _joint_session(self, noise: Noise) -> NoiseSession:
         """The reports cost nothing beside the bids where a block of theirs has the noise of all of its levels."""
         bids, reports = self.counter, self.halting_plan.counter
-        free = reports is not None and Fraction(reports.scale) >= reports.levels * Fraction(bids.scale)
-        cost = bids.cost if free or reports is None else bids.cost + reports.cost
+
+        def cost(scales: Mapping[str, Fraction]) -> DrawCost:
+            spent = bids.cost_at(scales["block"])
+            if reports is None or scales[_REPORTS] >= reports.levels * scales["block"]:
+                return spent
+            return spent + reports.cost_at(scales[_REPORTS])
+
         parts = {"block": bids.part} | ({} if reports is None else {_REPORTS: reports.part})
         return open_session(noise, cost, parts, stream=COUNTS, line=COUNTS)
 

@@ -135,8 +135,7 @@ def randomized_response(
     """
     table = response_table(epsilon, categories).weights
     answers = as_inputs(values, categories, field="values", kind=f"answer with categories={categories}")
-    exact = min(written(epsilon), Fraction(epsilon))  # of `response_table`, which exceeds neither
-    return draw_through(noise, table, answers, epsilon=exact, stream=stream, line=line)
+    return draw_through(noise, table, answers, stream=stream, line=line)
 
 
 def estimated_shares(

@@ -6,7 +6,7 @@ Nothing else is released: not the answers, not how close they came, not the thre
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -225,8 +225,17 @@ class SparseVector:
     @property
     def cost(self) -> DrawCost:
         """What one arming costs, exactly, by the scales that are drawn; without the delta of its clamps."""
+        return self.cost_at(Fraction(self.threshold_scale), Fraction(self.query_scale))
+
+    def cost_at(self, threshold: Fraction, answer: Fraction) -> DrawCost:
+        """What one arming costs, exactly, at other scales.
+
+        Args:
+            threshold: scale of the threshold's noise, > 0.
+            answer: scale of an answer's noise, > 0.
+        """
         step = self._delta if self.monotone else 2 * self._delta
-        return DrawCost.laplace(self._delta / Fraction(self.threshold_scale) + step / Fraction(self.query_scale))
+        return DrawCost.laplace(self._delta / threshold + step / answer)
 
     def arm(
         self, noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0, line: str | None = None
@@ -394,7 +403,10 @@ class ArmedSparseVector:
     def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName, line: str | None = None) -> None:
         self._mechanism = mechanism
         law: SessionLaw = "discrete_laplace" if mechanism.lattice else "laplace"
-        self._session = open_session(noise, mechanism.cost, {
+        def cost(scales: Mapping[str, Fraction]) -> DrawCost:
+            return mechanism.cost_at(scales["threshold"], scales["answer"])
+
+        self._session = open_session(noise, cost, {
             "threshold": Part(law, mechanism.threshold_scale, 1, mechanism.grid),
             "answer": Part(law, mechanism.query_scale, mechanism.queries, mechanism.grid),
         }, stream=stream, line=line)

@@ -251,8 +251,15 @@ class TreeCounter:
 
     @property
     def cost(self) -> DrawCost:
-        """What all releases together cost, exactly, by the scale that is drawn."""
-        scale = Fraction(self.scale)
+        """What all releases together cost, exactly."""
+        return self.cost_at(Fraction(self.scale))
+
+    def cost_at(self, scale: Fraction) -> DrawCost:
+        """What all releases together cost, exactly, where every block is drawn at a scale.
+
+        Args:
+            scale: b of Laplace noise, sigma of Gaussian noise, > 0.
+        """
         match self.law:
             case "laplace" | "discrete_laplace":
                 return DrawCost.laplace(self.reach / scale)
@@ -307,7 +314,8 @@ class TreeCounter:
         Raises:
             Overspent: the line does not pay for a run of this counter, or for another one.
         """
-        return open_session(noise, self.cost, {"block": self.part}, stream=stream, line=line)
+        return open_session(noise, lambda scales: self.cost_at(scales["block"]), {"block": self.part}, stream=stream,
+                            line=line)
 
     @property
     def part(self) -> Part:

@@ -27,6 +27,7 @@ Batches, the exact room and stops are ours.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -240,8 +241,17 @@ class Flags:
     @cached_property
     def loss(self) -> Fraction:
         """What the noise costs, exactly: at most epsilon."""
-        level, query = (Fraction(self.unit) / Fraction(scale) for scale in (self.level_scale, self.query_scale))
-        return flag_loss(level, query, Fraction(self.entries), self.rows, neighbours=self.neighbours)
+        return self.loss_at(Fraction(self.level_scale), Fraction(self.query_scale))
+
+    def loss_at(self, level: Fraction, query: Fraction) -> Fraction:
+        """What the noise costs, exactly, at other scales.
+
+        Args:
+            level: of each level's noise, in units of load.
+            query: of each query's noise, in units of load.
+        """
+        return flag_loss(self.unit / level, self.unit / query, Fraction(self.entries), self.rows,
+                         neighbours=self.neighbours)
 
     @property
     def _failure(self) -> float:
@@ -328,7 +338,10 @@ class Flags:
         Returns:
             (k,) how many people had been counted when each flag rose, n where it never did; and (n,) who is served.
         """
-        session = open_session(noise, DrawCost.laplace(self.loss), {
+        def cost(scales: Mapping[str, Fraction]) -> DrawCost:
+            return DrawCost.laplace(self.loss_at(scales["level"], scales["query"]))
+
+        session = open_session(noise, cost, {
             "level": Part("discrete_laplace", self.level_scale, self.rows),
             "query": Part("discrete_laplace", self.query_scale, self.queries * self.rows),
         }, stream=_LINE, line=_LINE)

@@ -15,7 +15,7 @@ their own rounding by less than 2^-45. Adding a score of at most 2^12 scales rou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -182,9 +182,13 @@ def _opened(
     line: str | None,
 ) -> NoiseSession:
     """One selection, paid for: 2 Delta / b and the room; with gumbel noise, of bounded range."""
-    epsilon = 2 * Fraction(sensitivity) / Fraction(scale) + Fraction(room)
-    cost = DrawCost.selection(epsilon) if kind == "gumbel" else DrawCost.laplace(epsilon)
-    return open_session(noise, cost if sensitivity else PUBLIC, {
+    def cost(scales: Mapping[str, Fraction]) -> DrawCost:
+        if not sensitivity:
+            return PUBLIC
+        epsilon = 2 * Fraction(sensitivity) / scales["discrete"] + Fraction(room)
+        return DrawCost.selection(epsilon) if kind == "gumbel" else DrawCost.laplace(epsilon)
+
+    return open_session(noise, cost, {
         "discrete": Part("discrete_laplace", scale), "levels": Part("exponential"), "members": Part("words"),
     }, stream=name, line=line)
 

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import whole
 from confide.privacy.accounting import written
 from confide.privacy.charge import DrawCost
-from confide.privacy.noise.arguments import Stream
+from confide.privacy.noise.arguments import Stream, as_table
+from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import Noise
 from confide.privacy.primitives.spending import pay
 
 __all__ = ["draw_by_logits", "draw_digits", "draw_through"]
+
+_BITS = 192  # of a logarithm
 
 
 def law_cost(epsilon: Fraction | float) -> DrawCost:
@@ -78,7 +81,7 @@ def draw_digits(
 
 
 def draw_through(
-    noise: Noise, table: ArrayLike, inputs: ArrayLike, *, epsilon: Fraction | float, stream: Stream,
+    noise: Noise, table: ArrayLike, inputs: ArrayLike, *, stream: Stream, epsilon: Fraction | float | None = None,
     line: str | None = None,
 ) -> NDArray[np.int64]:
     """Draw an output for each private input of a table of odds; each is about another person.
@@ -87,7 +90,8 @@ def draw_through(
         noise: of the run, or of a device.
         table: (m, k) public weights in whole numbers, all rows with the same sum.
         inputs: (n,) rows, private.
-        epsilon: the largest log ratio between two rows of neighbours, in nats, rounded up.
+        epsilon: the largest log ratio between two rows of neighbours, in nats, rounded up; default between any two,
+            which is worked out from the table.
         stream: name of the draws.
         line: of the charge that pays.
 
@@ -98,5 +102,20 @@ def draw_through(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    source = pay(noise, law_cost(epsilon), stream=stream, line=line)
-    return source.channel(table, inputs, stream=stream)
+    weights = as_table(table)
+    source = pay(noise, law_cost(_log_ratio(weights) if epsilon is None else epsilon), stream=stream, line=line)
+    return source.channel(weights, inputs, stream=stream)
+
+
+def _log_ratio(table: NDArray[np.int64]) -> Fraction | float:
+    """The largest log ratio between two rows of a table, above the exact one by less than 2^-150; or infinity."""
+    from flint import arb
+
+    columns = {(least, most) for least, most in zip(table.min(axis=0).tolist(), table.max(axis=0).tolist(), strict=True)
+               if most}
+    if not all(least for least, _ in columns):
+        return math.inf
+    with precision(_BITS):
+        above = max(Fraction(most, least) for least, most in columns)
+        found = (arb(above.numerator) / above.denominator).log().upper().fmpq()
+    return Fraction(int(found.p), int(found.q))

@@ -2,14 +2,14 @@
 
 A tree counter, a sparse vector and flags draw many numbers of a few laws. What they cost together is a theorem of
 theirs. So a session is paid for when it is opened, with all that it may draw declared: each part's law, scale and
-number. Its draws take no scale, and end where the declared number does.
+number. The theorem is given the scales that are drawn. Draws take no scale, and end where the declared number does.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -46,13 +46,14 @@ class Part:
 
 
 def open_session(
-    noise: Noise, cost: DrawCost, parts: Mapping[str, Part], *, stream: Stream, line: str | None = None
+    noise: Noise, theorem: Callable[[Mapping[str, Fraction]], DrawCost], parts: Mapping[str, Part], *, stream: Stream,
+    line: str | None = None,
 ) -> NoiseSession:
     """Pay for a session, and open it.
 
     Args:
         noise: of the run.
-        cost: of all draws of `parts` together, by the primitive's own theorem.
+        theorem: what all draws of `parts` cost together, from each part's name and its scale exactly as it is drawn.
         parts: name -> what may be drawn.
         stream: first words of the names of its draws.
         line: of the charge that pays.
@@ -63,7 +64,7 @@ def open_session(
     """
     source = as_noise(noise)
     meter: Meter | None = source.meter
-    name = line
+    cost, name = theorem({name: Fraction(part.scale) for name, part in parts.items()}), line
     if meter is not None and cost.pure != 0:
         meter.spend(line, cost, stream)
         name = meter.line_of(as_stream(stream))

@@ -9,7 +9,7 @@ Source: Wang 2018, Algorithm 2; accounting by zCDP (ours), spec truthful_regress
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -113,7 +113,11 @@ class AdaSSP(Release):
         rows, columns = np.triu_indices(len(total.cross), 1)
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
         on, off = self.gram_deviation, math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
-        cost = DrawCost.concentrated(max(1 / Fraction(on) ** 2, 1 / (2 * Fraction(off) ** 2)))
+
+        def cost(scales: Mapping[str, Fraction]) -> DrawCost:
+            return DrawCost.concentrated(max(_UNIT**2 / scales["diagonal"] ** 2,
+                                             _UNIT**2 / (2 * scales["off-diagonal"] ** 2)))
+
         session = open_session(noise, cost, {
             "diagonal": Part("discrete_gaussian", on * _UNIT, len(total.cross)),
             "off-diagonal": Part("discrete_gaussian", off * _UNIT, len(rows)),
