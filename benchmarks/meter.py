@@ -7,9 +7,7 @@ interpreter has installed, in processes of their own.
 from __future__ import annotations
 
 import gc
-import json
 import statistics
-import subprocess
 import sys
 import time
 import tracemalloc
@@ -17,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.processes import ROOT, in_own_process
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 from confide.allocation import PMatch, instance_a
 from confide.privacy.noise import Noise
@@ -128,9 +126,8 @@ def beside(python: str, repeats: int = 15) -> None:
             pairs = []
             for seed in range(repeats):
                 asked = ("meter_worker", name, kind, seed)
-                there = subprocess.run([python, "-m", f"benchmarks.{asked[0]}", *map(str, asked[1:])], cwd=ROOT,
-                                       check=True, stdout=subprocess.PIPE, text=True)
-                pairs.append((in_own_process(*asked), json.loads(there.stdout)))
+                there = in_own_process(*asked, python=python)
+                pairs.append((in_own_process(*asked), there))
             ratios = {what: statistics.median(here[what] / other[what] for here, other in pairs)
                       for what in ("cpu", "peak_mb")}
             bare = statistics.median(other["cpu"] for _, other in pairs)

@@ -5,7 +5,8 @@ count as null records. So a custodian's table is read once before anything is ch
 counted while they are collected. The stop depends on records: nobody else may be shown it, and the operator's answer
 stands in nothing that is published. A share in the campaign file must stand there before the first look at the records,
 since a later one may follow from them. What people have handed in one by one never stops a settlement, nor does what
-their devices have drawn: others would see that it stopped.
+their devices have drawn: others would see that it stopped. A kind that asks for what is missing stops only where
+nothing of its file can be used.
 """
 
 from __future__ import annotations
@@ -116,7 +117,11 @@ def harmful(campaign: Campaign, usable: int, lost: int, home: Home | None = None
         lost: that cannot.
         home: the installation; default the campaign's.
     """
-    return not usable or lost > accepted(campaign, home) * (usable + lost)
+    return _too_many(usable, lost, accepted(campaign, home))
+
+
+def _too_many(usable: int, lost: int, share: float) -> bool:
+    return not usable or lost > share * (usable + lost)
 
 
 def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidInput | None:
@@ -134,7 +139,7 @@ def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidI
             return None
         absent = 0
     said = []
-    if lost > share * rows or (rows and not found.usable):
+    if rows and _too_many(found.usable, lost, share):
         said.append(f"{lost:,} of {rows:,} rows cannot be used {_of(lost, rows, share)}: {'; '.join(_why(found))}")
     if rows and absent > max(share * found.slots, lost):
         said.append(f"{absent:,} of {found.slots:,} records have no usable row {_of(absent, found.slots, share)}: the "

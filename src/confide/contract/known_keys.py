@@ -29,4 +29,4 @@ class FileTable(Keys):
 
     accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
         f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run of more stops before the "
-        "charge. It counts as it stood when the file was first looked at"))
+        "charge. It must stand here before the file is first looked at"))

@@ -169,11 +169,11 @@ def read_codes(
     """See `Schema.encode`; and how many of the records have a usable row."""
     roster = roster_of(records)
     if roster is None:
-        found = list(read_records(schema, table, None, id, unusable, rejected))
-        if not sum(len(batch.cells) for batch in found):
+        found = [(batch.cells, batch.usable) for batch in read_records(schema, table, None, id, unusable, rejected)]
+        if not sum(len(cells) for cells, _ in found):
             raise InvalidInput("table", "has no rows", "must have at least one, or say how many records there are")
-        return Codes(schema=schema, cells=np.concatenate([batch.cells for batch in found])), sum(
-            batch.usable for batch in found)
+        return (Codes(schema=schema, cells=np.concatenate([cells for cells, _ in found])),
+                sum(usable for _, usable in found))
     try:
         cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
     except (ValueError, MemoryError):

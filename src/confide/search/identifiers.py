@@ -5,7 +5,7 @@ The set of vertices is public. Where it is not given it is what the pairs name, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, strings
 from confide.tables._values import as_array
 
-__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nul", "places_of", "ranked", "rows_of"]
+__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nul", "lookup", "ranked", "rows_of"]
 
 IdKind = Literal["auto", "integer", "text"]
 Ids = Any
@@ -209,7 +209,7 @@ def ranked(
         _few("vertices", count)
     else:
         count, ids = as_ids("vertices", vertices, kind=kind)
-    places = places_of(both.texts, count, ids)
+    places = lookup(count, ids)(both.texts)
     places = places if both.words is None else places[both.values]
     rows = len(first.values)
     _known(places[:rows], places[rows:])
@@ -236,7 +236,7 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
     if column.words is None:
         places = _ranks(_int64_unless_small(column.values), count, ids)
     else:
-        places = places_of(column.words, count, ids)[column.values]
+        places = lookup(count, ids)(column.words)[column.values]
     if (places < 0).any():
         raise InvalidInput(field, f"row {int(np.argmax(places < 0))} (from 0) is nobody's id")
     return places.astype(np.int64)
@@ -287,19 +287,27 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
     return len(texts), texts.take(pc.sort_indices(texts))
 
 
-def places_of(texts: pa.Array, count: int, ids: Ids) -> NDArray[np.int32]:
-    """The rank of each text, -1 where it is none of the ids: 7.0 is the id 7, as in every table."""
+def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
+    """What gives the rank of each of some texts, -1 where it is none of the ids: 7.0 is the id 7, as in every table.
+
+    Args:
+        count: n.
+        ids: of the graph.
+    """
     if ids is None or isinstance(ids, np.ndarray):
-        return _ranks(integers("ids", texts, _NONE), count, ids)
+        return lambda texts: _ranks(integers("ids", texts, _NONE), count, ids)
     if not len(ids):
-        return np.full(len(texts), -1, np.int32)
-    found = pc.fill_null(pc.index_in(texts, value_set=ids), -1).to_numpy(zero_copy_only=False)
-    spelled = integers("ids", texts, _NONE)
+        return lambda texts: np.full(len(texts), -1, np.int32)
     known, first, uses = np.unique(integers("ids", ids, _NONE), return_index=True, return_counts=True)
-    at = np.minimum(np.searchsorted(known, spelled), len(known) - 1)
-    alone = (known[at] == spelled) & (spelled != _NONE) & (uses[at] == 1)
-    result: NDArray[np.int32] = np.where(found >= 0, found, np.where(alone, first[at], -1)).astype(np.int32)
-    return result
+
+    def places(texts: pa.Array) -> NDArray[np.int32]:
+        found = pc.fill_null(pc.index_in(texts, value_set=ids), -1).to_numpy(zero_copy_only=False)
+        spelled = integers("ids", texts, _NONE)
+        at = np.minimum(np.searchsorted(known, spelled), len(known) - 1)
+        alone = (known[at] == spelled) & (spelled != _NONE) & (uses[at] == 1)
+        return np.where(found >= 0, found, np.where(alone, first[at], -1)).astype(np.int32)
+
+    return places
 
 
 def _ranks(values: NDArray[Any], count: int, ids: NDArray[np.int64] | None) -> NDArray[np.int32]:

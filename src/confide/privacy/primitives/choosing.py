@@ -102,17 +102,17 @@ def draw_through(
         InvalidInput: an argument out of range, or no such line.
         Overspent: the line does not pay for it.
     """
-    weights = as_table(table)
-    source = pay(noise, law_cost(_log_ratio(weights) if epsilon is None else epsilon), stream=stream, line=line)
-    return source.channel(weights, inputs, stream=stream)
+    source = pay(noise, law_cost(_log_ratio(table) if epsilon is None else epsilon), stream=stream, line=line)
+    return source.channel(table, inputs, stream=stream)
 
 
-def _log_ratio(table: NDArray[np.int64]) -> Fraction | float:
+def _log_ratio(table: ArrayLike) -> Fraction | float:
     """The largest log ratio between two rows of a table, above the exact one by less than 2^-150; or infinity."""
     from flint import arb
 
-    columns = {(least, most) for least, most in zip(table.min(axis=0).tolist(), table.max(axis=0).tolist(), strict=True)
-               if most}
+    weights = as_table(table)
+    ends = zip(weights.min(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True)
+    columns = {(least, most) for least, most in ends if most}
     if not all(least for least, _ in columns):
         return math.inf
     with precision(_BITS):

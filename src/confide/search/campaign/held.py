@@ -21,7 +21,7 @@ from confide.contract.errors import InvalidInput
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.places import check_places, file_of, waiting_path
 from confide.search.graph import Graph
-from confide.search.identifiers import as_ids, places_of
+from confide.search.identifiers import as_ids, lookup
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
 from confide.tables._cells import integers, numbers, strings
@@ -160,10 +160,11 @@ class HeldNetwork:
         """
         self.rejected.clear()
         known, oracle, clashing = np.full(graph.people, -1, np.int8), self.config.oracle, list[NDArray[np.int64]]()
+        places_of = lookup(graph.people, graph.ids)
         for name, table in self.answers:
             before = 0
             for batch in table.batches([oracle.id, oracle.targeted]):
-                places = _places(graph, oracle.id, batch.column(0))
+                places = places_of(strings(oracle.id, batch.column(0)))
                 said, unanswered = _spelled(oracle.targeted, batch.column(1))
                 for row in np.flatnonzero((places < 0) | (np.isnan(said) & ~unanswered)).tolist():
                     absent = not batch.column(0)[row].is_valid
@@ -230,8 +231,3 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
     if not pc.all(seeds).as_py():
         raise InvalidInput("search.seeds", "somebody is not on the list of ids")
     return names
-
-
-def _places(graph: Graph, name: str, column: Any) -> NDArray[np.int64]:
-    """The rank of each id, -1 where it is nobody's."""
-    return places_of(strings(name, column), graph.people, graph.ids).astype(np.int64)
