@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.file import load
 from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
+from confide.campaign.report import head
 from confide.campaign.settlement import data_set_charge
 from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
@@ -136,6 +137,14 @@ def forge(pack: Path, key: Ed25519PrivateKey, manifest: Callable[[Any], Any] = l
     resign(pack, key)
 
 
+def as_first(pack: Path, key: Ed25519PrivateKey) -> None:
+    """A pack as confide 0.1.0 wrote it: without a meter, without a policy, and without the data of its pictures."""
+    page, title = pack / REPORT, load(pack / "campaign.toml").title
+    page.write_text(page.read_text().replace(head(title), head(title, policy=False)))
+    (pack / PICTURES).unlink()
+    forge(pack, key, lambda manifest: manifest.pop("meter") and None, version="0.1.0")
+
+
 def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome], PublicOutcome], *,
            version: str | None = None) -> None:
     """Publish another outcome of the campaign file as it now is: promises, debit, tables and page are what follows."""
@@ -152,8 +161,9 @@ def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome],
     for path, text in table_files(file.kind.tables(plan, outcome)).items():
         (pack / path).write_text(text)
     shown = results.sections(file, plan, outcome)
-    (pack / PICTURES).write_bytes(picture_data(shown))
-    (pack / REPORT).write_text(report(file, shown))
+    page = report(file, shown)
+    (pack / PICTURES).write_bytes(picture_data(shown, page))
+    (pack / REPORT).write_text(page)
     asked = data_set_charge(file, outcome)
 
     def charged(rows: list[dict[str, Any]]) -> None:

@@ -18,12 +18,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import confide
-from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
+from campaign.forging import as_first, edit, forge, found, left_open, rechain, remake, resign
 from cases import fast
 from confide.campaign import load, verify
 from confide.campaign.folder import as_csv
 from confide.campaign.pack import NOTE
-from confide.campaign.report import head, without_pictures
+from confide.campaign.report import NO_SOFTWARE, UNKNOWN_FORM, without_pictures
 from confide.campaign.verification.cells import same_rows, same_table
 from confide.campaign.verification.likeness import same_doubles, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
@@ -433,11 +433,10 @@ def test_the_page_says_what_follows(pack: Path, signer: Key) -> None:
 
 def test_a_page_of_a_version_without_a_policy_is_known(pack: Path, signer: Key) -> None:
     """Packs of confide 0.1.0 had neither a policy nor the data of their pictures beside the page."""
-    page, title = pack / "report.html", "What do age and sex say about pay?"
-    page.write_text(page.read_text().replace(head(title), head(title, policy=False)))
-    (pack / "pictures.json").unlink()
-    forge(pack, signer, version=OLD)
-    assert verify(pack).complete
+    page = pack / "report.html"
+    as_first(pack, signer)
+    assert set(left_open(pack)) == {"meter"}
+    assert not found(pack)
     honest = page.read_text()
     page.write_text(honest.replace("<svg", '<svg style="position:fixed"', 1))
     resign(pack, signer)
@@ -445,10 +444,122 @@ def test_a_page_of_a_version_without_a_policy_is_known(pack: Path, signer: Key) 
     page.write_text(honest.replace("Released coefficients", "Coefficients as released"))
     resign(pack, signer)
     assert not found(pack)
-    assert set(left_open(pack)) == {"report"}
+    assert set(left_open(pack)) == {"meter", "report"}
     page.write_text(honest)
-    forge(pack, signer, version=HERE)
+    for version in (HERE, OLD):
+        forge(pack, signer, version=version)
+        assert {"meter", "report"} <= set(found(pack))
+
+
+def _titles(page: str) -> list[str]:
+    """The titles of the first picture and of its axes."""
+    return [*dict.fromkeys(re.findall(r'role-(?:axis-title|title-text)".*?<text[^>]*>([^<]+)<',
+                                      page[page.index("<svg"):page.index("</svg>")]))]
+
+
+def test_a_title_of_a_picture_is_held_against_what_follows_in_every_version(pack: Path, signer: Key) -> None:
+    page, honest = pack / "report.html", (pack / "report.html").read_text()
+    titles = _titles(honest)
+    assert len(titles) == 2
+
+    def forged(text: str, change: Callable[[str], str]) -> str:
+        svg = text[text.index("<svg"):text.index("</svg>")]
+        new = svg
+        for title in titles:
+            new = new.replace(title, change(title))
+        assert new != svg
+        return text.replace(svg, new, 1)
+
+    page.write_text(forged(honest, lambda title: "Share of cheats"))
+    for version in (HERE, OLD):
+        forge(pack, signer, version=version)
+        assert set(found(pack)) == {"report"}
+    page.write_text(honest)
+    as_first(pack, signer)
+    first = page.read_text()
+    page.write_text(forged(first, lambda title: "Share of cheats"))
+    resign(pack, signer)
+    assert set(left_open(pack)) == {"meter", "report"}
+    assert not found(pack)
+
+
+def test_a_page_of_the_first_version_has_its_pictures(pack: Path, signer: Key) -> None:
+    """In their order, all or none of them; whatever the words around them say."""
+    page = pack / "report.html"
+    as_first(pack, signer)
+    honest = page.read_text()
+    figures = re.findall(r"<figure.*?</figure>", honest, re.DOTALL)
+    first, second = (re.findall(r"<svg.*?</svg>", each, re.DOTALL)[0] for each in figures[:2])
+    swapped = honest.replace(first, "\0").replace(second, first).replace("\0", second)
+    words = re.findall('aria-label="([^"]*)"', figures[0])[0]
+    left_out = honest.replace(figures[0], f'<p class="note">Picture left out (install the extra [plots]): {words}</p>')
+    for forged in (swapped, honest.replace(figures[0], figures[1]), honest.replace(figures[0], ""), left_out):
+        for text in (forged, forged.replace("Released coefficients", "Coefficients as released")):
+            page.write_text(text)
+            resign(pack, signer)
+            assert set(found(pack)) == {"report"}
+    page.write_text(without_pictures(honest)[0])  # who settled it could not draw
+    resign(pack, signer)
+    assert not found(pack)
+    assert set(left_open(pack)) == {"meter"}
+
+
+def test_pictures_are_those_that_follow_in_their_order_in_every_version(pack: Path, signer: Key) -> None:
+    """Page and data agree with each other, and are others than what follows: exchanged, or shown twice."""
+    page, path = pack / "report.html", pack / "pictures.json"
+    honest, data = page.read_text(), path.read_bytes()
+    says = "report.html says something else than what follows from the public files"
+    one, two, _ = re.findall(r"<figure.*?</figure>", honest, re.DOTALL)
+    for text, change in (
+        (honest.replace(one, "\0").replace(two, one).replace("\0", two), lambda said: [said[1], said[0], said[2]]),
+        (honest.replace(one, two), lambda said: [said[1], *said[1:]]),
+    ):
+        for version in (HERE, OLD):
+            page.write_text(text)
+            path.write_bytes(data)
+            edit(path, change)
+            forge(pack, signer, version=version)
+            assert found(pack) == {
+                "report": says if version == HERE else "pictures.json is not what the billboard says"}
+    page.write_text(honest.replace(one, ""))
+    path.write_bytes(data)
+    edit(path, lambda said: said[1:])
+    forge(pack, signer, version=OLD)  # perhaps another version shows fewer
+    assert set(left_open(pack)) == {"report"}
+    edit(path, lambda said: said[0]["vega_lite"].update(title="1 of 1 is ill"))
+    forge(pack, signer, version=OLD)
     assert set(found(pack)) == {"report"}
+
+
+def test_a_picture_is_left_out_only_where_its_data_say_so(pack: Path, signer: Key) -> None:
+    page, path = pack / "report.html", pack / "pictures.json"
+    honest, data = page.read_text(), path.read_bytes()
+    agree = "report.html and pictures.json do not agree on the pictures that were drawn"
+
+    def left_out(text: str, says: str, times: int) -> str:
+        return re.sub(r'<figure role="img" aria-label="([^"<>]*)">.*?</figure>',
+                      lambda it: f'<p class="note">Picture left out ({says}): {it[1]}</p>', text, count=times,
+                      flags=re.DOTALL)
+
+    extra, form = "install the extra [plots]", (
+        "the drawing software draws it in a form that confide verify does not know")
+    for says, state, times in ((extra, NO_SOFTWARE, 1), (extra, NO_SOFTWARE, 3), (form, UNKNOWN_FORM, 1)):
+        for version in (HERE, OLD):
+            page.write_text(left_out(honest, says, times))
+            path.write_bytes(data)
+            forge(pack, signer, version=version)
+            assert found(pack) == {"report": agree}
+            edit(path, lambda said, state=state, times=times: [
+                each.update(drawn=state) for each in said[:times]] and None)
+            forge(pack, signer, version=version)
+            if state == NO_SOFTWARE and times == 1:
+                assert "for want of software that drew another one" in found(pack)["report"]
+            else:
+                assert not found(pack)
+    page.write_text(honest)
+    for version in (HERE, OLD):
+        forge(pack, signer, version=version)
+        assert found(pack) == {"report": agree}
 
 
 def test_pictures_are_drawings(pack: Path, signer: Key) -> None:
@@ -467,9 +578,6 @@ def test_pictures_are_drawings(pack: Path, signer: Key) -> None:
         page.write_text(honest.replace("<rect", f"{evil}<rect", 1))
         resign(pack, signer)
         assert set(found(pack)) == {"report"}
-    page.write_text(without_pictures(honest)[0])  # who settled it could not draw
-    resign(pack, signer)
-    assert verify(pack).complete
 
 
 def test_a_picture_is_not_exchanged(pack: Path, signer: Key) -> None:
@@ -524,7 +632,7 @@ def test_the_data_of_pictures_are_the_billboards(pack: Path, signer: Key) -> Non
     assert verify(pack).complete
     path.unlink()
     resign(pack, signer)
-    assert found(pack) == {"report": "pack: pictures.json is missing"}
+    assert found(pack) == {"report": f"pictures.json is missing; confide {HERE} always writes it"}
 
 
 # ---- texts

@@ -10,11 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import confide
-from campaign.forging import forge, found, left_open
+from campaign.forging import as_first, forge, found, left_open
 from confide.campaign import verify
 
 Key = Ed25519PrivateKey
-OLD = "0.1.0"
+OLD = "9.9.9"
 
 
 def test_the_lines_of_a_run_stand_in_its_pack(pack: Path) -> None:
@@ -38,17 +38,23 @@ def test_a_line_that_does_not_follow_is_broken(
 
 
 def test_a_pack_without_a_meter_is_an_older_ones(pack: Path, signer: Key) -> None:
-    forge(pack, signer, lambda manifest: manifest.pop("meter") and None, version=OLD)
+    as_first(pack, signer)
     assert not found(pack)
     assert "no meter recorded" in left_open(pack)["meter"]
-    forge(pack, signer, lambda manifest: None, version=confide.__version__)
-    assert found(pack)["meter"] == "no meter is recorded"
+    for version in (confide.__version__, OLD, "0.0.1"):
+        forge(pack, signer, version=version)
+        assert found(pack)["meter"] == f"a meter is missing; confide {version} always writes it"
+
+
+def test_a_meter_does_not_stand_in_a_pack_of_the_first_version(pack: Path, signer: Key) -> None:
+    forge(pack, signer, version="0.1.0")
+    assert found(pack)["meter"] == "a meter is there; confide 0.1.0 never writes it"
 
 
 def test_lines_of_another_version_may_have_other_names(pack: Path, signer: Key) -> None:
     forge(pack, signer, lambda manifest: manifest["meter"]["lines"][0].update(line="payments"), version=OLD)
     assert not found(pack)
-    assert "the lines are those of confide 0.1.0" in left_open(pack)["meter"]
+    assert "the lines are those of confide 9.9.9" in left_open(pack)["meter"]
     forge(pack, signer, lambda manifest: manifest["meter"]["lines"][0].update(spent="much"), version=OLD)
     assert "a line says something else" in found(pack)["meter"]
 

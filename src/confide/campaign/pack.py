@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
-from confide.campaign.report import page, pictures
+from confide.campaign.report import page, pictures, placed
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Plan, is_rows
@@ -45,10 +45,11 @@ def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, 
     seen = outcome.published()  # a kind of one's own might publish what people got
     manifest, columns = outcome.public()
     found, shown = file.kind.tables(plan, seen), sections(file, plan, seen)
+    text = report(file, shown)
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},
             **{path: text.encode() for path, text in table_files(found).items()}, **row_files(found),
-            PICTURES: picture_data(shown), REPORT: report(file, shown).encode()}
+            PICTURES: picture_data(shown, text), REPORT: text.encode()}
 
 
 def table_files(found: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -66,9 +67,15 @@ def sections(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> list[Sec
     return [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
 
 
-def picture_data(shown: Sequence[Section]) -> bytes:
-    """The data of all pictures of a page, in order, as Vega-Lite specifications beside their words."""
-    return canonical([{"alt": each.alt, "vega_lite": each.spec} for each in pictures(shown)])
+def picture_data(shown: Sequence[Section], text: str) -> bytes:
+    """The data of all pictures of a page, in order: Vega-Lite specifications, words, and whether each was drawn.
+
+    Args:
+        shown: what the page shows.
+        text: the page.
+    """
+    return canonical([{"alt": each.alt, "drawn": there.state, "vega_lite": each.spec}
+                      for each, there in zip(pictures(shown), placed(text), strict=True)])
 
 
 def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -> str:

@@ -7,12 +7,14 @@ import hashlib
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from confide.charts import fault, to_svg
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 
-__all__ = ["head", "page", "pictures", "with_policy", "without_pictures"]
+__all__ = ["DRAWN", "NO_SOFTWARE", "UNKNOWN_FORM", "Placed", "head", "page", "pictures", "placed", "with_policy",
+           "without_pictures"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --paper: #ffffff; --quiet: #5b6570; --line: #d9dee3;
@@ -45,12 +47,15 @@ _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with a page: use this very style, and nothing else; no script, no address, no form."""
 
+DRAWN, NO_SOFTWARE, UNKNOWN_FORM = "drawn", "left out: no drawing software", "left out: an unknown form"
+"""What a page does with a picture, as `pictures.json` says it."""
+
 _LEFT_OUT = "Picture left out (install the extra [plots]): "
 _UNKNOWN = "Picture left out (the drawing software draws it in a form that confide verify does not know): "
 _DRAWN = (r'<figure role="img" aria-label="(?P<words>[^"<>]*)">'
           r'(?P<drawing><svg[^<>]*>(?:(?!</?svg|<figure).)*</svg>)'
           r'<figcaption class="note">(?P=words)</figcaption></figure>')
-_UNDRAWN = rf'<p class="note">(?:{re.escape(_LEFT_OUT)}|{re.escape(_UNKNOWN)})(?P<told>[^<>]*)</p>'
+_UNDRAWN = rf'<p class="note">(?:{re.escape(_LEFT_OUT)}|(?P<unknown>{re.escape(_UNKNOWN)}))(?P<told>[^<>]*)</p>'
 _PICTURE = re.compile(f"{_DRAWN}|{_UNDRAWN}", re.DOTALL)
 
 
@@ -115,8 +120,33 @@ def _block(block: Block, drawn: Drawn) -> str:
                     f'<figcaption class="note">{html.escape(alt)}</figcaption></figure>')
 
 
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A picture as it stands in a page.
+
+    Args:
+        words: of the picture, escaped as HTML.
+        drawing: the SVG; None where it was left out.
+        state: whether it is `DRAWN`, or why it was left out: `NO_SOFTWARE` or `UNKNOWN_FORM`.
+    """
+
+    words: str
+    drawing: str | None
+    state: str
+
+
+def placed(text: str) -> list[Placed]:
+    """All pictures of a page, in order."""
+    return [Placed(words=_words(found), drawing=found["drawing"],
+                   state=DRAWN if found["drawing"] else UNKNOWN_FORM if found["unknown"] else NO_SOFTWARE)
+            for found in _PICTURE.finditer(text)]
+
+
+def _words(found: re.Match[str]) -> str:
+    return found["words"] or found["told"] or ""
+
+
 def without_pictures(text: str) -> tuple[str, list[str | None]]:
     """A page as if no picture could be drawn, and the drawing of each picture; None where it was left out."""
-    drawings = [found["drawing"] for found in _PICTURE.finditer(text)]
-    return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{found["words"] or found["told"] or ""}</p>',
-                        text), drawings
+    return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{_words(found)}</p>', text), [
+        each.drawing for each in placed(text)]

@@ -14,9 +14,9 @@ from typing import Any
 
 from confide.charts.axes import Axis, axis
 from confide.charts.markup import Element, Unreadable, elements
-from confide.charts.matching import Chosen, Expected, Free, Kept, Label, Near, Said, Value, compare
+from confide.charts.matching import NUMBER, Chosen, Expected, Free, Kept, Label, Near, Said, Value, compare
 from confide.charts.plotted import Curves, Intervals, plotted
-from confide.charts.room import WIDEST, check_room
+from confide.charts.room import check_room, fitting
 
 __all__ = ["fault"]
 
@@ -26,18 +26,19 @@ _BAND = 0.2  # of a band's step is between bands
 _ROUNDED, _DOWN = 0.51, 1.01  # pixels: ticks of numbers stand on the nearest one, those of bands on the one before
 _TEXT, _TITLE = 12, 14  # sizes of fonts
 _BELOW = 31  # from an axis down to its title
-_LABEL, _NAME = (180, 8), (400, 16)  # pixels of a label at most, and letters of a longer one that fit at least
-_LISTED, _MOST = 5, 10  # values that screen readers hear of a longer list, and of one that is said whole
+_LABEL, _NAME = 180, 400  # pixels that confide 0.1.0 gave to the label of a row and of a series
+_LISTED, _MOST = 5, 7  # values that screen readers hear of a longer list, and of one that is said whole
 _INK = "#1c2024"
 
 
-def fault(spec: Mapping[str, Any], drawing: str, *, retitled: bool = False) -> str:
+def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitled: bool = False) -> str:
     """What is wrong with a drawing; empty where it shows what its specification says, and nothing else.
 
     Args:
         spec: of a picture that `curves` or `intervals` made.
         drawing: the SVG.
-        retitled: whether the titles of the picture and its axes may say something else.
+        first: whether confide 0.1.0 drew it, which cut long labels.
+        retitled: whether the titles of the picture and its axes may have other words, though no other numbers.
     """
     it = plotted(spec)
     if it is None:
@@ -48,7 +49,7 @@ def fault(spec: Mapping[str, Any], drawing: str, *, retitled: bool = False) -> s
             raise Unreadable("it is not one drawing")
         if retitled:
             it = _retitled(it, parts[0])
-        kept, height = _compared(it, parts[0])
+        kept, height = _compared(it, parts[0], first)
         check_room(it, kept, _WIDTH, height)
     except Unreadable as problem:
         return str(problem)
@@ -56,13 +57,26 @@ def fault(spec: Mapping[str, Any], drawing: str, *, retitled: bool = False) -> s
 
 
 def _retitled(it: Curves | Intervals, then: Element) -> Curves | Intervals:
-    """The same plot under the titles that a drawing has."""
+    """The same plot under the titles that a drawing has.
+
+    Raises:
+        Unreadable: a title has the words of one that follows, and other numbers.
+    """
+    known = [it.title, it.axis] if isinstance(it, Intervals) else [it.title, it.x, it.y]
+    for said in (*_texts(then, "mark-text role-axis-title"), *_texts(then, "mark-text role-title-text")):
+        if said not in known and _worded(said) in map(_worded, known):
+            raise Unreadable(f"the title {said[:60]!r} has other numbers")
     axes = list(_texts(then, "mark-text role-axis-title"))
     title = next(_texts(then, "mark-text role-title-text"), "")
     if isinstance(it, Intervals):
         return replace(it, title=title, axis=axes[0] if axes else "")
     x = axes.pop(0) if it.x and axes else ""
     return replace(it, title=title, x=x, y=axes[0] if axes else "")
+
+
+def _worded(title: str) -> list[str]:
+    """A title without its numbers."""
+    return NUMBER.split(title)[::2]
 
 
 def _texts(part: Element, classes: str) -> Iterator[str]:
@@ -75,12 +89,12 @@ def _texts(part: Element, classes: str) -> Iterator[str]:
             yield from _texts(each, classes)
 
 
-def _compared(it: Curves | Intervals, then: Element) -> tuple[Kept, float]:
+def _compared(it: Curves | Intervals, then: Element, first: bool) -> tuple[Kept, float]:
     """What depends on fonts, and the height of the plot, where all else is as it has to be."""
     if isinstance(it, Curves):
-        height, parts = float(_HEIGHT), _curves(it)
+        height, parts = float(_HEIGHT), _curves(it, first)
     else:
-        height, parts = _intervals(it)
+        height, parts = _intervals(it, first)
     inner = [*parts, *_title(it.title)]
     root = _group("mark-group role-frame root", [(_at(0, 0), _box(_WIDTH, height), inner)], _CONTAINER, quiet=False)
     size = {"width": Free("#", "width"), "height": Free("#", "height")}
@@ -198,9 +212,15 @@ def _x_axis(it: Axis, title: str, height: float, *, downwards: bool) -> tuple[Ex
 
 
 def _tick_label(it: Axis, tick: float, written: bool, letter: str) -> Label:
-    """A single number is rounded to a whole one, as the drawing software does."""
-    return Label(value=tick, blank=not written, name=letter, place=it.place(tick),
-                 within=0.5 if it.low == it.high else 0.0)
+    """The tick of an axis that holds one number says the nearest whole one, as the drawing software does."""
+    return Label(value=_whole(tick) if it.low == it.high else tick, blank=not written, name=letter,
+                 place=it.place(tick))
+
+
+def _whole(value: float) -> float:
+    """The nearest whole number; of two, the one further from 0."""
+    size = abs(value)
+    return math.copysign(math.floor(size) + (size % 1 >= 0.5), value)
 
 
 def _flush(place: float) -> str:
@@ -227,7 +247,7 @@ def _y_axis(it: Axis, title: str, height: float) -> tuple[Expected, Expected]:
 
 
 def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequence[str],
-            dashes: Sequence[Sequence[int]] = ()) -> list[Expected]:
+            dashes: Sequence[Sequence[int]] = (), *, first: bool) -> list[Expected]:
     """None of one series; each entry has its symbol and its name, and where it stands is checked afterwards."""
     if len(colours) < 2:
         return []
@@ -239,7 +259,7 @@ def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequenc
         entries.append((Free("translate(#,#)", "entries"), Free("M#,#h#v#h#Z", "boxes"), [
             _mark("mark-symbol role-legend-symbol", [symbol]),
             _mark("mark-text role-legend-label",
-                  [_words(_cut(name, _NAME, "legend", 0.0), "start", _at(16, 10))])]))
+                  [_words(_name(name, _NAME, "legend", 0.0, first), "start", _at(16, 10))])]))
     rows = _group("mark-group role-scope", entries, _CONTAINER, ground={"opacity": "1"})
     inner = _group("mark-group role-legend-entry", [(_at(0, 0), _box(0, 0), [rows])], {})
     said = f"Symbol legend for {scales} with {_listed(list(colours))}"
@@ -248,10 +268,9 @@ def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequenc
                    {"role": _SYMBOL, "aria-roledescription": "legend", "aria-label": said})]
 
 
-def _cut(text: str, room: tuple[int, int], name: str, place: float) -> Label:
-    """A text that is cut where fonts make it wider than its room."""
-    pixels, letters = room
-    return Label(text, letters=letters if len(text) * _TEXT * WIDEST > pixels else 0, name=name, place=place)
+def _name(text: str, room: int, name: str, place: float, first: bool) -> Label:
+    """The whole name of a row or a series; confide 0.1.0 cut it where fonts made it wider than its room."""
+    return Label(text, letters=fitting(text.strip(), room - _TEXT) if first else 0, name=name, place=place)
 
 
 def _title(title: str) -> list[Expected]:
@@ -277,7 +296,7 @@ def _axis_of(values: Sequence[float | None], *, log: bool, zero: bool, start: fl
     return found
 
 
-def _curves(it: Curves) -> list[Expected]:
+def _curves(it: Curves, first: bool) -> list[Expected]:
     everything = [*it.rows, *it.marks]
     x = _axis_of([row[0] for row in everything], log=it.log_x, zero=False, start=0, end=_WIDTH)
     y = _axis_of([row[1] for row in everything], log=it.log_y, zero=it.zero, start=_HEIGHT, end=0)
@@ -290,7 +309,7 @@ def _curves(it: Curves) -> list[Expected]:
         dots, words = zip(*(_named(mark, x, y) for mark in it.marks), strict=True)
         parts += [_data_mark("symbol", 1, dots), _data_mark("text", 2, words)]
     scales = "stroke color and strokeDash" if it.dashes else "stroke color"
-    return [*parts, *_legend(it.colours, scales, "M-5,0L5,0", ["stroke"], it.dashes)]
+    return [*parts, *_legend(it.colours, scales, "M-5,0L5,0", ["stroke"], it.dashes, first=first)]
 
 
 def _curve(it: Curves, name: str, place: int, x: Axis, y: Axis) -> Expected:
@@ -342,7 +361,7 @@ def _circle(radius: float) -> str:
     return f"M{r},0A{r},{r},0,1,1,-{r},0A{r},{r},0,1,1,{r},0"
 
 
-def _intervals(it: Intervals) -> tuple[float, list[Expected]]:
+def _intervals(it: Intervals, first: bool) -> tuple[float, list[Expected]]:
     """The height of the plot, and its parts."""
     labels = list(dict.fromkeys(row[0] for row in it.rows))
     series = list(it.colours)
@@ -351,7 +370,7 @@ def _intervals(it: Intervals) -> tuple[float, list[Expected]]:
     middles = {label: band * (_BAND + (1 - _BAND) / 2 + place) for place, label in enumerate(labels)}
     x = _axis_of([each for row in it.rows for each in row[2:]], log=it.log, zero=True, start=0, end=_WIDTH)
     x_grid, x_axis = _x_axis(x, it.axis, height, downwards=False)
-    names = [_words(_cut(label, _LABEL, "bands", place), "end", _at(-7, place + 4, _DOWN), opacity=_SEEN)
+    names = [_words(_name(label, _LABEL, "bands", place, first), "end", _at(-7, place + 4, _DOWN))
              for label, place in middles.items()]
     y_axis = _axis_group(0, f"Y-axis for a discrete scale with {_listed(labels)}", [
         _mark("mark-rule role-axis-tick", [_line(_at(0, place, _DOWN), -5, 0, "#888") for place in middles.values()]),
@@ -369,4 +388,5 @@ def _intervals(it: Intervals) -> tuple[float, list[Expected]]:
         dots.append(_dot({"aria-label": Said(["value: ", value, f"; label: {label}; series: {name}"])},
                          (x.place(value), there), 70, it.colours[name]))
     return height, [x_grid, y_grid, x_axis, y_axis, _data_mark("rule", 0, bars), _data_mark("symbol", 1, dots),
-                    *_legend(it.colours, "fill color and stroke color", _circle(5), ["fill", "stroke"])]
+                    *_legend(it.colours, "fill color and stroke color", _circle(5), ["fill", "stroke"],
+                              first=first)]

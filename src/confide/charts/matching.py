@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from confide.charts.markup import Element, Unreadable
 
-__all__ = ["Chosen", "Expected", "Free", "Label", "Near", "Said", "compare"]
+__all__ = ["NUMBER", "Chosen", "Expected", "Free", "Label", "Near", "Said", "compare"]
 
-_NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
+NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
+"""A number within a text; it splits words from numbers."""
 _EXACT = 0.002  # pixels: paths are written with three decimals
 _SPELLED = re.compile(r"\u2212?(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _CLOSE = 1e-9
@@ -74,7 +75,6 @@ class Label:
         letters: of a text that may be cut, how many letters are there at least; 0 where it may not.
         name: under which the place, what it says and what its element chose are kept; empty where they need not be.
         place: pixels along its axis.
-        within: by how much the number may differ.
     """
 
     text: str = ""
@@ -83,7 +83,6 @@ class Label:
     letters: int = 0
     name: str = ""
     place: float = 0.0
-    within: float = 0.0
 
 
 Value = str | Near | Free | Chosen | Said
@@ -173,11 +172,11 @@ def _fits(now: Value, then: str, kept: Kept) -> bool:
         case Said():
             return _says(now, then)
         case Free(text=text, name=name):
-            theirs = _NUMBER.split(then)
+            theirs = NUMBER.split(then)
             kept.numbers.setdefault(name, []).extend(map(float, theirs[1::2]))
             return text.split("#") == theirs[::2] and all(map(math.isfinite, kept.numbers[name]))
         case Near(text=text, within=within):
-            mine, theirs = _NUMBER.split(text), _NUMBER.split(then)
+            mine, theirs = NUMBER.split(text), NUMBER.split(then)
             return mine[::2] == theirs[::2] and len(mine) == len(theirs) and all(
                 abs(float(one) - float(other)) <= within
                 for one, other in zip(mine[1::2], theirs[1::2], strict=True))
@@ -208,7 +207,7 @@ def _check_text(label: Label, then: Element, chosen: str, kept: Kept) -> None:
         raise Unreadable("a text holds an element")
     said = "".join(map(str, then.children))
     if label.value is not None:
-        right = not said if label.blank else _is_number(said, label.value, label.within)
+        right = not said if label.blank else _is_number(said, label.value)
     else:
         text = label.text.strip()  # as the drawing software does
         right = said == text or (0 < label.letters < len(said) <= len(text) and said.endswith("\u2026")

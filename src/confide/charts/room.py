@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from confide.charts.markup import Unreadable
 from confide.charts.matching import Kept
 from confide.charts.plotted import Curves, Intervals
 
-__all__ = ["WIDEST", "check_room"]
+__all__ = ["check_room", "fitting"]
 
-WIDEST = 1.3
-"""Width of a letter, at most, over the size of its font."""
+_WIDEST = 1.3  # width of a letter, at most, over the size of its font
 
-_NARROWEST, _DIGIT = 0.12, 0.8
+_NARROWEST = 0.12
+_DIGIT, _DOT, _SIGN = 0.7, 0.45, 1.05  # width of a digit, a point and a sign at most, over the size of the font
+_BROAD = "mw=+<>~%@&#"  # as wide as a sign
 _TEXT, _TITLE = 12, 14  # sizes of fonts
-_LABEL, _NAME = 180, 400  # pixels of an axis' label, and of a legend's, at most
-_LINE = 16  # pixels from one label to another below it
+_LINE = 16  # height of a label, at most
 _TITLED, _PLAIN = 31, 16  # from an axis down to the last letters below it
 _EDGE = 12  # pixels around everything, at most
 _SYMBOL = 16  # from a legend's symbol to its name
@@ -41,9 +41,9 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
     (left, top), (w, h) = kept.numbers["origin"], (kept.numbers[key][0] for key in ("width", "height"))
     if kept.numbers["box"] != [0, 0, w, h] or kept.numbers["width"] != [w, w] or kept.numbers["height"] != [h, h]:
         raise Unreadable("its sizes contradict each other")
-    labels = [said for name in ("y", "bands") for _, said, shown in kept.labels.get(name, ()) if shown == "1"]
+    labels = [said for name in ("y", "bands") for _, said, shown in kept.labels.get(name, ()) if shown != "0"]
     words = max(map(len, labels), default=0)
-    least, most = 7 + min(_LABEL - _TEXT, words * _TEXT * _NARROWEST), 7 + min(_LABEL + _TEXT, words * _TEXT * WIDEST)
+    least, most = 7 + words * _TEXT * _NARROWEST, 7 + words * _TEXT * _WIDEST
     _within("room on the left", left, least, most + 3 * _TEXT + _EDGE + _width(below) / 2)
     names = [mark[2] for mark in it.marks] if isinstance(it, Curves) else []
     legend = _legend(kept, height + (_TITLED if below else _PLAIN), h - top)
@@ -62,12 +62,28 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
     rows = len(it.colours) if legend else 0
     _within("room below", h - top - height, _TITLED if below else _PLAIN,
             _TITLED + 2 * _EDGE + _ROW * (rows + 1) + _width(beside) / 2)
-    for name in ("x", "y", "bands"):
-        _check_hidden(kept.labels.get(name, ()), sideways=name == "x")
+    log_x, log_y = (it.log_x, it.log_y) if isinstance(it, Curves) else (it.log, False)
+    _check_hidden(kept.labels.get("x", ()), width, log=log_x)
+    _check_hidden(kept.labels.get("y", ()), None, log=log_y)
+
+
+def fitting(text: str, pixels: float) -> int:
+    """How many letters of a text fit into a room at least, in any font; 0 where all of them do.
+
+    Args:
+        text: of the size of labels.
+        pixels: of the room.
+    """
+    wide = 0.0
+    for place, letter in enumerate(text):
+        wide += _TEXT * (_SIGN if letter in _BROAD or letter.isupper() else _DIGIT if letter.isascii() else _WIDEST)
+        if wide > pixels:
+            return place
+    return 0
 
 
 def _width(text: str, size: int = _TEXT) -> float:
-    return len(text) * size * WIDEST
+    return len(text) * size * _WIDEST
 
 
 def _within(what: str, value: float, low: float, high: float) -> None:
@@ -89,14 +105,51 @@ def _legend(kept: Kept, low: float, high: float) -> float:
         beside = abs(d - b) < _OFF and c - a >= _SYMBOL + len(name) * _TEXT * _NARROWEST
         if not beside and not (c == 0 and _TEXT - _OFF <= d - b <= _ROW):
             raise Unreadable("the legend's names lie on each other")
-    return max(a + _SYMBOL + min(_NAME + _TEXT, _width(name)) for a, _, name in entries)
+    return max(a + _SYMBOL + _width(name) for a, _, name in entries)
 
 
-def _check_hidden(labels: Sequence[tuple[float, str, str]], *, sideways: bool) -> None:
-    """Labels are hidden only where some would lie on each other: then every other one is."""
-    longest = max((len(said) for _, said, _ in labels), default=0)
-    most = 2 * longest * _TEXT * _DIGIT if sideways else _LINE
-    shown = [place for place, said, visible in labels if visible == "1" and said]
-    for place, said, visible in labels:
-        if visible == "0" and not any(abs(place - other) <= most for other in shown):
-            raise Unreadable(f"the label {said} is hidden")
+def _check_hidden(labels: Sequence[tuple[float, str, str]], width: float | None, *, log: bool) -> None:
+    """Numbers of an axis are hidden only where Vega hides them: every other one, or those too close to one before.
+
+    Args:
+        labels: (place, what it says, "1" where it is shown).
+        width: of the plot, of a horizontal axis; None of a vertical one.
+        log: whether the axis is logarithmic.
+    """
+    written = [(place, said, shown == "1") for place, said, shown in labels if said]
+    ends = [(place - _LINE / 2, place + _LINE / 2) if width is None else _reach(place, said, width)
+            for place, said, _ in written]
+
+    def overlap(one: int, other: int) -> bool:
+        return ends[one][0] < ends[other][1] and ends[other][0] < ends[one][1]
+
+    seen = [place for place, each in enumerate(written) if each[2]]
+    hidden = [place for place, each in enumerate(written) if not each[2]]
+    if not hidden:
+        return
+    if log:
+        right = all(any(overlap(place, near) for near in (
+            *[each for each in seen if each < place][-1:], *[each for each in seen if each > place][:1]))
+            for place in hidden)
+    else:
+        right = seen in _thinned(len(written), overlap)
+    if not right:
+        raise Unreadable(f"the label {written[hidden[0]][1]} is hidden")
+
+
+def _reach(place: float, said: str, width: float) -> tuple[float, float]:
+    """The pixels that a number takes at most, within the plot at its ends."""
+    size = _TEXT * sum(_DOT if each in ".," else _SIGN if each in "\u2212+" else _DIGIT for each in said)
+    if abs(place) < 1:
+        return place, place + size
+    return (place - size, place) if abs(place - width) < 1 else (place - size / 2, place + size / 2)
+
+
+def _thinned(count: int, overlap: Callable[[int, int], bool]) -> Iterator[list[int]]:
+    """The labels that may be left: every other one is hidden until none may overlap, and of two, the last one stays."""
+    left = list(range(count))
+    while len(left) >= 3 and any(overlap(one, other) for one, other in pairwise(left)):
+        left = left[::2]
+        yield left
+        if len(left) < 3 and left[-1] != count - 1:
+            yield [*(left[:-1] if len(left) > 1 else left), count - 1]

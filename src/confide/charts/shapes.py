@@ -21,6 +21,7 @@ __all__ = ["curves", "heat_map", "histogram", "intervals"]
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
 _WIDTH, _HEIGHT = 560, 280
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
+_WHOLE = 0  # a limit of labels: none
 _FREE = {"nice": True, "zero": False}
 _LOG = {"type": "log"}
 _CONFIG = {
@@ -46,7 +47,7 @@ def _colour(series: Sequence[str]) -> dict[str, Any]:
     legend = None
     if len(series) > 1:
         entry = 30 + 7 * max(map(len, series))  # pixels, roughly
-        legend = {"columns": max(1, _WIDTH // entry), "labelLimit": 400, "orient": "bottom"}
+        legend = {"columns": max(1, _WIDTH // entry), "labelLimit": _WHOLE, "orient": "bottom"}
     return {"field": "series", "legend": legend, "scale": {"domain": list(series), "range": _PALETTE[: len(series)]},
             "title": None, "type": "nominal"}
 
@@ -80,7 +81,8 @@ def intervals(
         One picture.
     """
     series = list(dict.fromkeys(row[1] for row in rows))
-    common = {"color": _colour(series), "y": {"field": "label", "sort": None, "title": None, "type": "nominal"},
+    common = {"color": _colour(series), "y": {
+        "axis": {"labelLimit": _WHOLE}, "field": "label", "sort": None, "title": None, "type": "nominal"},
               "yOffset": {"field": "series", "sort": series, "type": "nominal"}}
     low = _axis("low", axis, **({"scale": _LOG} if log else {}))
     bars = {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**common, "x": low, "x2": {"field": "high"}}}

@@ -24,7 +24,7 @@ from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
 from confide.contract import InvalidInput, canonical, digest
 
-__all__ = ["Files", "edits", "signed"]
+__all__ = ["Files", "claims", "edits", "signed"]
 
 Files = dict[str, bytes]
 Edit = tuple[str, Files]
@@ -115,6 +115,81 @@ def _rechained(data: bytes, manifest: str, content: str) -> bytes:
         except (KeyError, TypeError, AttributeError):
             return data  # no event: nothing fits
     return canonical(rows)
+
+
+# ---- claimed versions
+
+
+def claims(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> Iterator[tuple[str, bool, Files]]:
+    """Edits of a page and its pictures under each version that a pack may claim, each named, signed anew.
+
+    Args:
+        files: of the pack.
+        key: of the operator.
+
+    Returns:
+        The name, whether words alone were changed, and the files. "0.1.0, dressed" is the first version with the parts
+        that it wrote; "0.1.0" has those of this one.
+    """
+    honest = dict(files)
+    for version in ("", "9.9.9", "0.1.0", "0.1.0, dressed"):
+        for words, add in ((False, ""), (True, " and other words")):
+            for name, only_words, page in _on_pages(honest[REPORT].decode()):
+                text = page.replace("</main>", "<p>Approved.</p></main>", 1) if words else page
+                changed = {**honest, REPORT: text.encode()}
+                yield f"{version}: {name}{add}", only_words, signed(_claimed(changed, version), key)
+        for path in sorted(each for each in honest if each == PICTURES or each.endswith((".csv", ".parquet"))):
+            if "dressed" in version and path == PICTURES:
+                continue  # it has none
+            less = {each: data for each, data in honest.items() if each != path}
+            yield f"{version}: without {path}", path.endswith(".csv"), signed(_claimed(less, version), key)
+
+
+def _claimed(files: Files, version: str) -> Files:
+    document, changed = json.loads(files[MANIFEST]), dict(files)
+    if version:
+        document["provenance"]["confide"] = version.partition(",")[0]
+    if "dressed" in version:
+        document.pop("meter")
+        changed.pop(PICTURES, None)
+        changed[REPORT] = re.sub(b'<meta http-equiv="Content-Security-Policy"[^>]*>\n', b"", changed[REPORT])
+    return {**changed, MANIFEST: canonical(document)}
+
+
+def _on_pages(text: str) -> Iterator[tuple[str, bool, str]]:
+    """Names, whether words alone are other ones, and the page: titles, exchanged, repeated and left-out pictures, and
+    labels that are cut or hidden.
+    """
+    titles = re.compile(r'(role-(?:axis-title|title-text)"[^>]*>(?:<[^>]*>)*?<text[^>]*>|aria-label="Title text \')'
+                        r"([^<']+)")
+    figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
+    if figures:
+        yield "titles", True, titles.sub(r"\1Approved", text)
+    for place, figure in enumerate(figures):
+        said = re.findall('aria-label="([^"]*)"', figure)[0]
+        drawing = re.findall(r"<svg.*</svg>", figure, re.DOTALL)[0]
+        if len(figures) > 1:  # else the pack is one of an operator who cannot draw
+            yield f"picture {place} left out", False, text.replace(
+                figure, f'<p class="note">Picture left out (install the extra [plots]): {said}</p>')
+        yield f"picture {place} of no form", False, text.replace(
+            figure, '<p class="note">Picture left out (the drawing software draws it in a form that confide verify '
+                    f"does not know): {said}</p>")
+        for other in figures[:place]:
+            yield f"picture {place} again", False, text.replace(figure, other)
+            another = re.findall(r"<svg.*</svg>", other, re.DOTALL)[0]
+            yield f"picture {place} exchanged", False, text.replace(drawing, "\0").replace(another, drawing).replace(
+                "\0", another)
+        labels = [each for each in re.finditer(r"(<text [^>]*opacity=\")1(\"[^>]*>)([^<]+)(</text>)", drawing)
+                  if "font-weight" not in each[0]]
+        for each in labels[1::2]:
+            start, end = each.span()
+            if len(each[3]) > 3:
+                yield f"label {each[3]!r} cut", False, text.replace(
+                    drawing, drawing[:start] + f"{each[1]}1{each[2]}{each[3][:2]}\u2026{each[4]}" + drawing[end:])
+        hidden = drawing
+        for each in labels[1::2]:
+            hidden = hidden.replace(each[0], f"{each[1]}0{each[2]}{each[3]}{each[4]}")
+        yield f"every other label of picture {place} hidden", False, text.replace(drawing, hidden)
 
 
 # ---- JSON

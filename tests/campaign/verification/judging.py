@@ -118,7 +118,7 @@ def says_nothing_else(files: Mapping[str, bytes], honest: Mapping[str, bytes]) -
 
     An outcome or a campaign file that is another one throughout is another release: that nobody can see. Doubles may
     differ in their last digits, as another processor computes them. Drawings are those of the honest pack, but for the
-    room that letters take.
+    room that letters take; or all of them are left out, as by an operator without drawing software.
 
     Args:
         files: of the pack.
@@ -131,14 +131,14 @@ def says_nothing_else(files: Mapping[str, bytes], honest: Mapping[str, bytes]) -
         if abs(mine.get("utility", 1.0)) <= TINY:
             mine["vacuous"] = theirs["vacuous"]
     tables, shown = file.kind.tables(plan, outcome), sections(file, plan, outcome)
-    follows = {MANIFEST: canonical(manifest), PICTURES: picture_data(shown),
+    follows = {MANIFEST: canonical(manifest), PICTURES: picture_data(shown, files[REPORT].decode()),
                **{f"columns/{name}.arrow": data for name, data in columns.items()},
                **{path: text.encode() for path, text in table_files(tables).items()}, **row_files(tables)}
     words, drawings = without_pictures(files[REPORT].decode())
     _, known = without_pictures(honest[REPORT].decode())
-    same = len(drawings) == len(known) and all(
-        one is None or other is None or one == other or same_drawing(one, other)
-        for one, other in zip(drawings, known, strict=True))
+    same = not any(drawings) or (len(drawings) == len(known) and all(
+        one == other or (one is not None and other is not None and same_drawing(one, other))
+        for one, other in zip(drawings, known, strict=True)))
     return same and words == report(file, shown, draw=False) and files.keys() == {
         *follows, CAMPAIGN, EVENTS, NOTE, REPORT} and all(
         files[path] == data or (path.endswith((".json", ".csv")) and _same_digits(files[path].decode(), data.decode()))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ROUNDING", "TINY", "TOLERANCE", "Difference", "alike", "differences", "same_doubles", "same_text",
-           "same_words", "split_numbers"]
+__all__ = ["ROUNDING", "TINY", "TOLERANCE", "Difference", "alike", "contradicts", "differences", "same_doubles",
+           "same_text", "same_words", "split_numbers"]
 
 TOLERANCE = 1e-9
 """Relative; of privacy losses, too: nobody can tell them apart."""
@@ -108,6 +108,21 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
     mine, theirs = split_numbers(now), split_numbers(then)
     return len(mine) == len(theirs) and mine[::2] == theirs[::2] and all(
         _same_number(one, other, absolute) for one, other in zip(mine[1::2], theirs[1::2], strict=True))
+
+
+def contradicts(known: Iterable[str], then: str) -> bool:
+    """Whether a text has the words of some texts that follow, and the numbers of none of them.
+
+    Args:
+        known: what follows.
+        then: what the pack says.
+
+    Example:
+        >>> contradicts(["3 of 4 bars"], "3 of 5 bars"), contradicts(["3 of 4 bars"], "3 of 5 lines")
+        (True, False)
+    """
+    same = [each for each in known if split_numbers(each)[::2] == split_numbers(then)[::2]]
+    return bool(same) and not any(same_text(each, then) for each in same)
 
 
 def same_words(now: str, then: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from confide.campaign.file import CampaignFile
 from confide.campaign.own_code import is_ours
 from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.versions import check_part
 from confide.contract.metered import WITHIN, MeteredLine, Overspent
 from confide.contract.outcome import PublicOutcome
 from confide.privacy.meter import Meter
@@ -31,9 +32,8 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
             fresh.spend(line, cost, ("drawn", number), count=count)
         except Overspent as error:
             raise Broken(f"spent more than it was charged: {error}") from None
+    check_part(outcome.provenance.confide, "a meter", held=said is not None)
     if said is None:
-        if other is None:
-            raise Broken("no meter is recorded")
         raise NotChecked(f"no meter recorded: confide {other} had none; what the billboard shows is within the charge")
     own = {(line.line, line.form): line for line in fresh.record().lines}
     told = {(line.line, line.form): line for line in said.lines}

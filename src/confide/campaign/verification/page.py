@@ -6,13 +6,14 @@ written in full may differ in its last digits, and in a column of numbers what i
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from confide.campaign.folder import REPORT
 from confide.campaign.report import head
 from confide.campaign.verification.findings import Broken
-from confide.campaign.verification.likeness import ROUNDING, same_text, same_words, split_numbers
+from confide.campaign.verification.likeness import ROUNDING, contradicts, same_words, split_numbers
 from confide.charts.markup import Element, Unreadable, elements
 
 __all__ = ["check_other", "same_page"]
@@ -83,12 +84,12 @@ def _are_rounding(now: float | None, then: float | None, scale: float) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """A double as `confide.contract.words.number` writes small ones."""
+    """A finite double as `confide.contract.words.number` writes small ones; a word such as `inf` is no scale."""
     try:
         value = float(text)
     except ValueError:
         return None
-    return value if text in (f"{value:.3e}", f"{value:.4g}") else None
+    return value if math.isfinite(value) and text in (f"{value:.3e}", f"{value:.4g}") else None
 
 
 def _rows(table: Element) -> Iterator[list[Element]]:
@@ -121,7 +122,7 @@ def check_other(now: str, then: str, title: str) -> None:
         Broken: it does, or says another number.
     """
     top, body = _parts(then)
-    if top not in (head(title), head(title, policy=False)):
+    if top != head(title):
         raise Broken(f"{REPORT} does not begin as a page of confide does")
     try:
         theirs, mine = ([*_blocks(elements(text, _TAGS))] for text in (body, _parts(now)[1]))
@@ -131,8 +132,7 @@ def check_other(now: str, then: str, title: str) -> None:
     for block in mine:
         known[split_numbers(block)[::2]].append(block)
     for block in theirs:
-        same = known.get(split_numbers(block)[::2])
-        if same and not any(same_text(each, block) for each in same):
+        if contradicts(known.get(split_numbers(block)[::2], ()), block):
             raise Broken(f"{REPORT} says {block[:80]!r}, which does not follow from the public files")
 
 

@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from confide.campaign.pack import PICTURES, REPORT
+from confide.campaign.report import DRAWN, NO_SOFTWARE, UNKNOWN_FORM, Placed
 from confide.campaign.verification.findings import Broken
-from confide.campaign.verification.likeness import alike, same_doubles, same_words
+from confide.campaign.verification.likeness import alike, contradicts, same_doubles, same_words
 from confide.campaign.verification.reading import json_of
 from confide.charts import fault
 from confide.contract.presentation import Picture
 
-__all__ = ["check_drawings", "same_data"]
+__all__ = ["same_as_drawn_by_first", "same_data"]
+
+_KEYS = {"alt", "drawn", "vega_lite"}
 
 
-def same_data(now: Sequence[Picture], data: bytes, other: str | None) -> tuple[bool, list[Mapping[str, Any]]]:
-    """Hold the specifications in a pack against those that follow.
+def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> bool:
+    """Whether a page of the first version, which kept no data of its pictures, shows those that follow.
 
     Args:
         now: the pictures that follow.
-        data: of the pack's file.
-        other: the version that the pack names, where it is another one: its words and its style are its own.
+        there: those of the page.
 
     Returns:
-        Whether all is the same, and the specifications of the pack.
+        False where titles alone are other ones.
 
     Raises:
-        Broken: a number is another one, or, in this version, anything.
+        Broken: a picture is another one, stands elsewhere, or is missing.
+    """
+    if len(there) != len(now):
+        raise Broken(f"{REPORT} has {len(there)} pictures, not {len(now)}")
+    _check_left_out([each.spec for each in now], there)
+    if any(each.state == UNKNOWN_FORM for each in there):
+        raise Broken(f"{REPORT} leaves out a picture for a reason that its version did not know")
+    same = True
+    for place, (picture, each) in enumerate(zip(now, there, strict=True), 1):
+        if each.drawing is not None and fault(picture.spec, each.drawing, first=True):
+            _check_drawing(place, picture.spec, each.drawing, first=True, retitled=True)
+            same = False
+    return same
+
+
+def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, other: str | None) -> bool:
+    """Whether the pictures of a pack are those that follow: their data, and the drawings of them in the page.
+
+    Args:
+        now: the pictures that follow.
+        there: those of the page.
+        data: of the pack's file, one entry for each picture of the page.
+        other: the version that the pack names, where it is another one: its words and its style are its own, and so is
+            a choice of fewer pictures, in the same order.
+
+    Returns:
+        False where another version differs in words, style or number of pictures.
+
+    Raises:
+        Broken: a picture shows other numbers, or, in this version, anything else.
     """
     said = json_of(data)
     if not isinstance(said, list) or any(
-        not isinstance(each, dict) or each.keys() != {"alt", "vega_lite"} or not isinstance(each["alt"], str)
+        not isinstance(each, dict) or each.keys() != _KEYS or not isinstance(each["alt"], str)
         or not isinstance(each["vega_lite"], dict) for each in said
     ):
         raise Broken(f"{PICTURES} holds something else than pictures")
@@ -39,9 +71,40 @@ def same_data(now: Sequence[Picture], data: bytes, other: str | None) -> tuple[b
     same = len(said) == len(now) and all(
         same_words(mine.alt, theirs["alt"]) and _same(mine.spec, theirs["vega_lite"])
         for mine, theirs in zip(now, said, strict=True))
-    if not same and (other is None or not all(any(_same_numbers(mine.spec, spec) for mine in now) for spec in specs)):
+    if not same and (other is None or not _are_some(now, specs)):
         raise Broken(f"{PICTURES} is not what the billboard says")
-    return same, specs
+    if [each["drawn"] for each in said] != [each.state for each in there]:
+        raise Broken(f"{REPORT} and {PICTURES} do not agree on the pictures that were drawn")
+    if other is not None and any(
+        html.unescape(each.words) != one["alt"] for each, one in zip(there, said, strict=True)
+    ):
+        raise Broken(f"{REPORT} and {PICTURES} do not agree on the words of the pictures")
+    _check_left_out(specs, there)
+    for place, (spec, each) in enumerate(zip(specs, there, strict=True), 1):
+        if each.drawing is not None:
+            _check_drawing(place, spec, each.drawing)
+    return same
+
+
+def _are_some(now: Sequence[Picture], specs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each specification plots the numbers of a picture that follows, each of another one, in their order."""
+    left = iter(now)
+    return all(any(_same_numbers(mine.spec, spec) for mine in left) for spec in specs)
+
+
+def _check_left_out(specs: Sequence[Mapping[str, Any]], there: Sequence[Placed]) -> None:
+    """Drawing software is installed for all pictures of a page, or for none."""
+    states = {each.state for spec, each in zip(specs, there, strict=True) if spec}
+    if DRAWN in states and NO_SOFTWARE in states:
+        raise Broken(f"{REPORT} leaves out a picture for want of software that drew another one")
+
+
+def _check_drawing(
+    place: int, spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitled: bool = False
+) -> None:
+    wrong = fault(spec, drawing, first=first, retitled=retitled)
+    if wrong:
+        raise Broken(f"picture {place} of {REPORT} is not a drawing of its data: {wrong}")
 
 
 def _same(now: Any, then: Any) -> bool:
@@ -78,9 +141,20 @@ def _spelled(value: Any) -> str:
 
 
 def _same_numbers(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Whether all rows of data that another version plots are those of a picture here."""
-    mine, theirs = _data(now), _data(then)
-    return len(mine) == len(theirs) and all(_same_rows(one, other) for one, other in zip(mine, theirs, strict=True))
+    """Whether all rows of data of another version are those of a picture here, and no title has other numbers."""
+    mine, theirs, titles = _data(now), _data(then), [*_titles(now)]
+    return len(mine) == len(theirs) and not any(contradicts(titles, each) for each in _titles(then)) and all(
+        _same_rows(one, other) for one, other in zip(mine, theirs, strict=True))
+
+
+def _titles(spec: Any) -> Iterator[str]:
+    """The titles of a picture and its axes."""
+    parts = spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ()
+    for key, part in parts:
+        if key == "title" and isinstance(part, str):
+            yield part
+        elif key != "values":
+            yield from _titles(part)
 
 
 def _data(spec: Any) -> list[Any]:
@@ -88,26 +162,3 @@ def _data(spec: Any) -> list[Any]:
     if isinstance(spec, dict):
         return [rows for key in sorted(spec) for rows in ([spec[key]] if key == "values" else _data(spec[key]))]
     return [rows for each in spec for rows in _data(each)] if isinstance(spec, list) else []
-
-
-def check_drawings(
-    specs: Sequence[Mapping[str, Any]], drawings: Sequence[str | None], *, ordered: bool, retitled: bool
-) -> None:
-    """See that each drawing shows the numbers of its specification, and nothing else.
-
-    Args:
-        specs: of the pictures.
-        drawings: as they stand in the page; None of one that was left out.
-        ordered: whether they belong to each other one by one; otherwise, any specification will do.
-        retitled: whether titles are another version's.
-
-    Raises:
-        Broken: one does not.
-    """
-    for place, drawing in enumerate(drawings):
-        if drawing is not None:
-            mine = specs[place : place + 1] if ordered else specs
-            faults = [fault(spec, drawing, retitled=retitled) for spec in mine]
-            if all(faults):
-                what = f": {faults[0]}" if ordered and faults else ""
-                raise Broken(f"picture {place + 1} of {REPORT} is not a drawing of its data{what}")

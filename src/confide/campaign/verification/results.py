@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import MANIFEST, PICTURES, REPORT, report, row_files, sections
-from confide.campaign.report import pictures, with_policy, without_pictures
+from confide.campaign.report import head, pictures, placed, with_policy, without_pictures
 from confide.campaign.verification.cells import contradict, same_rows, same_table
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.page import check_other, same_page
-from confide.campaign.verification.pictures import check_drawings, same_data
+from confide.campaign.verification.pictures import same_as_drawn_by_first, same_data
 from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
+from confide.campaign.verification.versions import check_part, is_first
 from confide.contract.encoding import canonical, encode
 from confide.contract.kinds import ContractKind, Plan, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
@@ -140,22 +141,22 @@ def report_page(
     """
     shown = sections(file, plan, outcome)
     drawn, words = pictures(shown), report(file, shown, draw=False)
-    theirs, drawings = without_pictures(folder[REPORT].decode("utf-8"))
-    specs: list[Mapping[str, Any]] = [each.spec for each in drawn]
-    same = True
-    told = PICTURES in folder.files or other is None
-    if told:
-        same, specs = same_data(drawn, folder[PICTURES], other)
-    if other is not None:
+    text, version = folder[REPORT].decode("utf-8"), outcome.provenance.confide
+    check_part(version, PICTURES, held=PICTURES in folder.files)
+    check_part(version, f"a policy of {REPORT}", held=not text.startswith(head(file.title, policy=False)))
+    (theirs, _), there = without_pictures(text), placed(text)
+    if is_first(version):
         theirs = with_policy(theirs, file.title)
     worded = same_page(words, theirs)
     if not worded:
         if other is None:
             raise Broken(f"{REPORT} says something else than what follows from the public files")
         check_other(words, theirs, file.title)
-    check_drawings(specs, drawings, ordered=worded, retitled=not told)
+    same = same_as_drawn_by_first(drawn, there) if is_first(version) else same_data(
+        drawn, there, folder[PICTURES], other)
     if worded and same:
-        return f"{REPORT} follows from the public files" + ("" if any(drawings) else "; it has no pictures")
+        return f"{REPORT} follows from the public files" + (
+            "" if any(each.drawing for each in there) else "; it has no pictures")
     raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it otherwise: its "
                      "pictures, and the numbers of all that this version says too, are right")
 
