@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confide.audit import DampedNoise
 from confide.contract import InvalidInput, Unit
 from confide.contract.metered import Overspent
 from confide.privacy.accounting import Accountant
@@ -392,6 +393,18 @@ def test_a_run_cannot_begin_its_meter_again() -> None:
         with pytest.raises(Overspent):
             add_laplace(noise, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="again")
     assert noise.meter is None
+
+
+def test_noise_around_noise_of_a_run_spends_from_that_meter() -> None:
+    """Two meters of one run would each see half of it: who draws below has paid above."""
+    root, mechanism = Noise.simulated(1), Charged((pure(0.5),))
+    with root.metering(mechanism):
+        around = DampedNoise(root, 1.0)
+        around.open_meter(mechanism)
+        assert around.meter is root.meter is not None
+        add_laplace(around, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="once")
+        with pytest.raises(Overspent):
+            add_laplace(around, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="again")
 
 
 def test_a_release_is_metered_whatever_a_mechanism_calls_itself() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,11 @@ class PassingNoise(Noise):
     def meter(self) -> Meter | None:
         source = getattr(self, "_source", None)
         return self._meter if self._meter is not None or source is None else source.meter
+
+    def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
+        source = getattr(self, "_source", None)
+        holder = super() if self._meter is not None or source is None or source.meter is None else source
+        holder.open_meter(mechanism, device=device)
 
     def _integers(
         self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
