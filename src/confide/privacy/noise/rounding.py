@@ -23,13 +23,13 @@ def onto_grid(points: Points, noise: NDArray[np.float64], grid: int) -> NDArray[
         grid: exponent of the grid.
     """
     largest = sys.float_info.max
-    noise = np.clip(noise, -largest, largest)
+    noise = np.minimum(np.maximum(noise, -largest), largest)  # half the time of `clip`, which is long for a few
     if not isinstance(points, np.ndarray):
         unit = 2**grid
         exact = (point + Fraction(value) for point, value in zip(points, noise.tolist(), strict=True))
         return from_grid([round(value * unit) for value in exact], grid)
     with np.errstate(over="ignore"):
-        sums = np.clip(points + noise, -largest, largest)
+        sums = np.minimum(np.maximum(points + noise, -largest), largest)
     fine = np.abs(sums) < 2.0 ** (53 - grid)  # any double beyond is a multiple of the grid already
     rounded = np.ldexp(np.rint(np.ldexp(np.where(fine, sums, 0.0), grid)), -grid)
     return np.where(fine, rounded, sums) + 0.0  # no negative zeros

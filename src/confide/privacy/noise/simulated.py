@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = ["SimulatedNoise", "study_generator"]
 def _words(stream: StreamName) -> tuple[int, ...]:
     """256 bits that no two names share, the same in every process (Python's own hash is not)."""
     text = "\n".join(f"i{part}" if isinstance(part, int) else f"s{part}" for part in stream)  # names hold no newline
-    return tuple(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4").tolist())
+    return struct.unpack("<8I", hashlib.sha256(text.encode()).digest())
 
 
 def study_generator(seed: int, *stream: str | int) -> np.random.Generator:
