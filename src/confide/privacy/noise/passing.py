@@ -31,8 +31,10 @@ class PassingNoise(Noise):
 
     def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
         source = getattr(self, "_source", None)
-        holder = super() if self._meter is not None or source is None or source.meter is None else source
-        holder.open_meter(mechanism, device=device)
+        if self._meter is None and source is not None and source.meter is not None:
+            source.open_meter(mechanism, device=device)
+        else:
+            super().open_meter(mechanism, device=device)
 
     def _integers(
         self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
