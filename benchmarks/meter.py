@@ -43,26 +43,26 @@ def unmetered() -> Iterator[None]:
 
 
 def runs(*, quick: bool) -> dict[str, Run]:
-    """Runs of about a second each (with `quick`, much less) that pay by every form of line."""
+    """Runs of a second or more each (with `quick`, much less) that pay by every form of line."""
     size = 10 if quick else 1
-    bits = study_generator(1, "bits").random((20_000 // size, 20)) < 0.3
+    bits = study_generator(1, "bits").random((50_000 // size, 20)) < 0.3
     few = bits[:, :12]
     schema = Schema.bits(10)
     mechanisms: dict[str, tuple[Any, Any]] = {
-        "PMatch, a session": (PMatch.recommended(people=300_000 // size, goods=20, supply=12_000 // size, epsilon=4.0),
-                              instance_a(300_000 // size, 20, seed=1)),
+        "PMatch, a session": (PMatch.recommended(people=450_000 // size, goods=20, supply=18_000 // size, epsilon=4.0),
+                              instance_a(450_000 // size, 20, seed=1)),
         "PrivDude, 1,600 draws on an allowance": (
-            PrivDude(UnitDemand(20_000 // size, 2_000 // size, goods=10), 2.0, 1e-6, rounds=1500, burn_in=100),
-            popular(20_000 // size, 10, seed=1)),
+            PrivDude(UnitDemand(40_000 // size, 4_000 // size, goods=10), 2.0, 1e-6, rounds=1500, burn_in=100),
+            popular(40_000 // size, 10, seed=1)),
         "RoundDude, an allowance and flags": (
-            RoundDude(UnitDemand(100_000 // size, 10_000 // size, goods=10), 8.0, 1e-6, rounds=300, burn_in=50),
-            popular(100_000 // size, 10, seed=1)),
+            RoundDude(UnitDemand(600_000 // size, 60_000 // size, goods=10), 8.0, 1e-6, rounds=300, burn_in=50),
+            popular(600_000 // size, 10, seed=1)),
         "MWEM, two fixed lists of 100": (
             MWEM(n=len(few), workload=Workload.complete(12, width=2), rounds=100, epsilon=1.0), few),
         "DualQuery, a list of rounds": (
-            DualQuery(n=len(bits), workload=Workload.complete(20, width=3), eta=1.0, rounds=80, samples=200), bits),
+            DualQuery(n=len(bits), workload=Workload.complete(20, width=3), eta=1.0, rounds=220, samples=200), bits),
         "MarginalFit, two allowances": (
-            MarginalFit.for_budget(len(bits), 1.0, 1e-6, schema=schema, population=20_000),
+            MarginalFit.for_budget(len(bits), 1.0, 1e-6, schema=schema, population=60_000),
             Codes(schema=schema, cells=bits[:, :10].astype("uint16"))),
     }
     return {name: lambda noise, it=it, data=data: it.run(data, noise)  # type: ignore[misc]

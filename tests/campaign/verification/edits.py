@@ -313,7 +313,7 @@ def _arrow(data: bytes) -> Iterator[tuple[str, bytes]]:
             numbers = values.to_numpy(zero_copy_only=False)
             for place in range(len(numbers)):
                 changed = numbers.copy()
-                changed[place] = changed[place] + 1
+                changed[place:place + 1] += 1  # the largest whole number becomes the least
                 new = pa.array(changed, values.type)
                 yield f"[{k}][{place}] + 1", written(table.set_column(k, table.schema.field(k), new))
             wider = pa.int64() if pa.types.is_floating(values.type) else pa.float64()

@@ -38,6 +38,7 @@ __all__ = ["Judge", "same_drawing", "says_nothing_else"]
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
 
 _FULL = 14  # letters
+_HUNDREDTH = 0.01 + 1e-9  # of a pixel; the difference of two doubles is not exactly that
 
 
 class Judge:
@@ -186,5 +187,6 @@ def _same_digits(one: str, other: str) -> bool:
 def _close(one: str, other: str) -> bool:
     mine, theirs = _NUMBER.split(one), _NUMBER.split(other)
     return mine[::2] == theirs[::2] and all(
-        math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=0.01 if "(" in one or one[:1] in "M-0123456789" else 0.0)
+        math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=_HUNDREDTH if "(" in one or one[:1] in "M-0123456789"
+                     else 0.0)
         for a, b in zip(mine[1::2], theirs[1::2], strict=True))
