@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ __all__ = ["CrowdPath", "crowd_paths"]
 _Row = NDArray[np.float64]
 
 _COLUMNS = 8  # that move by themselves against the others, at most
-_LEVELS = 8  # of one column in a staircase, at most
+_LEVELS = 8  # of one column, at most
+_BETWEEN = 5  # values between ends that a crowd moves to, at most
+_SHARES = 1000  # people among whom shares and ranks change, at most: these are the same among more
 _CENTRE = 0.625  # of the range, where two clusters lie close together: not in the middle, where a value may be zero
 _CLOSE = 1 / 128  # of the range, between the two
 
@@ -40,12 +42,14 @@ class CrowdPath:
         before: (c,) the record that they have before; None where they have none.
         after: (c,) the record that they have afterwards.
         beside: (record, how many have it) in the slots after these.
+        closely: whether it is looked at in many places.
     """
 
     length: int
     before: _Row | None
     after: _Row
     beside: tuple[tuple[_Row, int], ...] = ()
+    closely: bool = False
 
     def crowd(self, moved: int) -> list[SlotRows]:
         """The data set in which so many slots have moved."""
@@ -72,7 +76,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Crow
       two have the same count. So ranks change places.
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
-    before. Where everybody is more than a million cells, no column moves by itself.
+    before. Where everybody is more than a million cells, no column moves by itself. Paths on which shares and ranks alone
+    matter are of a thousand people, where more are invited.
 
     Args:
         roles: of the columns.
@@ -81,7 +86,7 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Crow
     """
     first, last = corners(roles)[0], ends_moved(roles, range(len(roles)))
     half = people // 2
-    yield CrowdPath(people, None, last)
+    yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
     yield CrowdPath(people - half, None, last, ((first, half),))
     paths = _replaced(roles, people, first, last)
     if unit is Unit.RECORD_ADDED_OR_REMOVED:
@@ -98,18 +103,22 @@ def _arriving(path: CrowdPath) -> CrowdPath:
 
 
 def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
-    yield CrowdPath(people, first, last)
     if people * len(roles) > CELLS:
+        yield CrowdPath(people, first, last)
         return
+    some = min(people, _SHARES)
+    yield CrowdPath(people, first, last, closely=True)
     if len(roles) > 1:
         for k in range(len(roles)):
             yield CrowdPath(people, first, ends_moved(roles, [k]))
         for k in range(min(len(roles), _COLUMNS)):
-            yield CrowdPath(people, last, ends_moved(roles, {*range(len(roles))} - {k}))
-    yield from _from_the_middle(roles, people, first, last)
+            yield CrowdPath(some, last, ends_moved(roles, {*range(len(roles))} - {k}))
+    yield from _from_the_middle(roles, some, first, last)
     for k, role in enumerate(roles):
         if isinstance(role, Category) and len(role.levels) > 2:
-            yield _staircase(last, k, len(role.levels), people)
+            yield _staircase(last, k, len(role.levels), some)
+    everywhere = zip_longest(*(_to_the_middle(role, k, first, last, people) for k, role in enumerate(roles)))
+    yield from islice((path for each in everywhere for path in each if path is not None), _BETWEEN)
 
 
 def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
@@ -120,14 +129,30 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
     half = people // 2
     for end in (last, first):
         near, beside = (np.where(numbers, first + share * (last - first), end) for share in (_CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people - half, near, end, ((beside, half),))
+        yield CrowdPath(people - half, near, end, ((beside, half),), closely=True)
+
+
+def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
+    """Everybody at the first end of one column, and at the last ones of all others, to a value between its ends."""
+    here = np.arange(len(last)) == column
+    low, high = first[column], last[column]
+    if isinstance(role, Category):
+        values = _ranks(len(role.levels))[1:-1]
+    else:
+        values = low + np.array([0.5, 0.75, 0.25]) * (high - low)
+    for value in values:
+        yield CrowdPath(people, np.where(here, low, last), np.where(here, value, last))
+
+
+def _ranks(levels: int) -> NDArray[np.float64]:
+    """Of some levels, evenly spread."""
+    return np.unique(np.linspace(0, levels - 1, min(levels, _LEVELS)).round())
 
 
 def _staircase(among: _Row, column: int, levels: int, people: int) -> CrowdPath:
     """Of a third of the people, so many have one of the other levels as its place on the stairs says."""
-    ranks = np.unique(np.linspace(0, levels - 1, min(levels, _LEVELS)).round())
-    at = [np.where(np.arange(len(among)) == column, rank, among) for rank in ranks]
-    steps = np.arange(1, len(ranks) - 1)
+    at = [np.where(np.arange(len(among)) == column, rank, among) for rank in _ranks(levels)]
+    steps = np.arange(1, len(at) - 1)
     counts = (people // 3 * steps) // int(steps.sum())
     beside = tuple((record, int(count)) for record, count in zip(at[2:], counts, strict=True))
     return CrowdPath(people - int(counts.sum()), at[0], at[1], beside)

@@ -35,7 +35,7 @@ from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["places", "stepping"]
 
-_EQUAL = 8  # parts of a path
+_PARTS = (4, 8)  # of a path that is not looked at closely, and of one that is
 _TIMES = 4  # as far as the place before, near where a path begins
 _HALVED = 3  # parts of a path that are halved, at most
 _EVEN = 1e-6  # of a record's weight is rounding
@@ -72,21 +72,26 @@ def stepping(
                 yield path.step(other or heavy)
 
 
-def places(length: int) -> list[int]:
-    """How many have moved where a path is looked at: equal parts of it, and of the first part smaller and smaller ones.
+def places(path: CrowdPath) -> list[int]:
+    """How many have moved where a path is looked at: equal parts of it, and its first and its last step.
 
-    Rules about few people and small shares change there, and mirrored ones at the other end.
+    Where it is looked at closely, the first part is cut into smaller and smaller ones, too: rules about few people and
+    small shares change there.
 
     Args:
-        length: of the path.
+        path: of one person or more.
 
     Example:
-        >>> places(500)
+        >>> one, other = np.zeros(1), np.ones(1)
+        >>> places(CrowdPath(500, one, other))
+        [0, 1, 125, 250, 375, 499, 500]
+        >>> places(CrowdPath(500, one, other, closely=True))
         [0, 1, 4, 16, 62, 125, 187, 250, 312, 375, 437, 499, 500]
     """
-    equal = np.linspace(0, length, min(length, _EQUAL) + 1).astype(int).tolist()
+    length = path.length
+    equal = np.linspace(0, length, min(length, _PARTS[path.closely]) + 1).astype(int).tolist()
     near = [0, 1]
-    while near[-1] * _TIMES < equal[1] - 1:
+    while path.closely and near[-1] * _TIMES < equal[1] - 1:
         near.append(near[-1] * _TIMES)
     return sorted({*equal, *near, length - 1})
 
@@ -96,7 +101,7 @@ class _Walked:
 
     def __init__(self, run: Run, path: CrowdPath, seed: int, part: str) -> None:
         self._run, self._path, self._part = run, path, part
-        self._places = places(path.length)
+        self._places = places(path)
         self._history = RecordingNoise(Noise.simulated(seed))
         middle = self._places[len(self._places) // 2]
         self._seen = {middle: shown(run, path.crowd(middle), self._history, part)}
