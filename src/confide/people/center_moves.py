@@ -4,7 +4,6 @@ added to, counted in the scales of that noise.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,8 @@ from confide.people.overhearing import Failed, overheard
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["Shown", "apart", "shown", "uneven"]
+
+_Reals = NDArray[np.float64]
 
 _SUMMED = ("laplace", "discrete_laplace")
 _SQUARED = ("gaussian", "discrete_gaussian", "vector_laplace")
@@ -36,9 +37,9 @@ class Shown:
     """
 
     seen: tuple[Any, ...]
-    summed: NDArray[np.float64]
-    squared: NDArray[np.float64]
-    chosen: tuple[NDArray[np.float64], ...]
+    summed: _Reals
+    squared: _Reals
+    chosen: tuple[_Reals, ...]
 
 
 def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | ForcedNoise, part: str = "") -> Shown:
@@ -82,22 +83,22 @@ def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) 
         other: between two more.
         times: as many records move, as a ratio.
     """
-    def off(before: NDArray[np.float64], after: NDArray[np.float64], *others: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(after - before - times * (others[1] - others[0]))
+    def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:
+        return np.asarray(after - before - times * (end - start))
 
     both = (*move, *other)
     return _size(off(*(each.summed for each in both)), off(*(each.squared for each in both)),
                  [off(*logits) for logits in zip(*(each.chosen for each in both), strict=True)])
 
 
-def _size(summed: NDArray[np.float64], squared: NDArray[np.float64], chosen: Sequence[NDArray[np.float64]]) -> float:
+def _size(summed: _Reals, squared: _Reals, chosen: Sequence[_Reals]) -> float:
     return float(np.abs(summed).sum() + np.linalg.norm(squared) + sum(np.ptp(each) for each in chosen))
 
 
-def _scaled(draw: Draw) -> NDArray[np.float64]:
+def _scaled(draw: Draw) -> _Reals:
     numbers = np.array([float(number) for number in draw.center])
     return numbers / (float(draw.scale) or 1.0) / (draw.stretch if draw.stretch.size else 1.0)
 
 
-def _joined(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _joined(parts: Sequence[_Reals]) -> _Reals:
     return np.concatenate(parts) if parts else np.zeros(0)

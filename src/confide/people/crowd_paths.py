@@ -76,8 +76,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Crow
       two have the same count. So ranks change places.
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
-    before. Where everybody is more than a million cells, no column moves by itself. Paths on which shares and ranks alone
-    matter are of a thousand people, where more are invited.
+    before. Where everybody is more than a million cells, no column moves by itself. Paths on which nothing but shares
+    and ranks matters are of a thousand people, where more are invited.
 
     Args:
         roles: of the columns.

@@ -11,9 +11,9 @@ Where the centers do not move in proportion to the records that moved, some reco
 goes on where a record weighs most on average, so that the neighbours in the end lose no less than that; and it stops
 where all records weigh the same.
 
-What is compared is the billboard, what is said besides, what noise is asked for and what it is added to; not the shares,
-which follow from records that differ. A place is only a place to look at: the loss between the two neighbours is measured
-by a walk, along a history of their own. What comes and goes again between two places beside each other is not found.
+What is compared is the billboard, what is said besides, what noise is asked for and what it is added to; not the
+shares, which follow from records that differ. The search judges nothing: a walk measures the loss between the two
+neighbours, along a history of their own. What comes and goes again between two places beside each other is not found.
 """
 
 from __future__ import annotations
@@ -131,8 +131,7 @@ class _Walked:
         return high
 
     def heaviest(self) -> tuple[float, int]:
-        """The largest weight of one record, and how many have moved with it; (0, 0) where all that moved weigh the same.
-        """
+        """The largest weight of one record, and how many have moved with it; (0, 0) where all weigh the same."""
         parts = list(pairwise(self._places))
         weights = [self._weight(*part) for part in parts]
         middle = sorted(range(len(parts)), key=weights.__getitem__)[len(parts) // 2]
