@@ -41,6 +41,11 @@ class Shown:
     squared: _Reals
     chosen: tuple[_Reals, ...]
 
+    @property
+    def failed(self) -> bool:
+        """Whether there is no billboard."""
+        return not isinstance(self.seen[0], bytes)
+
 
 def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | ForcedNoise, part: str = "") -> Shown:
     """What a run on some data shows.

@@ -97,15 +97,17 @@ def places(path: CrowdPath) -> list[int]:
 
 
 class _Walked:
-    """One path: the run at some places of it, with the noisy answers that it had in the middle."""
+    """One path: the run at some places of it, with the noisy answers of the middle, or of where it does not fail."""
 
     def __init__(self, run: Run, path: CrowdPath, seed: int, part: str) -> None:
         self._run, self._path, self._part = run, path, part
         self._places = places(path)
-        self._history = RecordingNoise(Noise.simulated(seed))
-        middle = self._places[len(self._places) // 2]
-        self._seen = {middle: shown(run, path.crowd(middle), self._history, part)}
         self.usual = 0.0
+        for place in (self._places[len(self._places) // 2], *self._places):
+            self._history = RecordingNoise(Noise.simulated(seed))
+            self._seen = {place: shown(run, path.crowd(place), self._history, part)}
+            if not self._seen[place].failed:  # a run that failed may not have asked for all of its noise
+                break
 
     def _at(self, moved: int) -> Shown:
         if moved not in self._seen:
