@@ -234,6 +234,9 @@ def _attack(
 
     act = settled_run if central else drawn_locally
 
+    parts = mechanism.part_streams()
+    part = "" if promise.whole else parts.get(promise.part, "")
+
     def first(data: Any, noise: Noise) -> Any:
         alone = first_run(mechanism, lambda it: act(data, noise, it))
         return act(data, noise, deepcopy(mechanism)) if alone is None else alone()
@@ -244,18 +247,17 @@ def _attack(
     if central:
         certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
         steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.unit),  # noqa: E731
-                                      stepping(run, roles, people, promise.unit, seed))
+                                      stepping(run, roles, people, promise.unit, seed, part))
         random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
     else:
         certain = lambda: reports(roles, promise.unit)  # noqa: E731
         steps = tuple
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
-    parts = mechanism.part_streams()
     whole = not central or built(people, len(roles))
     return _Attack(
         mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None,
-        part="" if promise.whole else parts.get(promise.part, ""),
+        part=part,
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
         few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
