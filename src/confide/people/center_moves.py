@@ -30,7 +30,8 @@ class Shown:
     """What one run showed.
 
     Args:
-        seen: the billboard, or how the run failed; what it said besides; what noise it asked for.
+        seen: the billboard, or how the run failed; what it said besides; what noise it asked for, and what public draws
+            are added to.
         summed: all centers whose distances add up, each in its scale; a channel's inputs.
         squared: those of Gaussian noise and of vectors, whose squares do.
         chosen: logits, for each selection.
@@ -59,7 +60,8 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
     outcome, heard = overheard(lambda: exact_bytes(run(data, noise).billboard))
     mine = [draw for draw in noise.draws if draw.center and belongs(draw, part)]
     return Shown((outcome.how if isinstance(outcome, Failed) else outcome, heard.words,
-                  tuple(draw.request for draw in noise.draws)),
+                  tuple(draw.request for draw in noise.draws),
+                  tuple(draw.center for draw in noise.draws if draw.payment is not None and draw.payment.free)),
                  _joined([_scaled(draw) for draw in mine if draw.law in (*_SUMMED, "channel")]),
                  _joined([_scaled(draw) for draw in mine if draw.law in _SQUARED]),
                  tuple(_scaled(draw) for draw in mine if draw.law == _CHOSEN))
