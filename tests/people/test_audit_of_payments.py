@@ -34,6 +34,7 @@ from confide.privacy.primitives import (
 from confide.privacy.primitives.sessions import Part
 from confide.privacy.public_randomness import public_split
 from confide.tables import Category
+from people.asked_on_devices import OnDevices
 
 PEOPLE = 24
 ROLES = tuple(Category(column=name, levels=("no", "yes")) for name in "ab")
@@ -326,7 +327,8 @@ SOUND: dict[str, tuple[tuple[Line, ...], Rule]] = {
     "a choice": ((FixedList(name="it", listed=(Repeated(event=rho(0.13), count=2, neighbours=RECORD),)),), chosen),
     "a count": (ONE, one_count), "two counts": (ONE, two_counts),
     "one draw of groups": (GROUPS, one_draw_of_groups), "seeded": (ONE, seeded),
-    "a winner": (ONE, winner), "above": ((Session(name="it", event=pure()),), above),
+    "a winner": (ONE, winner), "a winner that is not named": (ONE, winner),
+    "above": ((Session(name="it", event=pure()),), above),
     "Gaussian": ((Allowance(name="it", event=rho(1.0)),), gaussian_counts),
 }
 HIDDEN: dict[str, dict[str, Any]] = {"a winner": {"winner": "noisy max"}, "above": {"above": "sparse vector"}}
@@ -342,23 +344,51 @@ def row(found: AuditReport) -> AuditRow:
     return its
 
 
-@pytest.mark.parametrize("name", fast(6, MISTAKES))
+@pytest.mark.parametrize("name", fast(5, MISTAKES))
 def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the draws of {MISTAKES[name][2]}")
 
 
-@pytest.mark.parametrize("name", fast(3, PAST))
+@pytest.mark.parametrize("name", fast(2, PAST))
 def test_what_the_meter_never_heard_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
 
 
-@pytest.mark.parametrize("name", fast(5, SOUND))
+@pytest.mark.parametrize("name", fast(3, [name for name in SOUND if name != "a winner that is not named"]))
 def test_what_is_paid_for_is_left_alone(name: str) -> None:
     found = report(name)
     assert row(found).verdict is Verdict.KEPT, row(found)
     assert "none cost more than was paid for it" in row(found).evidence
     assert not [each for each in found.rows if each.flagged]
+
+
+@pytest.mark.slow
+def test_what_is_not_published_is_not_called_underpaid() -> None:
+    """All noisy scores cost more than was paid, and which of them is the largest does not."""
+    found = row(report("a winner that is not named"))
+    assert found.verdict is Verdict.NOT_MEASURED
+    assert "'winner' cost epsilon 1.5, and epsilon 1 was paid for them, if they are published" in found.note
+
+
+@dataclass(frozen=True, kw_only=True)
+class Understated(OnDevices):
+    """Devices that pay half of what their odds cost."""
+
+    stated: float | None = None
+
+    def submit(self, private: Any, offer: Any = None, noise: Any = None) -> int | None:
+        if private is None:
+            return None
+        return int(draw_through(noise, [[3, 1], [1, 3]], private.astype(int), epsilon=self.stated, stream="report")[0])
+
+
+def test_devices_pay_for_what_they_draw() -> None:
+    for stated, verdict in ((None, Verdict.KEPT), (0.5, Verdict.BROKEN)):
+        found = row(audit_mechanism(Understated(people=PEOPLE, epsilon=1.1, stated=stated), ROLES[:1], PEOPLE, seed=5,
+                                    tries=20))
+        assert found.verdict is verdict
+    assert found.evidence.startswith("the draws of 'report' cost epsilon 1.09861, and epsilon 0.5 was paid for them")
