@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,18 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
+from confide.allocation import PAlloc, PMatch, SinkhornMatch, instance_a
+from confide.allocation.bundles import CappedAdditive
 from confide.audit import AuditReport, AuditRow, Verdict
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
+from confide.people.paid_for import underpaid
 from confide.privacy import SparseVector, TreeCounter, report_noisy_max
 from confide.privacy.charge import PUBLIC, Allowance, DrawCost, FixedList, Line, Parallel, Session, lines_of
 from confide.privacy.covering import composed
 from confide.privacy.events import Event, PureEvent, Repeated, ZCDPEvent
-from confide.privacy.noise import Noise
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.primitives import (
     add_discrete_gaussian,
     add_discrete_laplace,
@@ -33,6 +37,9 @@ from confide.privacy.primitives import (
 )
 from confide.privacy.primitives.sessions import Part
 from confide.privacy.public_randomness import public_split
+from confide.programs import PrivDude, RoundDude, TrueDude, UnitDemand
+from confide.programs.instances import popular
+from confide.release.audit.tiny_mechanisms import neighbours, twins
 from confide.tables import Category
 from people.asked_on_devices import OnDevices
 
@@ -392,3 +399,54 @@ def test_devices_pay_for_what_they_draw() -> None:
                                     tries=20))
         assert found.verdict is verdict
     assert found.evidence.startswith("the draws of 'report' cost epsilon 1.09861, and epsilon 0.5 was paid for them")
+
+
+# ---- confide's own mechanisms, which are audited by their families
+
+
+def moved(run: Callable[[Any, Any], Any], first: Any, second: Any) -> tuple[RecordingNoise, ForcedNoise]:
+    """What two runs on neighbours draw along one history."""
+    heard = RecordingNoise(Noise.simulated(3))
+    run(first, heard)
+    forced = ForcedNoise(heard.draws)
+    run(second, forced)
+    return heard, forced
+
+
+GOODS: dict[str, Any] = {"people": 300, "goods": 3, "supply": 60, "epsilon": 20.0, "increment": 0.3, "bid_cap": 3,
+                         "rounds": 4, "batch": 50, "arity": 4}
+UNIT: Any = UnitDemand(400, 150, goods=3)
+MATCHED: dict[str, Callable[[], Any]] = {
+    "a match": lambda: PMatch(**GOODS), "a match that halts": lambda: PMatch(**GOODS, halting="unsatisfied"),
+    "a Gaussian match": lambda: PMatch(**GOODS, law="gaussian", delta=1e-3, halting="bids"),
+    "bundles": lambda: PAlloc(**GOODS, valuation=CappedAdditive(cap=2), halting="unsatisfied"),
+    "by Sinkhorn": lambda: SinkhornMatch(people=300, goods=3, supply=80, epsilon=20.0),
+}
+PROGRAMS: dict[str, Callable[[], Any]] = {
+    "a program": lambda: PrivDude(UNIT, 2.0, 1e-4, rounds=30, burn_in=5),
+    "rounded": lambda: RoundDude(UNIT, 8.0, 1e-4, rounds=30, burn_in=5),
+    "truthful": lambda: TrueDude(UNIT, 2.0, 1e-4, alpha=0.5, rounds=30, burn_in=5),
+}
+
+
+@pytest.mark.parametrize("name", sorted(twins()))
+def test_releases_pay_for_what_moves(name: str) -> None:
+    mechanism: Any = twins()[name]
+    for pair in islice(neighbours(mechanism, 6), 6):
+        heard, forced = moved(mechanism.run, pair.first, pair.second)
+        assert heard.draws
+        assert underpaid(heard.draws, forced.draws, {}) == heard.unheard == forced.unheard == []
+
+
+@pytest.mark.parametrize("name", [*MATCHED, *PROGRAMS])
+def test_matches_and_programs_pay_for_what_moves(name: str) -> None:
+    """Each of some people wants the contrary, or nothing."""
+    mechanism, changed = (MATCHED | PROGRAMS)[name](), False
+    first = instance_a(mechanism.people, mechanism.goods, seed=1) if name in MATCHED else popular(400, 3, seed=1)
+    for person in range(0, 300, 50):
+        second = np.array(first)
+        second[person] = 1 - first[person] if name in MATCHED else 0
+        heard, forced = moved(mechanism.run, first, second)
+        changed |= any(one.center != other.center for one, other in zip(heard.draws, forced.draws, strict=True))
+        assert underpaid(heard.draws, forced.draws, {}) == heard.unheard == forced.unheard == []
+    assert changed
