@@ -71,6 +71,7 @@ class Paying(Mechanism):
     """A rule of `MISTAKES`, `PAST` or `SOUND`, which promises as much as it is charged."""
 
     name: str
+    people: int = PEOPLE
 
     def guarantees(self) -> Guarantees:
         return Guarantees((Privacy(source=Source(document="a", statement="b"), unit=RECORD,
@@ -90,7 +91,7 @@ class Paying(Mechanism):
         cells = np.vstack([np.zeros((0, 2)), *(batch.cells for batch in data)]).astype(np.int64)
         values = ALL[self.name][1](slots, cells, noise)
         return self._outcome(noise, billboard=Board(values=np.asarray(values, np.float64).reshape(-1)),
-                             shares=pa.table({"it": np.zeros(PEOPLE)}))
+                             shares=pa.table({"it": np.zeros(self.people)}))
 
     def decode(self, record: Any, index: int, billboard: Any) -> dict[str, Any]:
         return {"it": 0.0}
@@ -172,6 +173,13 @@ def narrow_range(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
     there = count(cells)[0]
     logits = np.array([there, len(cells) - there, 0], np.float64)
     return draw_by_logits(noise, logits - logits.max(), bounded_range=Fraction(1, 2), stream="mode", line="it")
+
+
+def public_mark(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
+    """What is said to be public tells whether many said yes, below so much noise that nothing else shows it."""
+    many = int(count(cells)[0] > 137)
+    mark = pay(noise, PUBLIC, stream="mark").discrete_laplace(1e9, 1, stream="mark", center=[many])
+    return [*laplace(noise, count(cells)), *mark]
 
 
 MISTAKES: dict[str, tuple[tuple[Line, ...], Rule, str]] = {
@@ -339,7 +347,7 @@ SOUND: dict[str, tuple[tuple[Line, ...], Rule]] = {
     "Gaussian": ((Allowance(name="it", event=rho(1.0)),), gaussian_counts),
 }
 HIDDEN: dict[str, dict[str, Any]] = {"a winner": {"winner": "noisy max"}, "above": {"above": "sparse vector"}}
-ALL: dict[str, Any] = MISTAKES | PAST | SOUND
+ALL: dict[str, Any] = MISTAKES | PAST | SOUND | {"a public mark": (ONE, public_mark)}
 
 
 def report(name: str) -> AuditReport:
@@ -356,6 +364,13 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the draws of {MISTAKES[name][2]}")
+
+
+@pytest.mark.slow
+def test_where_a_public_draw_begins_to_move_is_looked_for() -> None:
+    found = row(audit_mechanism(Paying(name="a public mark", people=500), ROLES, 500, seed=5, tries=0))
+    assert found.flagged
+    assert found.evidence.startswith("the draws of 'mark' cost epsilon 1e-09, and they were declared to be public")
 
 
 @pytest.mark.parametrize("name", fast(2, PAST))
@@ -429,7 +444,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(twins()))
+@pytest.mark.parametrize("name", fast(6, sorted(twins())))
 def test_releases_pay_for_what_moves(name: str) -> None:
     mechanism: Any = twins()[name]
     for pair in islice(neighbours(mechanism, 6), 6):
