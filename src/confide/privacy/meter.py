@@ -13,8 +13,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Metered, MeteredLine
@@ -30,26 +29,25 @@ def is_broken_on_purpose(mechanism: object) -> bool:
     return any(words[0] == "confide" and "audit" in words for words in modules)
 
 
-@dataclass(frozen=True, slots=True)
-class Payment:
+class Payment(NamedTuple):
     """What was paid for the draws of one stream, or for all draws of a session.
 
     Args:
         stream: the name under which it was paid.
         line: of the charge; None for public randomness.
         cost: of one draw.
-        count: how many draws cost so much each.
+        draws: how many cost so much each.
     """
 
     stream: StreamName
     line: Line | None
     cost: DrawCost
-    count: int = 1
+    draws: int = 1
 
     @property
     def whole(self) -> DrawCost:
         """Of all of them together."""
-        return self.cost.times(self.count)
+        return self.cost.times(self.draws)
 
     @property
     def free(self) -> bool:
