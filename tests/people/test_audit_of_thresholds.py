@@ -13,11 +13,12 @@ import pytest
 from cases import fast
 from confide.audit import Verdict
 from confide.contract import Unit
+from confide.people.crowd_paths import crowd_paths
 from confide.people.default_audit import audit_mechanism
 from confide.people.pair_words import pair_words
-from confide.people.thresholds import PLACES, stepping
+from confide.people.thresholds import places, stepping
 from confide.privacy.noise import Noise
-from confide.tables import Numeric
+from confide.tables import Category, Numeric
 from people.test_audit_of_disguises import PUBLIC, Board, Sound, privacy_row
 
 LIKE = (Numeric(column="like", lower=0, upper=80), Numeric(column="age", lower=20, upper=60))
@@ -67,6 +68,11 @@ def test_the_pair_is_the_one_at_which_it_begins() -> None:
                                       "like=80, age=60")
 
 
+def looked_at(unit: Unit) -> int:
+    """Places of all paths: nothing is halved where all records weigh the same."""
+    return sum(len(places(path)) for path in crowd_paths(LIKE, 1000, unit))
+
+
 def test_sound_runs_are_left_alone_at_few_runs() -> None:
     ran: list[int] = []
 
@@ -75,13 +81,13 @@ def test_sound_runs_are_left_alone_at_few_runs() -> None:
         return Mean(name="nothing").run(data, noise)
 
     assert list(stepping(run, LIKE, 1000, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == 5 * PLACES  # of two paths in which people come, and three in which they change
+    assert len(ran) == looked_at(Unit.RECORD_REPLACED)
     ran.clear()
     assert list(stepping(run, LIKE, 1000, Unit.RECORD_ADDED_OR_REMOVED, 1)) == []
-    assert len(ran) == 2 * PLACES
+    assert len(ran) == looked_at(Unit.RECORD_ADDED_OR_REMOVED)
     assert max(ran) == 1000
     assert list(stepping(run, LIKE, 3_000_000, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == 2 * PLACES  # too many people
+    assert len(ran) == looked_at(Unit.RECORD_ADDED_OR_REMOVED)  # too many people
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 40])
@@ -102,6 +108,45 @@ def test_pairs_are_neighbours(people: int) -> None:
             assert len({*sides[1].items()} - {*sides[0].items()}) <= (unit is Unit.RECORD_REPLACED)
             outcome = run(pair.first, Noise.simulated(1))
             assert pair.published(outcome)
+
+
+@pytest.mark.parametrize("people", [1, 2, 7, 100, 3000])
+@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
+def test_one_record_moves_in_each_step_of_a_path(unit: Unit, people: int) -> None:
+    roles = (*LIKE, Category(column="place", levels=tuple("abcdefghij")))
+    low, high = np.array([-1, -1, 0]), np.array([1, 1, 9])
+    paths = [path for path in crowd_paths(roles, people, unit) if path.length]
+    assert paths
+    for path in paths:
+        assert places(path)[0] == 0
+        for moved in places(path)[1:]:
+            sides = [{int(slot): tuple(row) for batch in path.crowd(many) for slot, row in
+                      zip(batch.index, batch.cells.tolist(), strict=True)} for many in (moved, moved - 1)]
+            there, before = sides
+            changed = [slot for slot in there if there[slot] != before.get(slot)]
+            assert changed == [moved - 1]
+            assert there.keys() - before.keys() <= {moved - 1}
+            assert before.keys() <= there.keys() <= set(range(people))
+            assert unit is Unit.RECORD_REPLACED or changed[0] not in before
+            rows = np.array(list(there.values()))
+            assert ((low <= rows) & (rows <= high)).all()
+
+
+def test_halving_stops_at_the_heaviest_record() -> None:
+    """Who is the 300th counts for a hundred, and from the 700th on nobody counts."""
+    weights = np.where(np.arange(1, 1001) > 700, 0.0, 1.0)
+    weights[299] = 100.0
+
+    def run(data: Any, noise: Any) -> Any:
+        there = int(sum((batch.cells[:, 0] > 0).sum() for batch in data))
+        center = [float(weights[:there].sum())]
+        return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(1.0, 1, stream="it",
+                                             center=center)), shares=pa.table({"it": np.zeros(1000)}))
+
+    pairs = list(stepping(run, LIKE[:1], 1000, Unit.RECORD_REPLACED, 1))
+    assert pairs
+    assert pair_words(pairs[0], LIKE[:1]) == ("a crowd of 300: like=80 against no record in slot 299, beside 299 with "
+                                              "like=80")
 
 
 @pytest.mark.slow

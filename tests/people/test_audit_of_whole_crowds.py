@@ -12,9 +12,10 @@ import pytest
 from confide.audit import AuditReport, Verdict, exact_bytes
 from confide.contract import Unit
 from confide.people import default_audit
+from confide.people.crowd_paths import crowd_paths
 from confide.people.default_audit import audit_mechanism
 from confide.people.pair_words import pair_words
-from confide.people.thresholds import PLACES, stepping
+from confide.people.thresholds import places, stepping
 from confide.people.whole_crowds import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.privacy.noise import ForcedNoise
 from confide.tables import Category
@@ -69,7 +70,7 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
         return Counts(many=MANY).run(data, noise)
 
     assert list(stepping(run, TEN, MANY, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == 3 * PLACES  # no column moves alone
+    assert len(ran) == sum(len(places(path)) for path in crowd_paths(TEN, MANY, Unit.RECORD_REPLACED)) == 21
     assert max(ran) == MANY
 
 
@@ -122,7 +123,7 @@ def test_what_is_measured_among_fewer_holds_no_promise(monkeypatch: pytest.Monke
     assert (row.verdict, row.holds) == (Verdict.KEPT, ())
     assert "among at most 201 made-up people, which is smaller than the campaign" in row.reading
     assert found.counts["smaller"] == 1
-    around, fewer = (each.note for each in found.unmeasured)
+    fewer, around = (each.note for each in found.unmeasured)  # by concern
     assert "1 of 1 draws are made around the meter" in around
     assert fewer == "so many people are more than an audit makes up: it was walked among fewer"
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)

@@ -136,7 +136,7 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
     (Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE), "this is about one bit"),
 ]))
 def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
-    around, row = report(promise=promise).unmeasured
+    row, around = report(promise=promise).unmeasured  # by concern
     assert "made around the meter" in around.note
     assert row.holds == (promise.sentence(),)
     assert why in row.note

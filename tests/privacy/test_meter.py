@@ -15,6 +15,7 @@ from confide.contract import InvalidInput, Unit
 from confide.contract.metered import Overspent
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import (
+    PUBLIC,
     Allowance,
     Bundle,
     DrawCost,
@@ -49,7 +50,10 @@ from confide.privacy.primitives import (
     add_vector_laplace,
     draw_by_logits,
     draw_through,
+    open_session,
+    pay,
 )
+from confide.privacy.primitives.sessions import Part
 from confide.privacy.public_randomness import public_bytes, public_split
 from confide.privacy.response import response_table
 from confide.privacy.selection import exponential_mechanism, report_noisy_max
@@ -333,6 +337,43 @@ def test_noise_in_the_place_of_absentees_is_as_wide_as_theirs() -> None:
     add_missing_noise(noise, 100, 5, missing_variance=25)
     with pytest.raises(Overspent, match="25 is missing"):
         add_missing_noise(noise, 100, 4, missing_variance=25, stream="more")
+
+
+# ---- what was paid for a draw
+
+
+def test_a_draw_knows_what_was_paid_for_it() -> None:
+    noise = metered(pure(1.0), ZCDPEvent(rho=1.0, neighbours=Unit.BIT, label="rest"))
+    add_laplace(noise, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="count", line="sum")
+    session = open_session(noise, lambda scales: DrawCost.concentrated(1 / scales["part"]),
+                           {"part": Part("laplace", 4)}, stream="session", line="rest")
+    for k in range(2):
+        session.draw("part", 1, stream=("session", k), center=[1.0])
+    pay(noise, PUBLIC, stream="tie").laplace(1.0, 1, stream="tie", center=[0.0])
+    noise.laplace(1.0, 1, stream="own", center=[0.0])
+    assert isinstance(noise, RecordingNoise)
+    one, *both, tie, own = (draw.payment for draw in noise.draws)
+    assert one is not None
+    assert (one.stream, one.whole, one.free) == (("count",), DrawCost.laplace(HALF), False)
+    assert both[0] is both[1]
+    assert both[0] is not None
+    assert (both[0].stream, both[0].whole) == (("session",), DrawCost.concentrated(Fraction(1, 4)))
+    assert tie is not None
+    assert (tie.line, tie.free) == (None, True)
+    assert own is None
+    assert noise.unheard == []
+
+
+def test_who_pays_twice_for_a_stream_has_paid_both() -> None:
+    """And who calls it public afterwards has paid all the same."""
+    noise = metered(pure(1.0))
+    for _ in range(2):
+        pay(noise, DrawCost.laplace(Fraction(1, 4)), stream="count")
+    assert noise.meter is not None
+    noise.meter.public("count")
+    paid = noise.meter.payment_of(("count",))
+    assert paid is not None
+    assert paid.whole.pure == HALF
 
 
 # ---- around the meter

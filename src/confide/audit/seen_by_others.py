@@ -29,8 +29,7 @@ def published(outcome: Any, index: int) -> bytes:
         index: whose share is left out.
     """
     shares = outcome.shares
-    others = {name: [value for i, value in enumerate(column) if i != index]
-              for name, column in shares.to_pydict().items()}
+    others = {name: column[:index] + column[index + 1:] for name, column in shares.to_pydict().items()}
     beside = {name: part for name, part in attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
     manifest, columns = outcome.public()
     return b"\n".join([repr(sorted(others.items())).encode(), exact_bytes(sorted(beside.items())), canonical(manifest),

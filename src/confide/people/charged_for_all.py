@@ -14,8 +14,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy, Source
 from confide.contract.mechanism import Mechanism
 from confide.privacy.covering import charged_for, composed, largest_delta
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["about_the_charge", "as_promise"]
+__all__ = ["about_the_charge", "as_promise", "charge_of"]
 
 _TOGETHER = "all that a run releases loses together no more than the ledger is charged"
 _SOURCE = Source(document="confide", statement="the sum of what a run spends")
@@ -34,14 +35,24 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
     audiences = charged_for(promises)
     if not audiences:
         return []
-    try:
-        loss = composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
-    except InvalidInput:  # settlement refuses it, which has a row of its own
-        return []
-    if any(each.whole and each.loss == loss and each.audience in audiences for each in promises):
+    loss = charge_of(mechanism, promises)
+    if loss is None or any(each.whole and each.loss == loss and each.audience in audiences for each in promises):
         return []
     (unit, *_) = (each.unit for each in promises if each.audience is audiences[0])
     return [Privacy(loss=loss, unit=unit, audience=audiences[0], source=_SOURCE)]
+
+
+def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | ApproxDP | ZCDP | None:
+    """What the events of a run lose together; None where they have no price, which settlement refuses.
+
+    Args:
+        mechanism: whose events they are.
+        promises: of the same mechanism.
+    """
+    try:
+        return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
+    except InvalidInput:
+        return None
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:

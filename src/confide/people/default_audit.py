@@ -32,13 +32,13 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
-from confide.contract.metered import Overspent
-from confide.people.charged_for_all import about_the_charge, as_promise
+from confide.people.charged_for_all import about_the_charge, as_promise, charge_of
 from confide.people.column_rows import Role
 from confide.people.devices import RECORDS, drawn_locally, reports
 from confide.people.made_up_pairs import MOST, met, random_pairs
 from confide.people.overhearing import Failed, overheard
 from confide.people.own_modules import first_run, kept
+from confide.people.paid_for import PaidFor, paid_for
 from confide.people.pair_words import pair_words
 from confide.people.settled_run import settled_run
 from confide.people.shares import written
@@ -66,7 +66,6 @@ _NOTHING = "the mechanism says nothing of it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "everybody's share follows from her own record and the public result"
 _COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
-_PAID = "draws that no line of the charge pays for, or beyond what it pays"
 _UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
 _MEASURED = "promises of privacy that were measured"
 
@@ -113,9 +112,9 @@ def audit_mechanism(
         if progress is not None:
             progress(done, steps)
 
-    rows, bugs, unknown = list[AuditRow](), list[Control](), 0
+    rows, bugs, unknown, walked = list[AuditRow](), list[Control](), 0, dict[bool, PaidFor]()
     for promise in attacked:
-        it = _attack(mechanism, roles, people, promise, count, seed)
+        it = _listened(_attack(mechanism, roles, people, promise, count, seed), walked, private)
         found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
             note = row.note if row.flagged else row.note or _power(found, count, anew=anew, few=it.few)
@@ -138,7 +137,7 @@ def audit_mechanism(
                                                                for each in attacked))
     step()
     decoded, altered = _decoded(mechanism, roles, people, seed)
-    rows += [*decoded, _paid_for(mechanism, roles, people, seed)]
+    rows += [*decoded, paid_for(mechanism, roles, people, seed, list(walked.values()))]
     bugs += altered
     step()
     row, altered = _covered(mechanism, promises)
@@ -184,6 +183,7 @@ class _Attack:
         among: what the pairs are of, where it is less than the campaign; "" else.
         named: whether the streams of its part are known.
         seed: of the made-up noise.
+        paid: hears what the whole walk draws; None where another one is heard.
     """
 
     mechanism: Mechanism
@@ -200,15 +200,19 @@ class _Attack:
     few: bool
     among: str
     seed: int
+    paid: PaidFor | None = None
 
-    def walk(self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False) -> Walk:
+    def walk(
+        self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False, paid: PaidFor | None = None
+    ) -> Walk:
         claim: Any = self.promise.loss
-        return walk(run, pairs, claim, self.seed, part=self.part, hidden=self.hidden, named=self.named, probed=probed)
+        return walk(run, pairs, claim, self.seed, part=self.part, hidden=self.hidden, named=self.named, probed=probed,
+                    paid=paid)
 
     def measured(self) -> tuple[Walk, AuditRow, bool]:
         """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
         before = kept(self.mechanism)
-        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True)
+        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True, paid=self.paid)
         row = found.row(self.promise, self.words)
         anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
         if anew is not None and anew.alone and not anew.leaks:
@@ -234,6 +238,9 @@ def _attack(
 
     act = settled_run if central else drawn_locally
 
+    parts = mechanism.part_streams()
+    part = "" if promise.whole else parts.get(promise.part, "")
+
     def first(data: Any, noise: Noise) -> Any:
         alone = first_run(mechanism, lambda it: act(data, noise, it))
         return act(data, noise, deepcopy(mechanism)) if alone is None else alone()
@@ -244,21 +251,32 @@ def _attack(
     if central:
         certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
         steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.unit),  # noqa: E731
-                                      stepping(run, roles, people, promise.unit, seed))
+                                      stepping(run, roles, people, promise.unit, seed, part))
         random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
     else:
         certain = lambda: reports(roles, promise.unit)  # noqa: E731
         steps = tuple
         random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
-    parts = mechanism.part_streams()
     whole = not central or built(people, len(roles))
     return _Attack(
         mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None,
-        part="" if promise.whole else parts.get(promise.part, ""),
+        part=part,
         hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
         few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
+
+
+def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privacy]) -> _Attack:
+    """The same, heard by who asks whether all is paid for: once of runs, and once of devices.
+
+    Payments are about the neighbours that the charge is about, and about no others.
+    """
+    central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
+    if units != {it.promise.unit} or central in walked:
+        return it
+    walked[central] = PaidFor(it.run, it.hidden, charge_of(it.mechanism, private), it.words)
+    return replace(it, paid=walked[central])
 
 
 def _rule(rule: Any) -> HiddenPart:
@@ -311,34 +329,6 @@ def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
     return [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
-
-
-def _paid_for(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int) -> AuditRow:
-    """Whether lines of its charge pay for all that a run draws; what is drawn around the meter, nobody adds up."""
-    heard, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
-
-    def run() -> Any:
-        try:
-            return settled_run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard, deepcopy(mechanism))
-        except Overspent as error:
-            overspent.append(str(error))
-            raise
-
-    outcome, _ = overheard(run)
-    if overspent:
-        return AuditRow.at_most(_PAID, 0.0, 1.0, overspent[0], concern=Concern.BUDGET, unit="draws")
-    if isinstance(outcome, Failed):
-        return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, f"a run failed ({outcome.how})",
-                        concern=Concern.BUDGET, side="at most", unit="draws")
-    around = [draw.stream for draw in heard.draws if draw.line is None]
-    if around:
-        names = ", ".join(sorted({str(name[0]) for name in around})[:3])
-        return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, f"{len(around)} of {len(heard.draws)} draws are "
-                        f"made around the meter, such as {names!r}: nothing checks in a release that they fit the "
-                        "charge; draw by confide.privacy.primitives",
-                        concern=Concern.BUDGET, side="at most", unit="draws")
-    return AuditRow.at_most(_PAID, 0.0, 0.0, f"one run of made-up people, {len(heard.draws)} draws",
-                            concern=Concern.BUDGET, unit="draws")
 
 
 def _measures_privacy(row: AuditRow, promises: Guarantees) -> bool:

@@ -1,52 +1,54 @@
-"""Neighbours between which a run begins to do another thing: found by halving, wherever that is.
+"""Neighbours between which a run begins to do another thing, or one record weighs more than others do.
 
-A run that says "high" once a mean is above .5 does so between one count of people and the next, and among five hundred
-invited nobody goes through all counts. But among nobody and among everybody it says different things, and so somewhere
-between two neighbours it must change. Each of some paths leads from a crowd to another one that is far off, a record at
-a time. The run is done at few places of it, with the same noisy answers; where two of these differ, halving between
-them finds two neighbours which differ, in as many runs as there are digits in the number of people.
+A run that says "high" once a mean is above .5 does so between one count of people and the next. A run that drops what
+lies beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them; and
+where its noise is the same, nothing but the noise's center tells. Among five hundred invited nobody goes through all
+counts. So a run is done at few places of some paths (`confide.people.crowd_paths`), each time with the noisy answers of
+one history. Where what it shows differs between two places, halving finds two neighbours between which it does, in as
+many runs as there are digits in the number of people.
 
-What is compared is the billboard, what is said besides, and what noise is asked for; not the shares, which follow from
-records that differ. Of each path the first such place is found; what comes and goes again between two places is not.
+Where the centers do not move in proportion to the records that moved, some records weigh more than others. Then halving
+goes on where a record weighs most on average, so that the neighbours in the end lose no less than that; and it stops
+where all records weigh the same.
+
+What is compared is the billboard, what is said besides, what noise is asked for and what it is added to; not the
+shares, which follow from records that differ. The search judges nothing: a walk measures the loss between the two
+neighbours, along a history of their own. What comes and goes again between two places beside each other is not found.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from confide.audit import Neighbours, exact_bytes, published
+from confide.audit import Neighbours
 from confide.contract.guarantees import Unit
+from confide.people.center_moves import Shown, apart, shown, uneven
 from confide.people.column_rows import Role
-from confide.people.overhearing import Failed, overheard
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import CELLS, corners, ends_moved
-from confide.people.whole_crowds import built, of_records
+from confide.people.crowd_paths import CrowdPath, crowd_paths
+from confide.people.whole_crowds import built
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["PLACES", "stepping"]
+__all__ = ["places", "stepping"]
 
-PLACES = 9
-"""At which the run is done on each path, at first."""
+_PARTS = (4, 8)  # of a path that is not looked at closely, and of one that is
+_TIMES = 4  # as far as the place before, near where a path begins
+_HALVED = 3  # parts of a path that are halved, at most
+_EVEN = 1e-6  # of a record's weight is rounding
+_MORE = 1 + 1e-6  # times what others weigh, a record weighs more
 
-_Path = Callable[[int], list[SlotRows]]
-"""How many records have moved -> the data set."""
+Run = Callable[[Any, Noise], Any]
 
 
 def stepping(
-    run: Callable[[Any, Noise], Any], roles: Sequence[Role], people: int, unit: Unit, seed: int
+    run: Run, roles: Sequence[Role], people: int, unit: Unit, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Neighbours along some paths between which what is shown changes; none where a crowd is too large to be made up
-    (`confide.people.whole_crowds`).
-
-    The paths: nobody, to everybody at the last ends of columns; half of the people at the first ends, and the others
-    coming with the last ones; and where records are replaced, everybody at first ends, to everybody at the last ones,
-    of all columns and of each by itself, but where everybody is more than a million cells of all alone.
+    """Neighbours along some paths between which what is shown changes, or else those of the heaviest record, if it is
+    heavier than any before; none where a crowd is too large to be made up (`confide.people.whole_crowds`).
 
     Args:
         run: the mechanism itself.
@@ -54,55 +56,110 @@ def stepping(
         people: invited slots.
         unit: of the promise.
         seed: of the noise.
+        part: first words of the streams that the promise is about; "" for all.
     """
     if not built(people, len(roles)):
         return
-    for length, path in _paths(roles, people, unit):
-        seen: dict[int, tuple[Any, ...]] = {}
-        history = RecordingNoise(Noise.simulated(seed))
+    largest = 0.0
+    for path in crowd_paths(roles, people, unit):
+        if path.length:
+            found = _Walked(run, path, seed, part)
+            other = found.other()
+            weight, heavy = (0.0, 0) if other else found.heaviest()
+            largest = max(largest, found.usual)
+            if other or weight > largest * _MORE:
+                largest = max(largest, weight if math.isfinite(weight) else 0.0)
+                yield path.step(other or heavy)
 
-        def shown(
-            moved: int, path: _Path = path, seen: dict[int, tuple[Any, ...]] = seen, first: RecordingNoise = history
-        ) -> tuple[Any, ...]:
-            if moved not in seen:
-                seen[moved] = _shown(run, path(moved), ForcedNoise(first.draws) if seen else first)
-            return seen[moved]
 
-        places = sorted({*map(int, np.linspace(0, length, min(length + 1, PLACES)))})
-        shown(places[0])
-        for low, high in pairwise(places):
-            if shown(low) != shown(high):
-                yield _between(path, low, high, shown)
+def places(path: CrowdPath) -> list[int]:
+    """How many have moved where a path is looked at: equal parts of it, and its first and its last step.
+
+    Where it is looked at closely, the first part is cut into smaller and smaller ones, too: rules about few people and
+    small shares change there.
+
+    Args:
+        path: of one person or more.
+
+    Example:
+        >>> one, other = np.zeros(1), np.ones(1)
+        >>> places(CrowdPath(500, one, other))
+        [0, 1, 125, 250, 375, 499, 500]
+        >>> places(CrowdPath(500, one, other, closely=True))
+        [0, 1, 4, 16, 62, 125, 187, 250, 312, 375, 437, 499, 500]
+    """
+    length = path.length
+    equal = np.linspace(0, length, min(length, _PARTS[path.closely]) + 1).astype(int).tolist()
+    near = [0, 1]
+    while path.closely and near[-1] * _TIMES < equal[1] - 1:
+        near.append(near[-1] * _TIMES)
+    return sorted({*equal, *near, length - 1})
+
+
+class _Walked:
+    """One path: the run at some places of it, with the noisy answers of the middle, or of where it does not fail."""
+
+    def __init__(self, run: Run, path: CrowdPath, seed: int, part: str) -> None:
+        self._run, self._path, self._part = run, path, part
+        self._places = places(path)
+        self.usual = 0.0
+        for place in (self._places[len(self._places) // 2], *self._places):
+            self._history = RecordingNoise(Noise.simulated(seed))
+            self._seen = {place: shown(run, path.crowd(place), self._history, part)}
+            if not self._seen[place].failed:  # a run that failed may not have asked for all of its noise
                 break
 
+    def _at(self, moved: int) -> Shown:
+        if moved not in self._seen:
+            self._seen[moved] = shown(self._run, self._path.crowd(moved), ForcedNoise(self._history.draws), self._part)
+        return self._seen[moved]
 
-def _between(path: _Path, low: int, high: int, shown: Callable[[int], tuple[Any, ...]]) -> Neighbours:
-    """Two places beside each other that differ, between two that do."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shown(low) != shown(middle) else (middle, high)
-    return Neighbours(path(high), path(low), lambda outcome: published(outcome, high - 1))
+    def _alike(self, low: int, high: int) -> bool:
+        return self._at(low).seen == self._at(high).seen
 
+    def _weight(self, low: int, high: int) -> float:
+        """Of one record, on average."""
+        return apart(self._at(low), self._at(high)) / (high - low)
 
-def _shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | ForcedNoise) -> tuple[Any, ...]:
-    outcome, heard = overheard(lambda: exact_bytes(run(data, noise).billboard))
-    return (outcome.how if isinstance(outcome, Failed) else outcome, heard.words,
-            tuple(draw.request for draw in noise.draws))
+    def other(self) -> int:
+        """How many have moved where the run first shows another thing; 0 where it does not."""
+        return next((self._changed(low, high) for low, high in pairwise(self._places) if not self._alike(low, high)), 0)
 
+    def _changed(self, low: int, high: int) -> int:
+        """Between two places that differ."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if not self._alike(low, middle) else (middle, high)
+        return high
 
-def _paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[tuple[int, _Path]]:
-    """(length, path): slots move in order, so that the last one that moved is the slot before how many have."""
-    first = corners(roles)[0]
-    last = ends_moved(roles, range(len(roles)))
-    yield people, lambda moved: of_records(0, [(last, moved)])
-    half = people // 2
-    yield people - half, lambda moved: [*of_records(0, [(last, moved)]), *of_records(people - half, [(first, half)])]
-    if unit is Unit.RECORD_ADDED_OR_REMOVED:
-        return
-    alone = [] if len(roles) == 1 or people * len(roles) > CELLS else [[k] for k in range(len(roles))]
-    for moving in (range(len(roles)), *alone):
-        yield people, partial(_replaced, first, ends_moved(roles, moving), people)
+    def heaviest(self) -> tuple[float, int]:
+        """The largest weight of one record, and how many have moved with it; (0, 0) where all weigh the same."""
+        parts = list(pairwise(self._places))
+        weights = [self._weight(*part) for part in parts]
+        middle = sorted(range(len(parts)), key=weights.__getitem__)[len(parts) // 2]
+        self.usual = weights[middle]
+        unusual = [self._off(part, parts[middle]) for part in parts]
+        odd = [k for k in sorted(range(len(parts)), key=unusual.__getitem__, reverse=True)
+               if unusual[k] > _EVEN * max(weights)]
+        if not odd:
+            return 0.0, 0
+        steepest = max(range(len(parts)), key=weights.__getitem__)
+        return max(self._descended(*parts[k]) for k in dict.fromkeys([steepest, *odd[:_HALVED]]))
 
+    def _off(self, part: tuple[int, int], other: tuple[int, int]) -> float:
+        """How far a part moves the centers from where another part would, were it as long."""
+        (low, high), (start, end) = part, other
+        return uneven((self._at(low), self._at(high)), (self._at(start), self._at(end)), (high - low) / (end - start))
 
-def _replaced(before: NDArray[np.float64], after: NDArray[np.float64], people: int, moved: int) -> list[SlotRows]:
-    return of_records(0, [(after, moved), (before, people - moved)])
+    def _descended(self, low: int, high: int) -> tuple[float, int]:
+        """Halves a part until all of it weighs the same, and says how many have moved with its heaviest record."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            if not self._alike(low, middle):  # and is as before at the end
+                return math.inf, self._changed(low, middle)
+            sides = [(low, middle), (middle, high)]
+            weights = [self._weight(*side) for side in sides]
+            if self._off((low, middle), (low, high)) <= _EVEN * max(weights):
+                return self._weight(low, high), low + 1
+            low, high = sides[weights[1] > weights[0]]
+        return self._weight(low, high), high

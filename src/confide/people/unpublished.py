@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from confide.audit import HiddenPart, Neighbours
 from confide.audit.history_loss import belongs
 from confide.people.overhearing import overheard
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["RAW", "unpublished"]
 
@@ -30,7 +31,8 @@ _DRAWS = 8  # that are looked at
 
 
 def unpublished(
-    run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], hidden: Mapping[str, HiddenPart]
+    run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], hidden: Mapping[str, HiddenPart],
+    streams: Collection[StreamName] | None = None,
 ) -> list[str]:
     """Streams of which some answer is not seen in most of the histories, nor where it is larger nor where it is less.
 
@@ -38,6 +40,7 @@ def unpublished(
         run: the mechanism itself.
         histories: pairs of neighbours, of which the first is run, each with the seed of its noise.
         hidden: streams that are known to be hidden.
+        streams: those that are looked at; all, where it is left out.
     """
     unseen: Counter[str] = Counter()
     for pair, seed in histories:
@@ -50,8 +53,9 @@ def unpublished(
 
         history = RecordingNoise(Noise.simulated(seed))
         before = shown(history)
-        looked_at = [(k, draw) for k, draw in enumerate(history.draws[:_DRAWS])
-                     if draw.law != "split" and not any(belongs(draw, part) for part in hidden)]
+        asked = [(k, draw) for k, draw in enumerate(history.draws) if streams is None or draw.stream in streams]
+        looked_at = [(k, draw) for k, draw in asked[:_DRAWS] if draw.law != "split"
+                     and not any(belongs(draw, part) for part in hidden)]
         unseen.update({str(draw.stream[0]) for k, draw in looked_at
                        if any(alike(k, others, history.draws, before) for others in _changed(draw))})
     return [name for name, count in unseen.items() if 2 * count > len(histories)]

@@ -13,6 +13,7 @@ from confide.audit.history_loss import exactly
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.people.overhearing import Failed, overheard
+from confide.people.paid_for import PaidFor
 from confide.people.unpublished import RAW, unpublished
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
@@ -102,6 +103,7 @@ class Walk:
 def walk(
     run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int, *, part: str = "",
     hidden: Mapping[str, HiddenPart] | None = None, named: bool = True, probed: bool = True,
+    paid: PaidFor | None = None,
 ) -> Walk:
     """Walk until something tells two neighbours apart whatever is drawn, or to the end.
 
@@ -114,11 +116,12 @@ def walk(
         hidden: streams whose noisy answers are not published, as `door_audit` takes them.
         named: False where the promise is about a part of the noise, and nobody says which.
         probed: whether to ask, above the promise, whether that is the loss of what is published.
+        paid: is told of what each pair's runs drew; None where nobody asks whether it was paid for.
 
     Raises:
         InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.
     """
-    found = _Found(run, claim, part, hidden or {})
+    found = _Found(run, claim, part, hidden or {}, paid)
     for number, pair in enumerate(pairs):
         found.meet(pair, seed + number)
         if number < _REPEATED:
@@ -135,8 +138,10 @@ def walk(
 class _Found:
     """What was found so far."""
 
-    def __init__(self, run: Run, claim: Loss, part: str, hidden: Mapping[str, HiddenPart]) -> None:
-        self._run, self._claim, self._part, self._hidden = run, claim, part, hidden
+    def __init__(
+        self, run: Run, claim: Loss, part: str, hidden: Mapping[str, HiddenPart], paid: PaidFor | None
+    ) -> None:
+        self._run, self._claim, self._part, self._hidden, self._paid = run, claim, part, hidden, paid
         self._above: list[tuple[Neighbours, int]] = []
         self._raw = False
         self.leaks: dict[str, None] = {}
@@ -156,6 +161,8 @@ class _Found:
         steps, found = self._both(pair, seed)
         if steps.another:
             steps, found = self._both(pair, seed)
+        if self._paid is not None:
+            self._paid.meet(steps.noises[0], steps.noises[1], pair, seed)
         self.promised, self.spoke, self.left = found.promised, self.spoke or steps.spoke, steps.left
         leaks = dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
         if steps.alone and not leaks.keys().isdisjoint(_HIDEABLE):
@@ -220,11 +227,13 @@ class _Steps:
         self._run, self._published = run, published
         self._said: list[tuple[tuple[str, str], ...]] = []
         self._failed: list[str] = []
+        self.noises: list[Any] = []
         self.left = self.raw = False
         self.alone: dict[str, None] = {}
 
     def run(self, data: Any, noise: Noise) -> Any:
         outcome, heard = overheard(lambda: self._published(self._run(data, noise)))
+        self.noises.append(noise)
         self._said.append(heard.words)
         self._failed.append(outcome.how if isinstance(outcome, Failed) else "")
         self.left = self.left or bool(heard.left)

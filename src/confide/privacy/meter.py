@@ -13,20 +13,46 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Metered, MeteredLine
-from confide.privacy.charge import Allowance, Bundle, DrawCost, Line, OnDevices, OpenLine, lines_of
+from confide.privacy.charge import PUBLIC, Allowance, Bundle, DrawCost, Line, OnDevices, OpenLine, lines_of
 from confide.privacy.noise.arguments import Stream, StreamName, as_stream
 
-__all__ = ["Meter", "is_broken_on_purpose"]
+__all__ = ["Meter", "Payment", "is_broken_on_purpose"]
 
 
 def is_broken_on_purpose(mechanism: object) -> bool:
     """Whether it is a fault that an audit plants: measured without a meter, which would stop it before that."""
     modules = (kind.__module__.split(".") for kind in type(mechanism).__mro__)
     return any(words[0] == "confide" and "audit" in words for words in modules)
+
+
+class Payment(NamedTuple):
+    """What was paid for the draws of one stream, or for all draws of a session.
+
+    Args:
+        stream: the name under which it was paid.
+        line: of the charge; None for public randomness.
+        cost: of one draw.
+        draws: how many cost so much each.
+    """
+
+    stream: StreamName
+    line: Line | None
+    cost: DrawCost
+    draws: int = 1
+
+    @property
+    def whole(self) -> DrawCost:
+        """Of all of them together."""
+        return self.cost.times(self.draws)
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing was paid: what the noise is added to must then be the same for all records."""
+        return 0 in (self.cost.pure, self.cost.rho, self.cost.mu_squared)
 
 
 class Meter:
@@ -61,8 +87,8 @@ epsilon 1 spent before
             twice = next(name for name, count in Counter(line.name for line in drawn).items() if count > 1)
             raise InvalidInput("lines", f"two are named {twice!r}", "each line has a name of its own")
         self._strict, self._lock = strict, threading.Lock()
-        self._paid: dict[StreamName, str] = {}
-        self._around = False
+        self._paid: dict[StreamName, Payment] = {}
+        self._around: set[StreamName] = set()
 
     @classmethod
     def of(cls, mechanism: Any, *, device: bool = False) -> Meter:
@@ -101,17 +127,28 @@ epsilon 1 spent before
         with self._lock:
             opened = self._line(line)
             opened.spend(cost, count, group)
-            self._paid[as_stream(stream)] = opened.line.name
+            name = as_stream(stream)
+            before = self._paid.get(name)  # each group of people may pay for its part of one draw
+            if before is not None:
+                cost, count = before.whole + cost.times(count), 1
+            self._paid[name] = Payment(name, opened.line, cost, count)
 
-    def paid_before(self, line: str, stream: Stream) -> None:
-        """Name a draw that a session paid for when it was opened."""
+    def paid_before(self, opening: Stream, stream: Stream) -> None:
+        """Name a draw that a session paid for when it was opened.
+
+        Args:
+            opening: the name under which it was paid; where nothing was, the draw is public.
+            stream: the name of the draw.
+        """
         with self._lock:
-            self._paid[as_stream(stream)] = line
+            paid, name = self._paid.get(as_stream(opening)), as_stream(stream)
+            self._paid[name] = Payment(name, None, PUBLIC) if paid is None else paid
 
     def public(self, stream: Stream) -> None:
         """Name a draw that protects nobody: a split, a tie, an order that is published."""
         with self._lock:
-            self._paid[as_stream(stream)] = ""
+            name = as_stream(stream)
+            self._paid.setdefault(name, Payment(name, None, PUBLIC))
 
     def _line(self, name: str | None) -> OpenLine:
         if name is None and len(self._open) == 1:
@@ -132,13 +169,17 @@ epsilon 1 spent before
         if self._strict:
             raise InvalidInput("stream", f"{stream!r} is drawn and no line of the charge pays for it",
                                "draw by confide.privacy.primitives, on a line of the charge")
-        self._around = True
+        self._around.add(stream)
 
-    def line_of(self, stream: StreamName) -> str | None:
-        """The line that paid for a draw: "" for public randomness, None where none did."""
+    def payment_of(self, stream: StreamName) -> Payment | None:
+        """What was paid for a draw; None where nothing was."""
         return self._paid.get(stream)
+
+    def heard(self, stream: StreamName) -> bool:
+        """Whether it knows of a draw: by a payment, or as one that was made around it."""
+        return stream in self._paid or stream in self._around
 
     def record(self) -> Metered:
         """What may be published of it: which lines there are, and that each was kept."""
         return Metered(lines=tuple(MeteredLine(line=line.name, form=line.form) for line in self._lines),
-                       around=self._around)
+                       around=bool(self._around))

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from confide.privacy.noise.arguments import Center, Points, Stream, StreamName, 
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
+
+if TYPE_CHECKING:
+    from confide.privacy.meter import Meter, Payment
 
 __all__ = ["Draw", "ForcedNoise", "RecordingNoise"]
 
@@ -47,7 +50,7 @@ class Draw:
         table: rows of a channel's weights; empty for the other laws.
         centered: False where the noise could have been asked for with a `center` and was not: what it is added to
             afterwards, nobody hears.
-        line: of the charge that paid for it; "" for public randomness, None where none did or no meter ran.
+        payment: what the run's meter was paid for it; None where nothing was, or no meter ran.
     """
 
     law: str
@@ -60,7 +63,14 @@ class Draw:
     value: NDArray[Any] = field(repr=False)
     table: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
     centered: bool = True
-    line: str | None = None
+    payment: Payment | None = None
+
+    @property
+    def line(self) -> str | None:
+        """Of the charge that paid for it; "" for public randomness, None where none did or no meter ran."""
+        if self.payment is None:
+            return None
+        return "" if self.payment.line is None else self.payment.line.name
 
     @property
     def request(self) -> tuple[object, ...]:
@@ -81,6 +91,7 @@ class _Transcribed(PassingNoise):
         super().__init__()
         self.draws: list[Draw] = []
         self._alone: set[StreamName] = set()  # real noise that was asked for without a center
+        self.meters: list[Meter] = []  # of the runs, as they began: one may take its own away again
 
     @property
     def kind(self) -> str:
@@ -104,9 +115,19 @@ class _Transcribed(PassingNoise):
             bare: the center itself, which is no noise at all.
         """
 
+    def _open_meter(self, mechanism: Any, *, device: bool) -> None:
+        super()._open_meter(mechanism, device=device)
+        if self._meter is not None:
+            self.meters.append(self._meter)
+
     def _note(self, draw: Draw) -> None:
-        meter = self.meter
-        self.draws.append(draw if meter is None else replace(draw, line=meter.line_of(draw.stream)))
+        meter = self.meters[-1] if self.meters else self.meter
+        self.draws.append(draw if meter is None else replace(draw, payment=meter.payment_of(draw.stream)))
+
+    @property
+    def unheard(self) -> list[StreamName]:
+        """Draws that the meter never heard of with which the run began: it was taken away or changed, or passed by."""
+        return [draw.stream for draw in self.draws if not self.meters[0].heard(draw.stream)] if self.meters else []
 
     def _asked(self, stream: Stream, center: Center | None) -> None:
         """Of real noise, a center that was left out looks like zeros further on."""
@@ -224,6 +245,10 @@ class RecordingNoise(_Transcribed):
 
     def _answer(self, stream: StreamName, ask: Callable[[Noise], Answer], bare: Answer) -> Answer:
         return ask(self._source)
+
+    @property
+    def unheard(self) -> list[StreamName]:
+        return [*super().unheard, *(self._source._drawn - {draw.stream for draw in self.draws} if self.meters else ())]
 
 
 class ForcedNoise(_Transcribed):

@@ -67,15 +67,18 @@ def open_session(
     cost, name = theorem({name: Fraction(part.scale) for name, part in parts.items()}), line
     if meter is not None and cost.pure != 0:
         meter.spend(line, cost, stream)
-        name = meter.line_of(as_stream(stream))
-    return NoiseSession(source, meter, name or "", dict(parts))
+        paid = meter.payment_of(as_stream(stream))
+        name = None if paid is None or paid.line is None else paid.line.name
+    return NoiseSession(source, meter, stream, name or "", dict(parts))
 
 
 class NoiseSession:
     """Noise that was paid for. Made by `open_session`."""
 
-    def __init__(self, noise: Noise, meter: Meter | None, line: str, parts: dict[str, Part]) -> None:
-        self._noise, self._meter, self._line, self._parts = noise, meter, line, parts
+    def __init__(
+        self, noise: Noise, meter: Meter | None, opening: Stream, line: str, parts: dict[str, Part]
+    ) -> None:
+        self._noise, self._meter, self._opening, self._line, self._parts = noise, meter, opening, line, parts
         self._left = {name: part.draws for name, part in parts.items()}
         self._lock = threading.Lock()
 
@@ -104,7 +107,7 @@ class NoiseSession:
                     raise Overspent(self._line, f"{count:,} draws of {part!r}", f"{left:,} of the session are left")
                 self._left[part] = left - count
         if self._meter is not None:
-            self._meter.paid_before(self._line, stream)
+            self._meter.paid_before(self._opening, stream)
         noise = self._noise
         match declared.law:
             case "discrete_laplace":

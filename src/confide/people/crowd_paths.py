@@ -1,0 +1,158 @@
+"""Paths from one made-up crowd to another one that is far off, a record at a time.
+
+Rules that follow from the data change where a share, a rank or a count crosses a threshold. So each path lets one
+cluster of equal records grow from nobody to very many, beside other clusters that such rules compare it with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit import Neighbours, published
+from confide.contract.guarantees import Unit
+from confide.people.column_rows import Role
+from confide.people.slot_rows import SlotRows
+from confide.people.stretching import CELLS, corners, ends_moved
+from confide.people.whole_crowds import of_records
+from confide.tables import Category
+
+__all__ = ["CrowdPath", "crowd_paths"]
+
+_Row = NDArray[np.float64]
+
+_COLUMNS = 8  # that move by themselves against the others, at most
+_LEVELS = 8  # of one column, at most
+_BETWEEN = 5  # values between ends that a crowd moves to, at most
+_SHARES = 1000  # people among whom shares and ranks change, at most: these are the same among more
+_CENTRE = 0.625  # of the range, where two clusters lie close together: not in the middle, where a value may be zero
+_CLOSE = 1 / 128  # of the range, between the two
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdPath:
+    """A cluster of equal records that grows.
+
+    Args:
+        length: how many slots move, the first ones, in order.
+        before: (c,) the record that they have before; None where they have none.
+        after: (c,) the record that they have afterwards.
+        beside: (record, how many have it) in the slots after these.
+        closely: whether it is looked at in many places.
+    """
+
+    length: int
+    before: _Row | None
+    after: _Row
+    beside: tuple[tuple[_Row, int], ...] = ()
+    closely: bool = False
+
+    def crowd(self, moved: int) -> list[SlotRows]:
+        """The data set in which so many slots have moved."""
+        if self.before is not None:
+            return of_records(0, [(self.after, moved), (self.before, self.length - moved), *self.beside])
+        return [*of_records(0, [(self.after, moved)]),
+                *(of_records(self.length, self.beside) if self.beside else ())]
+
+    def step(self, moved: int) -> Neighbours:
+        """The neighbours before and after the last of so many moves."""
+        return Neighbours(self.crowd(moved), self.crowd(moved - 1), lambda outcome: published(outcome, moved - 1))
+
+
+def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[CrowdPath]:
+    """The paths of a campaign.
+
+    - Nobody, to everybody at the last ends of columns; and half of the people at the first ends, while others come with
+      the last ones.
+    - Everybody at the first ends, to everybody at the last ones: a share that grows from nothing to all.
+    - The same of each column by itself, among others at their first ends, and at their last ones.
+    - Of numbers: two clusters close together, from which a third one grows at either end, far outside of what quartiles
+      or a standard deviation span.
+    - Of columns with three levels and more: one level grows at the expense of another one, past all others, of which no
+      two have the same count. So ranks change places.
+
+    Where records are added or removed, those that move come from nowhere, and half of those that would move are there
+    before. Where everybody is more than a million cells, no column moves by itself. Paths on which nothing but shares
+    and ranks matters are of a thousand people, where more are invited.
+
+    Args:
+        roles: of the columns.
+        people: invited slots.
+        unit: of the promise.
+    """
+    first, last = corners(roles)[0], ends_moved(roles, range(len(roles)))
+    half = people // 2
+    yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
+    yield CrowdPath(people - half, None, last, ((first, half),))
+    paths = _replaced(roles, people, first, last)
+    if unit is Unit.RECORD_ADDED_OR_REMOVED:
+        yield from map(_arriving, islice(paths, 1, None))  # the first one would be the second again
+    else:
+        yield from paths
+
+
+def _arriving(path: CrowdPath) -> CrowdPath:
+    """The same cluster, which grows out of nothing."""
+    stay = path.length // 2
+    there = () if path.before is None else ((path.before, stay),)
+    return replace(path, length=path.length - stay, before=None, beside=(*there, *path.beside))
+
+
+def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
+    if people * len(roles) > CELLS:
+        yield CrowdPath(people, first, last)
+        return
+    some = min(people, _SHARES)
+    yield CrowdPath(people, first, last, closely=True)
+    if len(roles) > 1:
+        for k in range(len(roles)):
+            yield CrowdPath(people, first, ends_moved(roles, [k]))
+        for k in range(min(len(roles), _COLUMNS)):
+            yield CrowdPath(some, last, ends_moved(roles, {*range(len(roles))} - {k}))
+    yield from _from_the_middle(roles, some, first, last)
+    for k, role in enumerate(roles):
+        if isinstance(role, Category) and len(role.levels) > 2:
+            yield _staircase(last, k, len(role.levels), some)
+    everywhere = zip_longest(*(_to_the_middle(role, k, first, last, people) for k, role in enumerate(roles)))
+    yield from islice((path for each in everywhere for path in each if path is not None), _BETWEEN)
+
+
+def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
+    """Two clusters close together, and a third one at the last ends, or at the first ones."""
+    numbers = np.array([not isinstance(role, Category) for role in roles])
+    if not numbers.any():
+        return
+    half = people // 2
+    for end in (last, first):
+        near, beside = (np.where(numbers, first + share * (last - first), end) for share in (_CENTRE, _CENTRE + _CLOSE))
+        yield CrowdPath(people - half, near, end, ((beside, half),), closely=True)
+
+
+def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
+    """Everybody at the first end of one column, and at the last ones of all others, to a value between its ends."""
+    here = np.arange(len(last)) == column
+    low, high = first[column], last[column]
+    if isinstance(role, Category):
+        values = _ranks(len(role.levels))[1:-1]
+    else:
+        values = low + np.array([0.5, 0.75, 0.25]) * (high - low)
+    for value in values:
+        yield CrowdPath(people, np.where(here, low, last), np.where(here, value, last))
+
+
+def _ranks(levels: int) -> NDArray[np.float64]:
+    """Of some levels, evenly spread."""
+    return np.unique(np.linspace(0, levels - 1, min(levels, _LEVELS)).round())
+
+
+def _staircase(among: _Row, column: int, levels: int, people: int) -> CrowdPath:
+    """Of a third of the people, so many have one of the other levels as its place on the stairs says."""
+    at = [np.where(np.arange(len(among)) == column, rank, among) for rank in _ranks(levels)]
+    steps = np.arange(1, len(at) - 1)
+    counts = (people // 3 * steps) // int(steps.sum())
+    beside = tuple((record, int(count)) for record, count in zip(at[2:], counts, strict=True))
+    return CrowdPath(people - int(counts.sum()), at[0], at[1], beside)
