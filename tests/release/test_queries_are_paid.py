@@ -143,8 +143,8 @@ def test_weights_are_no_steeper_than_what_was_spent(eta: float, t: int, n: int, 
 
 
 @pytest.mark.parametrize(("change", "field"), [
-    ({"t": 0}, "t"), ({"t": -4}, "t"), ({"n": 0}, "n"), ({"n": -7}, "n"), ({"eta": 0.0}, "eta"), ({"eta": -1.0}, "eta"),
-    ({"eta": np.inf}, "eta"), ({"n": 2**50}, "rounds"), ({"samples": -1}, "count"),
+    ({"t": 0}, "rounds"), ({"t": -4}, "rounds"), ({"n": 0}, "n"), ({"n": -7}, "n"), ({"eta": 0.0}, "eta"),
+    ({"eta": -1.0}, "eta"), ({"eta": np.inf}, "eta"), ({"n": 2**50}, "rounds"), ({"samples": -1}, "count"),
 ])
 def test_numbers_that_have_no_price(change: dict[str, Any], field: str) -> None:
     """A round before the first one, or a negative step, would have a negative price."""

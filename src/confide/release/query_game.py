@@ -149,8 +149,6 @@ def draw_queries(
     Source: Wu 2017, Algorithm 3 and Theorem 3.4.1; spec query_release D2.
     """
     eta, t, n, samples, _ = played
-    whole("t", t, at_least=1)
-    whole("n", n, at_least=1)
     check_exact(t, n, eta)
     return draw_by_logits(noise, round_logits(played, counts, satisfied), bounded_range=round_range(n, eta, t),
                           count=samples, stream=("round", t), line=line)
@@ -201,10 +199,10 @@ def check_exact(rounds: int, n: int, eta: float) -> None:
     """Refuse sizes beyond which payoffs are not exact, or logits not finite.
 
     Raises:
-        InvalidInput: rounds times n reaches 2^52, or a step size beyond 2^40.
+        InvalidInput: no round or record, rounds times n of 2^52 or more, or a step size that is not in (0, 2^40].
     """
     positive("eta", eta, at_most=2.0**40)
-    rounds, n = whole("rounds", rounds), whole("n", n)
+    rounds, n = whole("rounds", rounds, at_least=1), whole("n", n, at_least=1)
     if rounds * n >= EXACT:
         raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records are beyond exact integers",
                            "rounds times n must be below 2^52")
