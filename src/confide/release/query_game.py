@@ -147,6 +147,11 @@ def draw_queries(
         Overspent: the line does not pay for so many samples of such a step. Nothing was drawn.
 
     Source: Wu 2017, Algorithm 3 and Theorem 3.4.1; spec query_release D2.
+
+    Example:
+        >>> played, counts = QueryRound(eta=0.5, t=2, n=4, samples=3), np.array([2, 1, 4])
+        >>> draw_queries(Noise.simulated(1), played, counts, np.array([1, 0, 0], np.int32)).shape
+        (3,)
     """
     eta, t, n, samples, _ = played
     check_exact(t, n, eta)
