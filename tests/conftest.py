@@ -51,6 +51,18 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _NOBODY)
 
 
+# A limit ends what hangs. It is time on the wall: what takes a minute alone takes ten where other work has the machine.
+# So slow evidence has a wide one, but where a test says its own.
+_SLOW_LIMIT = 1800
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests their time limit, in seconds."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_SLOW_LIMIT))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Eleven thousand tests live until the end: the garbage collector need not look at them time and again."""

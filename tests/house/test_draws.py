@@ -43,6 +43,14 @@ def test_noise_is_drawn_by_primitives_alone() -> None:
     assert found == []
 
 
+def test_weights_come_with_their_price() -> None:
+    """`draw_by_logits` takes weights and a price: who calls it works out both from the same numbers."""
+    callers = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")
+               for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+               if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("draw_by_logits")}
+    assert callers == {"privacy/selection.py", "release/query_game.py"}
+
+
 def test_the_doors_are_where_they_are_said_to_be() -> None:
     """A door that is gone would let its list rot."""
     assert all((SOURCE / door).exists() for door in DOORS)

@@ -41,7 +41,7 @@ from confide.regression.priors import TruncatedGaussianNoise
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
 from confide.regression.release.sufficient_statistics import SufficientStatistics
-from confide.release import Binned, Codes, DualQuery, MarginalFit, Schema
+from confide.release import Binned, Codes, DualQuery, MarginalFit, Schema, query_game
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, twins
 from confide.search import Graph, Investigation, PTarget
 
@@ -135,10 +135,9 @@ def _channel(prior: Any = None) -> Run:
     return lambda noise: found.release([0] * found._size()[1], noise)
 
 
-def _dual_query() -> Run:
+def _dual_query(**more: Any) -> Run:
     it: Any = twins()["MWEM, replay"]
-    return _released(DualQuery(n=RECORDS, workload=it.workload, eta=0.5, rounds=5, samples=12, free="marginals",
-                               marginal_rho=0.05))
+    return _released(DualQuery(n=RECORDS, workload=it.workload, eta=0.5, rounds=5, samples=12, **more))
 
 
 _GAUSSIAN: dict[str, Any] = {"law": "gaussian", "delta": 1e-3}
@@ -150,6 +149,7 @@ RUNS: dict[str, Callable[[], Run]] = {
     **{f"MarginalFit, {name}": lambda it=it: _on_levels(_fitted(it[0], **it[1]))  # type: ignore[misc]
        for name, it in OVERSPENT.items()},
     "DualQuery": _dual_query,
+    "DualQuery, marginals": lambda: _dual_query(free="marginals", marginal_rho=0.05),
     "PTarget, private": lambda: _search("private"),
     "PTarget, smoothed": lambda: _search("smoothed", noise_kind="gumbel"),
     "PTarget, none": lambda: _search("none"),
@@ -235,9 +235,13 @@ def _draw_with_less_noise(patch: pytest.MonkeyPatch) -> None:
     def sharper(epsilon: float, *more: Any) -> ResponseTable:
         return response_table(1.01 * epsilon, *more)
 
+    def steeper(noise: Noise, played: query_game.QueryRound, *more: Any, **rest: Any) -> Any:
+        return sound_draw(noise, played._replace(eta=1.01 * played.eta), *more, **rest)
+
+    sound_draw = query_game.draw_queries
     mutants = {id(sound): quieter(sound, field)
                for sound, field in ((getattr(additive, name), field) for name, field in _SCALES.items())}
-    mutants |= {id(sound_part): part, id(response_table): sharper}
+    mutants |= {id(sound_part): part, id(response_table): sharper, id(sound_draw): steeper}
     for module in [each for name, each in sorted(sys.modules.items()) if name.startswith("confide.")]:
         for name, value in list(vars(module).items()):
             if id(value) in mutants:
@@ -246,12 +250,13 @@ def _draw_with_less_noise(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_that_draws_less_noise_raises_first(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where noise has a scale, or odds are charged by their name. A channel is charged by its own table of odds, and
-    the weights of a selection are centers, which the audit measures.
+    """Where noise has a scale, a step size, or odds that are charged by their name. A channel is charged by its own
+    table of odds, and the scores of a selection are centers, which the audit measures.
     """
     run, heard = RUNS[name](), RecordingNoise(Noise.simulated(3))
     run(heard)
-    scaled = {draw.law for draw in heard.draws if draw.line} & _LAWS or name == "bits" or name.startswith("PTarget")
+    scaled = {draw.law for draw in heard.draws if draw.line} & _LAWS or name == "bits" or name.startswith(
+        ("PTarget", "DualQuery"))
     _draw_with_less_noise(monkeypatch)
     again = RecordingNoise(Noise.simulated(3))
     with pytest.raises(Overspent) if scaled else nullcontext():

@@ -411,7 +411,7 @@ def test_a_certificate_says_when_it_says_nothing() -> None:
 @pytest.mark.slow
 def test_bars_cover_what_they_say() -> None:
     """All bars of a run hold together, but for 5% of runs; measurements alone, without the distance of the fit, are
-    never far above that either: 300 runs, so that 8.5% is beyond three and a half standard errors.
+    never far above that either. Of 300 runs that miss with probability .05 each, more than 25 do with .005.
     """
     workload = Workload.random(MIXED, 400, seed=2)
     truth = workload.answers(records())

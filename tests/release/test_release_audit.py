@@ -17,10 +17,12 @@ from confide.release.audit.enumerated import TRUTH, multinomial, replacements
 from confide.release.audit.planted import (
     CountsOneLevel,
     DataDependentSize,
+    HalfThePeople,
     MixedSigns,
+    OneRoundLater,
     OneSample,
     SeesTheData,
-    TwiceTheRange,
+    TwiceTheStep,
     WithoutReplacement,
 )
 from confide.release.calculators import epsilon
@@ -34,7 +36,7 @@ def test_the_sound_mechanism_passes_and_every_planted_fault_is_flagged() -> None
     report = AuditReport(tuple(dual_query_rows()), tuple(dual_query_controls()))
     assert report.problems == ()
     assert all(row.verdict is Verdict.KEPT for row in report.rows)
-    assert len(report.controls) == 10
+    assert len(report.controls) == 12
     assert report.false_alarm <= 2 * FALSE_ALARM
 
 
@@ -44,7 +46,8 @@ def test_each_audit_keeps_the_sound_mechanism_and_flags_a_broken_one() -> None:
         assert audit().verdict is Verdict.KEPT
         assert audit(broken).flagged
     law = partial(law_rows, rounds=4, claims=("pure",))
-    assert [law(kind)[0].flagged for kind in (DualQuery, TwiceTheRange, CountsOneLevel)] == [False, True, True]
+    broken = (TwiceTheStep, OneRoundLater, HalfThePeople, CountsOneLevel)
+    assert [law(kind)[0].flagged for kind in (DualQuery, *broken)] == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize(("eta", "rounds", "samples", "pure"), [
@@ -90,7 +93,7 @@ def test_faults_that_cost_no_privacy_are_found_elsewhere() -> None:
     for kind in (MixedSigns, OneSample):
         assert accuracy_row(kind).flagged
     assert not any(row.flagged for row in law_rows(MixedSigns))
-    for kind in (TwiceTheRange, CountsOneLevel):
+    for kind in (TwiceTheStep, CountsOneLevel):
         assert not accuracy_row(kind).flagged
 
 

@@ -48,6 +48,7 @@ CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
 ROOM = 2.0**-37
 """What each draw is charged besides, in nats: exponents and weights are doubles."""
 
+_ROOM = Fraction(ROOM)
 _NEIGHBOURS = Unit.RECORD_REPLACED
 _MOST_ROUNDS = 10**5
 _MOST_SAMPLES = 2**39  # so that clauses and negations of a round are 2^40 at most
@@ -78,7 +79,12 @@ def round_range(n: int, eta: float, t: int) -> Fraction:
         eta: step size.
         t: the round, from 1.
     """
-    return Fraction(0) if t == 1 else 2 * written(eta) * (t - 1) / n + Fraction(ROOM)
+    return Fraction(0) if t == 1 else (t - 1) * _slope(n, eta) + _ROOM
+
+
+@lru_cache(maxsize=4)  # the rounds of a run ask for the same one
+def _slope(n: int, eta: float) -> Fraction:
+    return 2 * written(eta) / n
 
 
 def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:

@@ -30,7 +30,6 @@ from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
-from confide.privacy.primitives.choosing import draw_by_logits
 from confide.release import calculators
 from confide.release._custodian import (
     check_answers,
@@ -62,7 +61,7 @@ from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.one_hot import most_clauses
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
-from confide.release.query_game import Netted, check_exact, net, query_logits
+from confide.release.query_game import Netted, QueryRound, check_exact, draw_queries, net
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
@@ -433,15 +432,13 @@ class DualQuery(Mechanism):
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
         """The samples of round t: the only step of a round that reads the data."""
-        logits = self._logits(counts, satisfied, t)
-        positions = draw_by_logits(source, logits, bounded_range=calculators.round_range(self.n, self.eta, t),
-                                   count=self.samples, stream=("round", t), line=_ROUNDS)
+        positions = draw_queries(source, self._round(t), counts, satisfied, line=_ROUNDS)
         if self.literal:  # the print's player minimises: a query of hers is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
         return net(positions, len(counts))
 
-    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
-        return query_logits(counts, satisfied, t - 1, self.n, self.eta, mirrored=self.literal)
+    def _round(self, t: int) -> QueryRound:
+        return QueryRound(eta=self.eta, t=t, n=self.n, samples=self.samples, mirrored=self.literal)
 
     def _default(self, t: int, marginals: NDArray[np.int64]) -> NDArray[np.bool_]:
         return default_record(self.free, self.queries.attributes, seed=self.seed, t=t, groups=self._reachable,

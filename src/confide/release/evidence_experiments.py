@@ -31,7 +31,7 @@ from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
 from confide.release.published_runs import DELTA, FIGURE_2, FIGURE_3, FIGURE_3_ETA, FIGURE_3_RECORDS, rounds_of
-from confide.release.query_game import Netted
+from confide.release.query_game import Netted, round_logits
 from confide.release.stand_ins import (
     ADULT,
     KDD99,
@@ -193,10 +193,11 @@ class _Counted(DualQuery):
     weighed: list[int] = field(default_factory=list)
     solved: list[int] = field(default_factory=list)
 
-    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
-        found = super()._logits(counts, satisfied, t)
-        self.weighed.append(len(found))
-        return found
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        self.weighed.append(len(round_logits(self._round(t), counts, satisfied)))
+        return super()._draw(counts, satisfied, t, source)
 
     def _terms(self, samples: Netted) -> Terms:
         found = super()._terms(samples)

@@ -2,7 +2,7 @@
 
 The payoff of a record x against a query q is q(D) - q(x), in [-1, 1]; the data player pays it. With Q closed under
 negation the value is 0. The query player's weights after some rounds follow from exact integers, and what she samples
-is netted: q and 1 - q cancel.
+is netted: q and 1 - q cancel. Her weights and the price of her samples follow from the same numbers (`draw_queries`).
 
 Positions 0..k-1 are the queries of a workload, k..2k-1 their negations.
 
@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise.base import Noise
+from confide.privacy.primitives.choosing import draw_by_logits
+from confide.release.calculators import round_range
 
-__all__ = ["EXACT", "Netted", "cumulative_payoffs", "net", "query_law", "query_logits"]
+__all__ = ["EXACT", "Netted", "QueryRound", "check_exact", "cumulative_payoffs", "draw_queries", "net", "query_law",
+           "query_logits", "round_logits"]
 
 EXACT = 2**52
 """Rounds times records must stay below this: then every payoff in units of 1/n is exact, as an integer and a double."""
@@ -92,6 +96,69 @@ def query_law(
     return np.asarray(weights / weights.sum())
 
 
+class QueryRound(NamedTuple):
+    """One round of the query player: the numbers that her weights and the price of her samples both follow from.
+
+    Args:
+        eta: step size, > 0.
+        t: the round, from 1.
+        n: records of the data, public.
+        samples: queries that she draws.
+        mirrored: weights exp(-eta payoff), as Algorithm 3 is printed.
+    """
+
+    eta: float
+    t: int
+    n: int
+    samples: int
+    mirrored: bool = False
+
+
+def round_logits(
+    played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """(2k,) logits of a round; private, like the counts."""
+    eta, t, n, _, mirrored = played
+    return query_logits(counts, satisfied, t - 1, n, eta, mirrored=mirrored)
+
+
+def draw_queries(
+    noise: Noise, played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32], *,
+    line: str | None = None,
+) -> NDArray[np.int64]:
+    """Draw the samples of one round, each by an exponential mechanism, and pay for them first.
+
+    The weights and the price are computed here from one step size, one round and one number of records. A replaced
+    record moves each count by 1 at most, and so the logits of round t by a range of 2 eta (t - 1)/n. Round 1 reads no
+    count and is free.
+
+    Args:
+        noise: of the run. The stream is ("round", t).
+        played: the round.
+        counts: (k,) m_q = n q(D), private.
+        satisfied: (k,) c_q, how many of the records played so far satisfy q; public.
+        line: of the charge that pays for each sample.
+
+    Returns:
+        (samples,) positions in 0..2k-1.
+
+    Raises:
+        InvalidInput: a number of the round is out of range, or there is no such line.
+        Overspent: the line does not pay for so many samples of such a step. Nothing was drawn.
+
+    Source: Wu 2017, Algorithm 3 and Theorem 3.4.1; spec query_release D2.
+
+    Example:
+        >>> played, counts = QueryRound(eta=0.5, t=2, n=4, samples=3), np.array([2, 1, 4])
+        >>> draw_queries(Noise.simulated(1), played, counts, np.array([1, 0, 0], np.int32)).shape
+        (3,)
+    """
+    eta, t, n, samples, _ = played
+    check_exact(t, n, eta)
+    return draw_by_logits(noise, round_logits(played, counts, satisfied), bounded_range=round_range(n, eta, t),
+                          count=samples, stream=("round", t), line=line)
+
+
 class Netted(NamedTuple):
     """Samples of one round without what cancels: all that the best response sees.
 
@@ -137,10 +204,10 @@ def check_exact(rounds: int, n: int, eta: float) -> None:
     """Refuse sizes beyond which payoffs are not exact, or logits not finite.
 
     Raises:
-        InvalidInput: rounds times n reaches 2^52, or a step size beyond 2^40.
+        InvalidInput: no round or record, rounds times n of 2^52 or more, or a step size that is not in (0, 2^40].
     """
     positive("eta", eta, at_most=2.0**40)
-    rounds, n = whole("rounds", rounds), whole("n", n)
+    rounds, n = whole("rounds", rounds, at_least=1), whole("n", n, at_least=1)
     if rounds * n >= EXACT:
         raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records are beyond exact integers",
                            "rounds times n must be below 2^52")

@@ -18,10 +18,12 @@ from confide.release.audit.enumerated import replacements, tiny_game, transcript
 from confide.release.audit.planted import (
     CountsOneLevel,
     DataDependentSize,
+    HalfThePeople,
     MixedSigns,
+    OneRoundLater,
     OneSample,
     SeesTheData,
-    TwiceTheRange,
+    TwiceTheStep,
     WithoutReplacement,
 )
 from confide.release.audit.tiny_mechanisms import published
@@ -168,17 +170,19 @@ def dual_query_controls(seed: int = 1) -> list[Control]:
     """The same audits on mechanisms that were broken on purpose: each must be flagged."""
     attacks: list[tuple[str, Callable[[type[DualQuery]], AuditRow], dict[str, type[DualQuery]]]] = [
         ("pure loss, enumerated", lambda kind: law_rows(kind, rounds=4, claims=("pure",))[0], {
-            "logits twice as steep as what is charged": TwiceTheRange,
+            "a step twice as large as what is charged": TwiceTheStep,
+            "each round played as the next one": OneRoundLater,
+            "weights for half of the people": HalfThePeople,
             "every round charged as round 2": CountsOneLevel,
         }),
         ("Renyi divergences, enumerated", lambda kind: law_rows(kind, claims=("zcdp",))[0], {
-            "logits twice as steep as what is charged": TwiceTheRange,
+            "a step twice as large as what is charged": TwiceTheStep,
             "every round charged as round 2": CountsOneLevel,
         }),
         ("run on neighbours", lambda kind: door_row(kind, seed), {
             "the best response sees the data": SeesTheData,
             "as many samples as the true error asks for": DataDependentSize,
-            "logits twice as steep as what is charged": TwiceTheRange,
+            "a step twice as large as what is charged": TwiceTheStep,
         }),
         ("law of the samples", lambda kind: samples_row(kind, seed), {
             "sampling without replacement": WithoutReplacement,

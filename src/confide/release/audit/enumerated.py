@@ -1,7 +1,7 @@
 """The exact law of everything that a tiny DualQuery publishes: each multiset of samples of each round, one by one.
 
 A transcript is the samples of all rounds; the records follow from it. What is enumerated is the mechanism's own code:
-its logits of each round and its best responses.
+the logits of each of its rounds and its best responses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.noise.choices import relative_weights
 from confide.release.answers import TrueAnswers
 from confide.release.dual_query import DualQuery
-from confide.release.query_game import net
+from confide.release.query_game import net, round_logits
 from confide.release.workload import Workload
 
 __all__ = ["MOST_TRANSCRIPTS", "replacements", "tiny_game", "transcript_laws"]
@@ -113,7 +113,10 @@ def transcript_laws(
             return np.ones((len(counts), 1))
         key = (t, tuple(satisfied.tolist()), b"" if previous is None else previous.tobytes())
         if key not in memory:
-            each = np.array([relative_weights(mechanism._logits(count, satisfied, t)) for count in counts])
+            played = mechanism._round(t)
+            each = np.array([relative_weights(round_logits(played, count, satisfied)) for count in counts])
+            if mechanism.literal:  # it publishes the negation of what the print's player draws
+                each = np.roll(each, k, axis=1)
             each /= each.sum(axis=1, keepdims=True)
             parts = []
             for multiset in multisets:

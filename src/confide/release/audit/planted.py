@@ -13,18 +13,34 @@ from confide.privacy.noise import Noise
 from confide.release.calculators import round_epsilon
 from confide.release.dual_query import DualQuery
 from confide.release.oracle.answer import Answer
-from confide.release.query_game import Netted, net, query_law, query_logits
+from confide.release.query_game import Netted, QueryRound, draw_queries, net, query_law, round_logits
 
-__all__ = ["CountsOneLevel", "DataDependentSize", "MixedSigns", "OneSample", "SeesTheData", "TwiceTheRange",
-           "WithoutReplacement"]
+__all__ = ["CountsOneLevel", "DataDependentSize", "HalfThePeople", "MixedSigns", "OneRoundLater", "OneSample",
+           "SeesTheData", "TwiceTheStep", "WithoutReplacement"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwiceTheRange(DualQuery):
-    """Sensitivity off by two: logits twice as steep as what is charged."""
+class TwiceTheStep(DualQuery):
+    """A step twice as large as what is charged, and so logits twice as steep."""
 
-    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
-        return 2.0 * super()._logits(counts, satisfied, t)
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(eta=2.0 * self.eta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneRoundLater(DualQuery):
+    """Rounds counted from 2: each is charged as the one before it."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(t=t + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfThePeople(DualQuery):
+    """Weights for half as many records as there are, and as are charged for."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(n=self.n // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,16 +81,16 @@ class DataDependentSize(DualQuery):
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
         error = np.abs(counts / self.n - satisfied / max(1, t - 1)).max()
-        size = 1 + int(self.samples * error * 1000) % (2 * self.samples)
-        return net(source.selection(self._logits(counts, satisfied, t), size, stream=("round", t)), len(counts))
+        played = self._round(t)._replace(samples=1 + int(self.samples * error * 1000) % (2 * self.samples))
+        return net(draw_queries(source, played, counts, satisfied, line="rounds"), len(counts))
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixedSigns(DualQuery):
     """The printed weights with the best response of the analysis: positive feedback. As private, and of no use."""
 
-    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
-        return query_logits(counts, satisfied, t - 1, self.n, self.eta, mirrored=True)
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(mirrored=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +114,7 @@ class WithoutReplacement(DualQuery):
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
         left = np.arange(2 * len(counts))
-        logits = self._logits(counts, satisfied, t)
+        logits = round_logits(self._round(t), counts, satisfied)
         drawn = []
         for number in range(min(self.samples, len(left))):
             at = int(source.selection(logits[left], 1, stream=("round", t, number))[0])
