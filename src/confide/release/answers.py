@@ -173,7 +173,9 @@ def _streamed(
 
 
 def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
-    """The answers from counts by the engine; None where it is no engine, or the workload spreads over many columns."""
+    """The answers from counts by the engine; None where it is no engine, where the workload spreads over many columns,
+    or where its queries did not count the same rows: what changes meanwhile is read once, and counted here.
+    """
     query = pushed(schema, table)
     choices = None if query is None else query.choices(workload)
     if query is None or choices is None:
@@ -182,7 +184,13 @@ def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> T
     if one_of("unusable", unusable, ("refuse", "null")) == "refuse":
         refuse(schema, bad.index(True) if any(bad) else len(bad))
     total = np.zeros(len(workload), np.int64)
-    if rows:
-        for columns, queries in choices:
-            total[queries] = count_tally(workload.some(queries), schema, *query.tally(columns))
+    margins: dict[int, np.ndarray] = {}
+    for columns, queries in choices if rows else ():
+        cells, counts = query.tally(columns)
+        for place in columns:
+            margin = np.zeros(schema.sizes[place], np.int64)
+            np.add.at(margin, cells[:, place], counts)
+            if margin.sum() != rows or not np.array_equal(margins.setdefault(place, margin), margin):
+                return None
+        total[queries] = count_tally(workload.some(queries), schema, cells, counts)
     return _complete(total, rows, workload, schema)
