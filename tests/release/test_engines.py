@@ -137,7 +137,8 @@ CASES: dict[str, tuple[Any, pa.DataType, list[tuple[Any, Any]]]] = {
     "minus zero as a level": (Levels(column="v", levels=("0", "1")), pa.float64(), [(-0.0, 0), (0.0, 0), (1.0, 1)]),
     "minus zero as a bit": (Bit(column="v"), pa.float64(), [(-0.0, 0), (1.0, 1), (2.0, "no bit"), (NAN, "missing")]),
     "blanks": (Levels(column="v", levels=("a", "b b", f"n{SPACE}b")), pa.string(), [
-        ("a", 0), (" a\t", 0), ("a ", 0), ("b b", 1), (f"n{SPACE}b", 2), (SPACE + "a", "unlisted"),
+        ("a", 0), (" a\t", 0), ("a ", 0), ("\v\f\r\na", 0), ("\x1ca", "unlisted"),
+        ("\N{ZERO WIDTH SPACE}a", "unlisted"), ("b b", 1), (f"n{SPACE}b", 2), (SPACE + "a", "unlisted"),
         ("a" + SPACE, "unlisted"), ("\N{EM SPACE}a", "unlisted"), ("A", "unlisted"), ("b  b", "unlisted"),
         (f"b{SPACE}b", "unlisted"), ("  ", "missing"), (None, "missing")]),
     "texts beyond ASCII": (Levels(column="v", levels=("é", "\\x41", "it's")), pa.string(), [
@@ -150,6 +151,8 @@ CASES: dict[str, tuple[Any, pa.DataType, list[tuple[Any, Any]]]] = {
         (Decimal("7.00"), 0), (Decimal("0.25"), 1), (Decimal("0.20"), "unlisted"), (None, "missing")]),
     "64-bit integers": (Levels(column="v", levels=(str(2**53), str(2**53 + 1), str(-(2**63) + 1))), pa.int64(), [
         (2**53, 0), (2**53 + 1, 1), (None, "missing"), (2**53 + 2, "unlisted"), (-(2**63) + 1, 2)]),
+    "levels beyond a narrow type": (Levels(column="v", levels=("7", "70000", str(2**63 - 1), str(2**64), "-7")),
+                                    pa.int32(), [(7, 0), (70000, 1), (-7, 4), (8, "unlisted")]),
     "bins of 64-bit integers": (Binned(column="v", edges=(0, 2.0**60, 2.0**61, 2.0**62)), pa.int64(), [
         (0, 0), (2**60 - 1, 1), (2**60, 1), (2**60 - 2**7, 0), (2**62, 2), (2**63 - 1, "outside"), (None, "missing")]),
     "32-bit floats": (Binned(column="v", lower=0, upper=4.3, bins=43), pa.float32(), [
