@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -134,11 +135,10 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
-    left, refusal = budget(it, store)
+    left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
-    for said in hides_next_to_nothing(it.plan.guarantees.privacy):
-        print(f"confide: warning: {said}", file=sys.stderr)
+    _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), budget=left,
@@ -189,6 +189,7 @@ def check(
     from confide.campaign.another import another_campaign
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
     from confide.campaign.harm import harm, may_stop
+    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
@@ -198,6 +199,7 @@ def check(
     it = load(campaign)
     with store_if_any(store) as (_, there):
         verdict, ledger = ledger_says(it.file, it.plan, there)
+        _warn(ledger_warnings(it.file, there, it.default_folder))
         anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
@@ -224,6 +226,12 @@ def check(
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
     _stopped(stop)
+
+
+def _warn(said: Iterable[str]) -> None:
+    """Tell the operator alone: the page may be shown to others."""
+    for each in said:
+        print(f"confide: warning: {each}", file=sys.stderr)
 
 
 def _stopped(stop: str) -> None:
@@ -255,6 +263,7 @@ def run(
     from confide.campaign.another import check_meant
     from confide.campaign.folder import REPORT
     from confide.campaign.handing_out import check_handout, hand_out
+    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
@@ -275,6 +284,7 @@ def run(
         with Store(store) as there, progress_bar("settling") as bar:
             if not another:
                 check_meant(it.file, it.plan, there, folder, it.default_folder)
+            _warn(ledger_warnings(it.file, there, folder, it.default_folder))
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
             _tell_of_empty_slots(it, there, settled)
         if handout is not None:
