@@ -58,6 +58,7 @@ _PROGRAMS = 2.5  # a search takes as long as so many programs: some are solved t
 _EACH = 0.4  # of what is left that a program takes: later ones start close by
 _NEAR = 1e-2  # nats
 _LONG = 10.0  # seconds
+_TRIED = 64  # databases up to which a level is tried before it is named
 _MOST_ROWS = 120  # of an exchangeable prior whose eps~_X is computed, over two letters
 _MOST_LISTED = 2**20  # its databases, over more
 
@@ -453,7 +454,8 @@ def least_distortion(
     if epsilon == math.inf:
         return exactly(0.0, _same_row(np.eye(m), n))
     if kind == "identifiability" and epsilon < constants.prior_level:
-        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X")
+        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X",
+                         attempt=lambda level: least_distortion(kind, law, level), small=law.cells <= _TRIED)
     if isinstance(law, IndependentRows):
         value = _independent_distortion(kind, law, epsilon)
         return exactly(value, _by_rows(kind, law, value, epsilon))
