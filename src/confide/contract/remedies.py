@@ -21,7 +21,7 @@ from typing import Any
 
 from confide.contract.errors import ConfideError, Remedy
 
-__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried"]
+__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying"]
 
 _SECONDS = 1.0  # that trying one remedy may take
 _STEPS = 12  # how often a number goes further out; the last is about twice the first with four digits
@@ -64,6 +64,11 @@ def printed(number: float, *, up: bool = True, digits: int = _DIGITS) -> str:
     """
     exact = f"{number:.{digits}g}"
     return f"{number if float(exact) == number else outward(number, up=up, digits=digits):.15g}"
+
+
+def trying() -> bool:
+    """Whether this runs inside a try, so that nobody reads what would do."""
+    return _TRYING.get()
 
 
 def accepted(attempt: Callable[[], Any]) -> bool:
