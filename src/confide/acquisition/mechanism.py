@@ -195,7 +195,7 @@ class TwoPartMechanism(Mechanism):
         if not math.isfinite(finite("high", self.high) - finite("low", self.low)) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
-            most = printed((self.high - self.low) ** 2 / 4, up=False)
+            most = printed((self.high - self.low) ** 2 / 4, up=False, digits=6)
             raise InvalidInput("variance", f"{self.variance!r} is out of range",
                                f"records in [{self.low!r}, {self.high!r}] have at most {most}")
         non_negative("variance", 0.0 if self.variance is None else self.variance)
@@ -415,8 +415,9 @@ class TwoPartMechanism(Mechanism):
         if (contract.order, contract.low, contract.high) != (self.order, self.low, self.high):
             raise InvalidInput("contract", "is of another order or range", "must be this campaign's")
         if contract.epsilon_local > self.caps.local or contract.epsilon_central > self.caps.central:
+            local, central = (printed(each, up=False, digits=6) for each in (self.caps.local, self.caps.central))
             raise InvalidInput("contract", "loses more than the plan allows to anybody",
-                               f"at most {self.caps.local:.6g} towards the platform, {self.caps.central:.6g} towards "
+                               f"at most {local} towards the platform, {central} towards "
                                "the public")
 
     # ---- the platform with records

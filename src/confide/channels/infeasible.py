@@ -33,11 +33,12 @@ class Infeasible(InvalidInput):
     ) -> None:
         self.threshold = threshold
         ways: list[str | Remedy] = []
+        start: dict[str, Any] = {field: threshold}
         if math.isinf(threshold):
             ways.append(f"nothing reaches it, {why}" + (f"; {do}" if do else ""))
         else:
             words = f"must be at least {{{field}}}, {why}" + (f"; {do}" if do else "")
             if attempt is not None:
                 ways += tried(words, lambda **named: attempt(named[field]), digits=_DIGITS,
-                              seconds=0.0 if small else math.inf, **{field: threshold})
+                              seconds=0.0 if small else math.inf, **start)
         super().__init__(field, f"{level:g} is out of reach", ways or do)

@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from numbers import Integral
 from typing import Any
 
 from confide.contract.errors import ConfideError, Remedy
 
-__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying"]
+__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
 
 _SECONDS = 1.0  # that trying one remedy may take
-_STEPS = 12  # how often a number goes further out; the last is about twice the first with four digits
+_STEPS = 14  # how often a number goes further out; the last is about eight times the first with four digits
 _DIGITS = 4
 _FARTHEST = 2.0**200
 
@@ -50,7 +51,7 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
     return float(rounded)  # rounding to doubles is monotone, so that it is not back on the other side
 
 
-def printed(number: float, *, up: bool = True, digits: int = _DIGITS) -> str:
+def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
     """A bound as text: everything on the accepted side of what is printed is accepted.
 
     Args:
@@ -59,11 +60,26 @@ def printed(number: float, *, up: bool = True, digits: int = _DIGITS) -> str:
         digits: how many are printed at most. Fewer are, where the number has no more.
 
     Example:
-        >>> printed(0.333333, up=False), printed(0.25), printed(123456.7)
+        >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4)
         ('0.3333', '0.25', '123500')
     """
     exact = f"{number:.{digits}g}"
     return f"{number if float(exact) == number else outward(number, up=up, digits=digits):.15g}"
+
+
+def within(low: float, high: float, *, digits: int = 12) -> str:
+    """A closed interval as text, rounded inward: all that is in what is printed is accepted.
+
+    Args:
+        low: the lower bound.
+        high: the upper one.
+        digits: of each, at most.
+
+    Example:
+        >>> within(0.0, 2 / 3, digits=3)
+        '[0, 0.666]'
+    """
+    return f"[{printed(low, digits=digits)}, {printed(high, up=False, digits=digits)}]"
 
 
 def trying() -> bool:
@@ -121,7 +137,8 @@ def tried(
     if _TRYING.get():
         return ()
     found = {name: start() if callable(start) else start for name, start in starts.items()}
-    base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
+    base = {name: int(start) if isinstance(start, Integral) else float(start)
+            for name, start in found.items() if start is not None and math.isfinite(start)}
     if len(base) < len(starts):
         return ()
     before = time.monotonic()
@@ -136,7 +153,7 @@ def tried(
 
 def _out(start: float, step: int, up: bool, digits: int) -> float:
     """The start, moved outward: not at all, then by one and ever more units of its last digit."""
-    factor = 1.0 + (2**step - 1) * 10.0 ** (1 - digits)
+    factor = 1.0 + (2.0**step - 1.0) * 10.0 ** (1 - digits)
     if not isinstance(start, int):
         return outward(start * factor if up is (start > 0) else start / factor, up=up, digits=digits)
     moved = math.ceil(start * factor) - start if up else start - math.floor(start / factor)

@@ -512,7 +512,7 @@ def _worth(
     supplies = set((np.array(path.program.supplies) * names.units).tolist())
     told = ("supplies of {supply}" if len(supplies) == 1 and min(supplies) > 0 else "supplies {factor} times as large")
     factor = with_crowd()
-    grown: dict[str, float | None] = {"people": factor and math.ceil(factor * path.program.people)}
+    grown: dict[str, Any] = {"people": factor and math.ceil(factor * path.program.people)}
     if "{supply}" in told:
         larger = factor and crowd(path.program, factor).supplies[0] * float(names.units[0])
         grown["supply"] = math.ceil(larger) if larger and larger >= 10 else larger

@@ -89,7 +89,7 @@ class Corollary1:
         most = self.exponent / (2 + 2 * self.exponent)
         if not fraction("delta", self.delta) < most:
             raise InvalidInput("delta", f"{self.delta!r} is out of range",
-                               f"must be below p/(2 + 2p) = {printed(most, up=False)}")
+                               f"must be below p/(2 + 2p) = {printed(most, up=False, digits=4)}")
 
     # ---- the setting
 
@@ -229,7 +229,7 @@ class Corollary1:
             zeta: in (0, 1/2 - delta).
         """
         if not 0 < zeta < 0.5 - self.delta:
-            most = printed(0.5 - self.delta, up=False)
+            most = printed(0.5 - self.delta, up=False, digits=4)
             raise InvalidInput("zeta", f"{zeta!r} is out of range", f"must be in (0, {most})")
         return self._power(-1.5 + self.delta + zeta)
 

@@ -235,7 +235,7 @@ class DualQuery(Mechanism):
         """
         asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
 
-        def again(**changed: float) -> Self:
+        def again(**changed: float) -> DualQuery:
             return cls.for_budget(n, **(asked | changed), delta=delta, calculator=calculator, free=free,
                                   marginal_share=marginal_share, **others)
 

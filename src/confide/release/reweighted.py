@@ -264,7 +264,7 @@ class Reweighted(Mechanism):
         kept = others | {"shares": shares, "selection": selection, "measured": measured, "listed": listed, "rule": rule,
                          "seed": seed, "prior": prior, "beta": beta, "marginal_share": marginal_share}
 
-        def again(**changed: float) -> Self:
+        def again(**changed: float) -> Reweighted:
             return cls.for_budget(n, **(asked | changed), delta=delta, workload=workload, **kept)
 
         total = calculators.rho_within(epsilon, gaussian_delta(delta))
