@@ -455,7 +455,7 @@ def least_distortion(
         return exactly(0.0, _same_row(np.eye(m), n))
     if kind == "identifiability" and epsilon < constants.prior_level:
         raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X",
-                         attempt=lambda level: least_distortion(kind, law, level), small=law.cells <= _TRIED)
+                         attempt=lambda level: _coded(least_distortion(kind, law, level)), small=law.cells <= _TRIED)
     if isinstance(law, IndependentRows):
         value = _independent_distortion(kind, law, epsilon)
         return exactly(value, _by_rows(kind, law, value, epsilon))
@@ -487,6 +487,11 @@ def least_distortion(
                              method="program" if close else "bounds", channel=best,
                              note="" if close else _note(reason, _formula_from(kind, constants), law),
                              _make=lambda: table_mechanism(best, alike, prior_provenance, **{kind: epsilon}))
+
+
+def _coded(found: PrivacyDistortion) -> object:
+    """Its mechanism in whole numbers, which has to be there for a release."""
+    return None if found.mechanism is None else found.mechanism.coded
 
 
 def _independent_distortion(notion: Level, prior: IndependentRows, epsilon: float) -> float:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from numbers import Integral
 from typing import Any
 
 from confide.contract.errors import ConfideError, Remedy
@@ -25,7 +24,7 @@ from confide.contract.errors import ConfideError, Remedy
 __all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
 
 _SECONDS = 1.0  # that trying one remedy may take
-_STEPS = 14  # how often a number goes further out; the last is about eight times the first with four digits
+_REACH = 8.0  # how many times further out a number goes at most
 _DIGITS = 4
 _FARTHEST = 2.0**200
 
@@ -44,7 +43,7 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
         >>> outward(0.2328231), outward(2.0464, up=False), outward(-1.23456, up=False), outward(0.1, digits=12)
         (0.2329, 2.046, -1.235, 0.100000000001)
     """
-    if not math.isfinite(number):
+    if not math.isfinite(number) or float(f"{number:.{digits}g}") == number:
         return number
     exact = Decimal(number)
     rounded = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(exact)
@@ -63,8 +62,7 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
         >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4)
         ('0.3333', '0.25', '123500')
     """
-    exact = f"{number:.{digits}g}"
-    return f"{number if float(exact) == number else outward(number, up=up, digits=digits):.15g}"
+    return f"{outward(number, up=up, digits=digits):.15g}"
 
 
 def within(low: float, high: float, *, digits: int = 12) -> str:
@@ -137,12 +135,11 @@ def tried(
     if _TRYING.get():
         return ()
     found = {name: start() if callable(start) else start for name, start in starts.items()}
-    base = {name: int(start) if isinstance(start, Integral) else float(start)
-            for name, start in found.items() if start is not None and math.isfinite(start)}
+    base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
     if len(base) < len(starts):
         return ()
     before = time.monotonic()
-    for step in range(_STEPS):
+    for step in range(math.ceil(math.log2(_REACH * 10.0 ** (digits - 1))) + 1):
         settings = {name: _out(start, step, up, digits) for name, start in base.items()}
         if seconds > _SECONDS or time.monotonic() - before > _SECONDS:
             return (Remedy(words, settings, up, digits, tried=False),)

@@ -46,7 +46,6 @@ LARGEST_PLAN = 10_000
 _LOWEST, _HIGHEST = 1e-6, 60.0  # where levels are searched; tanh(x/2) is 1 above 40
 _GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
 _POINTS = 64  # of the grid over levels for one N
-_QUICK = 2_000  # people for whom a plan takes about a second
 
 
 class OutOfReach(InvalidInput):
@@ -58,13 +57,15 @@ class OutOfReach(InvalidInput):
         reachable: the least error that they can give, everybody telling her bit as it is.
         people: how many people would do; None where 2^40 do not.
         attempt: plans with another `people` or `error`.
+        seconds: about how long that takes for a person.
     """
 
     def __init__(
-        self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any]
+        self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any],
+        seconds: float = 1.0 / 2_000,
     ) -> None:
-        ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) / _QUICK, people=people),
-                *tried("error >= {error}", attempt, digits=6, seconds=max_people / _QUICK, error=reachable)]
+        ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
+                *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
         told = [each.settings["people"] for each in ways if "people" in each.settings]
         self.error, self.max_people, self.reachable = error, max_people, reachable
         self.people = int(told[0]) if told else people

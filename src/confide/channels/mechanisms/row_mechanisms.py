@@ -141,7 +141,7 @@ class WaterFilling(_RowMechanism):
             least = prior_level(self.prior)
             if level < least:
                 raise Infeasible("identifiability", level, least, "what the prior gives away without a release",
-                                 attempt=lambda found: replace(self, identifiability=found))
+                                 attempt=lambda found: replace(self, identifiability=found).coded)
 
     @property
     def row_distortions(self) -> NDArray[np.float64]:
