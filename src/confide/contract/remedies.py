@@ -41,7 +41,7 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
 
     Example:
         >>> outward(0.2328231), outward(2.0464, up=False), outward(-1.23456, up=False), outward(0.1, digits=12)
-        (0.2329, 2.046, -1.235, 0.100000000001)
+        (0.2329, 2.046, -1.235, 0.1)
     """
     if not math.isfinite(number) or float(f"{number:.{digits}g}") == number:
         return number

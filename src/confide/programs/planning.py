@@ -503,11 +503,12 @@ def _worth(
             raise Refused(f"{reason}: {own.reason}", _followed(own, path, again)) from None
 
     def with_epsilon() -> float | None:
-        return first_that(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon, farthest=1e9)
+        return first_that(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon, close=2e-4,
+                          farthest=1e9)
 
     def with_crowd() -> float | None:
         return first_that(lambda times: share(replace(path, program=crowd(path.program, times))) <= most, 1.0,
-                          farthest=1e9)
+                          close=2e-4, farthest=1e9)
 
     supplies = set((np.array(path.program.supplies) * names.units).tolist())
     told = ("supplies of {supply}" if len(supplies) == 1 and min(supplies) > 0 else "supplies {factor} times as large")

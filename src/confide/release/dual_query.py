@@ -231,7 +231,7 @@ class DualQuery(Mechanism):
             279
             >>> few = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5)
             >>> few.samples, round(few.epsilon(), 3)
-            (1048576, 0.022)
+            (1048576, 0.016)
         """
         asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
 
