@@ -226,7 +226,7 @@ class TwoPartMechanism(Mechanism):
             again, many = partial(replace, self), math.ceil(self._single / self.most_local)
             raise InvalidInput(
                 "most_local", f"{self.most_local:g} is out of reach: at this price of an error {self.people:,} people "
-                f"with equal weights may lose {least:.4g} nats each",
+                f"with equal weights may lose {printed(least, digits=4)} nats each",
                 [*tried("allow {most_local} nats or more", again, most_local=least),
                  *tried("ask {people} people or more", again, people=None if isinstance(self.prior, tuple) else many),
                  "lower the price"])

@@ -138,13 +138,17 @@ def tried(
     base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
     if len(base) < len(starts):
         return ()
-    before = time.monotonic()
+    begun = time.monotonic()
     for step in range(math.ceil(math.log2(_REACH * 10.0 ** (digits - 1))) + 1):
         settings = {name: _out(start, step, up, digits) for name, start in base.items()}
-        if seconds > _SECONDS or time.monotonic() - before > _SECONDS:
+        if seconds > _SECONDS:
             return (Remedy(words, settings, up, digits, tried=False),)
+        before = time.monotonic()
         if accepted(lambda now=settings: attempt(**now)):  # type: ignore[misc]
             return (Remedy(words, settings, up, digits),)
+        seconds = time.monotonic() - before
+        if seconds < _SECONDS < time.monotonic() - begun:  # quick tries, and none does
+            break
     return ()
 
 

@@ -384,9 +384,10 @@ def _more(
 
     def crowd() -> float | None:
         return first_that(lambda people: release.prediction_error(
-            replace(setting, people=int(people))) < HOPELESS * nothing, setting.people)
+            replace(setting, people=int(people))) < HOPELESS * nothing, setting.people, farthest=1e9)
 
-    start: dict[str, Any] = {name: lambda: first_that(lambda level: again(**{name: level}), epsilon or 1.0, close=1e-2)}
+    start: dict[str, Any] = {name: lambda: first_that(lambda level: again(**{name: level}), epsilon or 1.0,
+                                                       close=1e-2, farthest=1e3)}
     found = [*tried("invite {people} people or more", again, people=crowd),
              *tried(f"{name} >= {{{name}}}", again, digits=3, **start)]
     return [*found] or ["invite more people, or raise epsilon_release"]

@@ -212,7 +212,7 @@ def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Categ
     try:
         return column.role()
     except InvalidInput as error:
-        raise InvalidInput(f"{place}.{error.field}", error.problem, error.limit) from None
+        raise InvalidInput(f"{place}.{error.field}", error.problem, error.ways) from None
 
 
 if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]
