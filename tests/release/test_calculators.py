@@ -16,7 +16,7 @@ from confide.privacy.accounting import Accountant, written
 from confide.privacy.accounting.per_round import epsilon as per_round
 from confide.privacy.events import PureEvent, ZCDPEvent
 from confide.privacy.losses import ZCDP
-from confide.release import DualQuery, calculators
+from confide.release import DualQuery, Workload, calculators
 from confide.release.calculators import (
     CALCULATORS,
     ROOM,
@@ -127,7 +127,7 @@ def test_rounds_alone_choose_draws_that_can_be_run() -> None:
     assert more.samples == solve(494_021, 1.0, 1e-3, eta=1.0, rounds=150).samples < 2**20
     assert more.epsilon() == pytest.approx(1.0, rel=1e-3)
     with pytest.raises(Refused, match="GiB of memory"):
-        DualQuery(n=1000, eta=1.0, rounds=5, samples=2**31)
+        DualQuery(n=1000, eta=1.0, rounds=5, samples=2**31, workload=Workload.complete(4, width=2))
 
 
 def test_round_one_is_free_and_draws_are_counted() -> None:

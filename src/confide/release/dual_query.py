@@ -157,7 +157,6 @@ class DualQuery(Mechanism):
                beta=fraction("beta", self.beta), seed=whole("seed", self.seed),
                marginal_rho=non_negative("marginal_rho", self.marginal_rho))
         check_exact(self.rounds, self.n, self.eta)
-        check_draws(self.samples)
         one_of("calculator", self.calculator, CALCULATORS)
         one_of("free", self.free, FREE_RULES)
         check_schema(self.schema)
@@ -180,6 +179,7 @@ class DualQuery(Mechanism):
             return
         if not isinstance(self.workload, Workload):
             raise InvalidInput("workload", f"{type(self.workload).__name__} is no workload", "use Workload")
+        check_draws(self.samples)  # a plan without queries is not run
         if len(self.workload) > MOST_QUERIES:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
                                f"must be at most {MOST_QUERIES:,}")
