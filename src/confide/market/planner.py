@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.remedies import tried, trying
 from confide.market.binomials import majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
@@ -55,12 +56,21 @@ class OutOfReach(InvalidInput):
         max_people: how many people may be asked.
         reachable: the least error that they can give, everybody telling her bit as it is.
         people: how many people would do; None where 2^40 do not.
+        attempt: plans with another `people` or `error`.
+        seconds: about how long that takes for a person.
     """
 
-    def __init__(self, error: float, max_people: int, reachable: float, people: int | None) -> None:
-        self.error, self.max_people, self.reachable, self.people = error, max_people, reachable, people
-        need = f"need people >= {people}" if people is not None else "no number of people will do"
-        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})", need)
+    def __init__(
+        self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any],
+        seconds: float = 1.0 / 2_000,
+    ) -> None:
+        ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
+                *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
+        told = [each.settings["people"] for each in ways if "people" in each.settings]
+        self.error, self.max_people, self.reachable = error, max_people, reachable
+        self.people = int(told[0]) if told else people
+        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})",
+                         ways or "no number of people will do")
 
 
 def _floors(cost: Cost, levels: Any, edge: float) -> Any:
@@ -341,7 +351,9 @@ def least_people(reaches: Callable[[int], bool]) -> int | None:
     return high
 
 
-def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int) -> None:
+def _refuse_infeasible(
+    error: float, nature: Nature, criterion: str, limit: int, again: Callable[..., Any]
+) -> None:
     """Raise where even bits as they are, from everybody, do not reach the target."""
     bits = Reporting.of(nature.signal_accuracy, LARGEST_LEVEL)
     if criterion == "exact":
@@ -350,8 +362,12 @@ def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int)
     else:
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
-    if not (reach(limit) <= error if criterion == "exact" else reach(limit) < error):
-        raise OutOfReach(error, limit, reach(limit), least_people(lambda n: reach(n) <= error))
+
+    def reached(people: int) -> bool:
+        return reach(people) <= error if criterion == "exact" else reach(people) < error
+
+    if not reached(limit):
+        raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
 def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,
@@ -391,6 +407,10 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
     as_cost("cost", cost)
     cap = None if max_payment is None else positive("max_payment", max_payment)
     inputs = (nature.signal_accuracy, nature.prior_one, cost, limit)
+
+    def again(people: int = limit, error: float = target) -> MarketPlan:
+        return plan(error, signal_accuracy, prior_one, cost, criterion, max_people=people, max_payment=max_payment)
+
     blind = min(nature.prior_one, nature.prior_zero)
     if chosen == "exact" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return MarketPlan(target=target, criterion=chosen, people=0, epsilon=0.0, total=0.0, error=blind,
@@ -400,9 +420,9 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
         if people > limit:
             raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
-                             people)
+                             people, again)
     else:
-        _refuse_infeasible(target, nature, chosen, limit)
+        _refuse_infeasible(target, nature, chosen, limit, again)
         search = _Search(target, nature, cost, chosen, limit)
         search.run()
         _, people, level = search.best

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.clamping import added_delta, tail_probability
@@ -113,7 +114,8 @@ class SparseVector:
             as_exact("sensitivity", self.sensitivity)
             _number("threshold", self.threshold)
         if abs(self.threshold) > self._largest:
-            raise InvalidInput("threshold", f"{self.threshold!r} is too large", f"must be at most {self._largest:g}")
+            raise InvalidInput("threshold", f"{self.threshold!r} is too large",
+                               f"must be at most {printed(self._largest, up=False, digits=6)}")
         scales = (self.threshold_scale, self.query_scale)
         most = LARGEST_SCALE if self.lattice else 2.0 ** (_BITS - 1 - self.grid - _REACH)
         if not all(scale <= most for scale in scales):

@@ -13,18 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import one_of
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Ways
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.remedies import tried
 from confide.numerics.shards import Shards
 from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
@@ -45,6 +46,7 @@ from confide.programs.incentives import (
 from confide.programs.integral_boards import coin_slip
 from confide.programs.program import Program, as_doubles
 from confide.programs.rounding import drawn_rounds
+from confide.programs.scaled import scaled
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
     Payments,
@@ -72,7 +74,7 @@ class EmptyRow(Refused):
         remedy: what would be accepted instead.
     """
 
-    def __init__(self, row: int, name: str, problem: str, remedy: str) -> None:
+    def __init__(self, row: int, name: str, problem: str, remedy: Ways) -> None:
         self.row = row
         self.problem = problem
         super().__init__(f"row {name} {problem}", remedy)
@@ -189,9 +191,10 @@ class TightDude(Dude):
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
             raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} what all participants "
                            "together can use: more rounds, more people for each row, or a larger alpha")
-        large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
-        raise EmptyRow(j, name, problem, f"{large}, and many times that so that not nearly all is kept back; more "
-                       "rounds, or a larger alpha")
+        again, much = partial(scaled, self), ", and many times that so that not nearly all is kept back"
+        large = (tried("supplies {factor} times as large" + much, again, digits=5, factor=least / b) if b > 0.0
+                 else tried("supplies of {supply}" + much, again, digits=5, supply=least))
+        raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])
 
     @property
     def margins(self) -> NDArray[np.float64]:

@@ -29,7 +29,8 @@ from confide.allocation.planning.predicted import RUNS, Prediction, predicted
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.remedies import outward, retried, trying
 from confide.privacy.coins import COINS
 
 __all__ = ["AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
@@ -181,10 +182,19 @@ def plan(
     one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
     kinds = _kinds(mechanism, options)
     sizes: dict[str, Any] = {"people": people, "goods": goods, "supply": supply, **options}
-    first: _Advised = kinds[0].recommended(epsilon=positive("epsilon", epsilon), **sizes)
-    if first.plentiful:
-        return _planned(first, {}, {}, named)
-    found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in _recommended(kinds, epsilon, sizes)]
+
+    def again(**changed: Any) -> AllocationPlan:
+        return plan(**({"people": people, "goods": goods, "supply": supply, "epsilon": epsilon, "mechanism": mechanism,
+                        "prior": prior, "runs": runs, "seed": seed, "named": named} | options | changed))
+
+    try:
+        first: _Advised = kinds[0].recommended(epsilon=positive("epsilon", epsilon), **sizes)
+        if first.plentiful:
+            return _planned(first, {}, {}, named)
+        recommended = _recommended(kinds, epsilon, sizes)
+    except Refused as error:
+        raise Refused(error.reason, retried(error, again)) from None
+    found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in recommended]
     found.sort(key=lambda pair: (not worth_it(pair[1]), -_mean(pair[1])))
     best, expected = found[0]
     other = found[1][1] if len(found) > 1 else {}
@@ -236,7 +246,8 @@ def worth_it(expected: Mapping[str, Prediction]) -> bool:
 
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], epsilon: float, runs: int) -> float:
-    """The smallest epsilon, to a tenth or so, at which it is worth it to ask anybody; infinite where none is found.
+    """The smallest epsilon of two digits, to a tenth or so, at which it is worth it to ask anybody; infinite where none
+    is found.
 
     Args:
         expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
@@ -249,6 +260,8 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
         except Refused:
             return False
 
+    if trying():
+        return math.inf
     low, high = epsilon, 2.0 * epsilon
     for _ in range(_DOUBLINGS):
         if worth(high, 1):
@@ -260,6 +273,7 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
         middle = math.sqrt(low * high)
         low, high = (low, middle) if worth(middle, 1) else (middle, high)
     for _ in range(_TENTHS):
+        high = outward(high, digits=2)
         if worth(high, runs):
             return high
         high *= 1.1
@@ -280,17 +294,11 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
            f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
            f"{one.blind:.2f} for the same made-up people without asking them)")
     if not math.isfinite(enough):
-        return Refused(few, "; or ".join(["no epsilon would do: goods need more copies", *others]))
+        return Refused(few, ["no epsilon would do: goods need more copies", *others])
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
         set(market.copies))[:2]))
-    return Refused(few, "; or ".join([f"an epsilon of {_up(enough)}, or {copies} copies of a good with as many times "
-                                      "the bidders", *others]))
-
-
-def _up(number: float) -> str:
-    """With two digits, rounded up: what is named is enough."""
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return f"{math.ceil(number / unit - 1e-9) * unit:.12g}"
+    return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
+                         f"{copies} copies of a good with as many times the bidders (not tried)", *others])
 
 
 def _planned(

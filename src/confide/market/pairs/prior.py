@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.remedies import printed
 from confide.market.nature import Nature
 
 __all__ = ["PairPrior", "as_groups"]
@@ -106,7 +107,7 @@ class PairPrior:
         low, high = (part * (1.0 - part) - n * alone) / (n * (n - 1.0)), alone
         if not low - _ROUNDING * alone / n <= d <= high * (1 + _ROUNDING):
             raise InvalidInput("covariance", f"{d:g} is that of no {n} bits with P(S = 1) = {self.signal_one:g}",
-                               f"must be in [{low:.6g}, {high:.6g}]")
+                               f"must be in [{printed(low, digits=6)}, {printed(high, up=False, digits=6)}]")
         object.__setattr__(self, "covariance", d)
 
     def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:

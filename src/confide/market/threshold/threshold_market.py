@@ -20,6 +20,7 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.remedies import printed
 from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
@@ -145,7 +146,7 @@ class ThresholdMarket(PaidByCounts):
             top = as_level("ceiling", self.ceiling)
             if top < self.epsilon:
                 raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
-                                   f"must be in [{self.epsilon:g}, {LARGEST_LEVEL:g}]")
+                                   f"must be in [{self.epsilon!r}, {LARGEST_LEVEL:g}]")
             object.__setattr__(self, "ceiling", top)
         share, cost = self._resolved(law)
         object.__setattr__(self, "participation", share)
@@ -415,7 +416,8 @@ class ThresholdMarket(PaidByCounts):
     def _level_of_participant(self, cost: float) -> float:
         level = float(self.level_of(positive("cost", cost)))
         if math.isnan(level):
-            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {self.cost_threshold:.10g}")
+            most = printed(self.cost_threshold, up=False, digits=10)
+            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {most}")
         return level
 
     def rounds_until_nonnegative(self, delta: float, cost: float | None = None) -> int:

@@ -144,5 +144,5 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
     if error.field == "alpha" and coding.unit != 1.0:
         return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
-    return InvalidInput(place, error.problem, error.limit)
+    return InvalidInput(place, error.problem, error.ways)
 
