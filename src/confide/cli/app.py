@@ -262,23 +262,19 @@ def run(
     from confide.campaign import Store
     from confide.campaign.another import check_meant
     from confide.campaign.folder import REPORT
-    from confide.campaign.handing_out import check_handout, hand_out
+    from confide.campaign.handing_out import hand_out
     from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
-    from confide.contract import InvalidInput
     from confide.contract.files import write_private
     from confide.contract.progress import progress_bar
 
     it = load(campaign)
     _check_seed(noise, seed)
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
-    if handout is not None:
-        if noise is NoiseKind.simulated:
-            raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
-        check_handout(it, handout, out or it.default_folder)
+    _check_handout(it, handout, noise, out)
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
         with Store(store) as there, progress_bar("settling") as bar:
@@ -315,6 +311,18 @@ def run(
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
         print(f"wrote {handout} (private: who is handed what, for the operator alone)")
+
+
+def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Path | None) -> None:
+    """Refuse a list of who is handed what where it cannot be written, before anything is opened."""
+    from confide.campaign.handing_out import check_handout
+    from confide.contract import InvalidInput
+
+    if handout is None:
+        return
+    if noise is NoiseKind.simulated:
+        raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
+    check_handout(it, handout, out or it.default_folder)
 
 
 def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
