@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
 from confide.market.nature import Nature
+from confide.numerics.running_sums import running_sum
 
 __all__ = ["PairPrior", "as_groups"]
 
@@ -31,12 +30,36 @@ LARGEST_WRITTEN = 1_000_000
 _ROUNDING = 1e-9
 
 
-def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
-    """ln C(n, k), minus infinity outside 0..n."""
-    top, part = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
-    inside = (part >= 0) & (part <= top)
-    some = np.where(inside, part, 0.0)
-    return np.where(inside, gammaln(top + 1) - gammaln(some + 1) - gammaln(top - some + 1), -np.inf)
+def _log_law(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """ln P(k) for k = 0..n from ln P(k+1)/P(k), to about 1e-12 where P is not negligible.
+
+    Differences of log-gamma functions lose what a million people or large parameters need.
+    """
+    rough = np.concatenate([[0.0], np.cumsum(steps)])
+    top = int(np.argmax(rough))  # from the likeliest count outwards: errors grow where probabilities fall
+    logs = np.concatenate([running_sum(-steps[:top][::-1])[::-1], [0.0], running_sum(steps[top:])])
+    found: NDArray[np.float64] = logs - np.logaddexp.reduce(logs)
+    return found
+
+
+def _log_binomial(n: int, odds: float) -> NDArray[np.float64]:
+    """ln P(Bin = k) for k = 0..n.
+
+    Args:
+        n: trials.
+        odds: p/(1 - p).
+    """
+    k = np.arange(float(n))
+    return _log_law(np.log((n - k) / (k + 1.0) * odds))
+
+
+def _log_drawn(n: int, size: float, ones: float) -> NDArray[np.float64]:
+    """ln P(k of n drawn people have a 1) for k = 0..n, without replacement, of a group with so many ones."""
+    logs = np.full(n + 1, -np.inf)
+    least, most = int(max(0.0, n - (size - ones))), int(min(float(n), ones))
+    k = np.arange(float(least), float(most))
+    logs[least:most + 1] = _log_law(np.log((ones - k) / (k + 1.0) * ((n - k) / (size - ones - n + k + 1.0))))
+    return logs
 
 
 def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -177,13 +200,10 @@ class PairPrior:
             people: N; up to a million the law of the number of ones is written down.
         """
         a, b, n = positive("a", a), positive("b", b), whole("people", people, at_least=2)
-        k = np.arange(n + 1.0) if n <= LARGEST_WRITTEN else None
         logs = None
-        if k is not None:  # by the ratios of neighbours: differences of log-gamma functions lose large a and b
-            k = k[:-1]
-            steps = np.log((n - k) / (k + 1.0)) + np.log((a + k) / (b + n - 1.0 - k))
-            logs = np.concatenate([[0.0], np.cumsum(steps)])
-            logs -= np.logaddexp.reduce(logs)
+        if n <= LARGEST_WRITTEN:
+            k = np.arange(float(n))
+            logs = _log_law(np.log((n - k) / (k + 1.0) * ((a + k) / (b + (n - 1.0 - k)))))
         return cls(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs)
 
     @classmethod
@@ -199,10 +219,9 @@ class PairPrior:
         p, zero = nature.prior_one, nature.prior_zero
         logs = None
         if n <= LARGEST_WRITTEN:
-            k, theta = np.arange(n + 1.0), nature.signal_accuracy
-            agree, miss = math.log(theta), math.log1p(-theta)
-            logs = _log_choose(n, k) + np.logaddexp(math.log(p) + k * agree + (n - k) * miss,
-                                                    math.log(zero) + k * miss + (n - k) * agree)
+            # In state 0 ones are as likely as zeros in state 1.
+            agree = _log_binomial(n, nature.signal_accuracy / (1.0 - nature.signal_accuracy))
+            logs = np.logaddexp(math.log(p) + agree, math.log(zero) + agree[::-1])
         return cls(n, nature.signal_one, p * zero * nature.edge**2, logs)
 
     @classmethod
@@ -226,9 +245,7 @@ class PairPrior:
         covariance = float(weight @ (rate - share) ** 2 - weight @ (rate * (1.0 - rate) / (size - 1.0)))
         logs = None
         if n <= size.min() and n <= LARGEST_WRITTEN:
-            k = np.arange(n + 1.0)
-            each = [math.log(w) + _log_choose(m, k) + _log_choose(total - m, n - k) - float(_log_choose(total, n))
-                    for w, total, m in zip(weight, size, one, strict=True)]
+            each = [math.log(w) + _log_drawn(n, total, m) for w, total, m in zip(weight, size, one, strict=True)]
             logs = np.logaddexp.reduce(each, axis=0)
         return cls(n, share, covariance, logs)
 
