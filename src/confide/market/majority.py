@@ -47,10 +47,10 @@ def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
 
 
 def excess(nature: Nature, errors: MajorityErrors) -> Any:
-    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms; numbers or arrays."""
-    m = majority_statistic(nature, errors)
-    wrong = errors.low * m.one / nature.prior_zero + errors.high * m.zero / nature.prior_one
-    return wrong / (errors.kappa * nature.edge)
+    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or arrays."""
+    p1, p0 = nature.prior_one, nature.prior_zero
+    wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
+    return wrong / (p1 * p0 * nature.edge)
 
 
 def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
