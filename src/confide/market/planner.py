@@ -324,10 +324,10 @@ class _Search:
         found = price(levels)
         best = np.argmin(found, axis=1)
         for _ in range(zooms):
-            ends = np.stack([levels[rows, np.maximum(best - 1, 0)],
-                             levels[rows, np.minimum(best + 1, levels.shape[1] - 1)]])
-            levels = np.exp(np.linspace(*np.log(ends), 17, axis=1))
-            levels[:, 0], levels[:, -1] = ends  # so that no level falls below the least one by rounding
+            low = levels[rows, np.maximum(best - 1, 0)]
+            high = levels[rows, np.minimum(best + 1, levels.shape[1] - 1)]
+            levels = np.exp(np.linspace(np.log(low), np.log(high), 17, axis=1))
+            levels[:, 0], levels[:, -1] = low, high  # so that no level falls below the least one by rounding
             found = price(levels)
             best = np.argmin(found, axis=1)
         return found[rows, best], levels[rows, best]

@@ -7,11 +7,13 @@ depend on the law of the number of ones, where that is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
@@ -28,6 +30,14 @@ LARGEST_WRITTEN = 1_000_000
 """Most people for whom a constructor writes down the law of the number of ones."""
 
 _ROUNDING = 1e-9
+
+
+def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
+    """ln C(n, k), minus infinity outside 0..n."""
+    top, part = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    inside = (part >= 0) & (part <= top)
+    some = np.where(inside, part, 0.0)
+    return np.where(inside, gammaln(top + 1) - gammaln(some + 1) - gammaln(top - some + 1), -np.inf)
 
 
 def _log_law(steps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,9 +145,7 @@ class PairPrior:
     def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:
         if logs.shape != (n + 1,):
             raise InvalidInput("log_counts", f"have shape {logs.shape}", f"must be ({n + 1},)")
-        one, covariance = _moments(np.exp(logs))
-        off = abs(one - self.signal_one) + abs(covariance - self.covariance)
-        if not abs(float(np.exp(logs).sum()) - 1.0) <= _ROUNDING or not off <= _ROUNDING:
+        if not _are_of(logs, self.signal_one, self.covariance):
             raise InvalidInput("log_counts", "are not of this prior", "must have its two moments and sum to 1")
         logs.setflags(write=False)
         object.__setattr__(self, "log_counts", logs)
@@ -203,8 +211,11 @@ class PairPrior:
         logs = None
         if n <= LARGEST_WRITTEN:
             k = np.arange(float(n))
-            logs = _log_law(np.log((n - k) / (k + 1.0) * ((a + k) / (b + (n - 1.0 - k)))))
-        return cls(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs)
+            steps = np.log((n - k) / (k + 1.0)) + np.log((a + k) / (b + n - 1.0 - k))
+            logs = np.concatenate([[0.0], np.cumsum(steps)])
+            logs -= np.logaddexp.reduce(logs)
+        return cls._written(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs, lambda: _log_law(
+            np.log((n - k) / (k + 1.0) * ((a + k) / (b + (n - 1.0 - k))))))
 
     @classmethod
     def two_state(cls, people: int, signal_accuracy: float, prior_one: float) -> PairPrior:
@@ -219,10 +230,18 @@ class PairPrior:
         p, zero = nature.prior_one, nature.prior_zero
         logs = None
         if n <= LARGEST_WRITTEN:
-            # In state 0 ones are as likely as zeros in state 1.
+            k, theta = np.arange(n + 1.0), nature.signal_accuracy
+            agree, miss = math.log(theta), math.log1p(-theta)
+            logs = _log_choose(n, k) + np.logaddexp(math.log(p) + k * agree + (n - k) * miss,
+                                                    math.log(zero) + k * miss + (n - k) * agree)
+
+        def exactly() -> NDArray[np.float64]:
             agree = _log_binomial(n, nature.signal_accuracy / (1.0 - nature.signal_accuracy))
-            logs = np.logaddexp(math.log(p) + agree, math.log(zero) + agree[::-1])
-        return cls(n, nature.signal_one, p * zero * nature.edge**2, logs)
+            # In state 0 ones are as likely as zeros in state 1.
+            found: NDArray[np.float64] = np.logaddexp(math.log(p) + agree, math.log(zero) + agree[::-1])
+            return found
+
+        return cls._written(n, nature.signal_one, p * zero * nature.edge**2, logs, exactly)
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
@@ -245,9 +264,25 @@ class PairPrior:
         covariance = float(weight @ (rate - share) ** 2 - weight @ (rate * (1.0 - rate) / (size - 1.0)))
         logs = None
         if n <= size.min() and n <= LARGEST_WRITTEN:
-            each = [math.log(w) + _log_drawn(n, total, m) for w, total, m in zip(weight, size, one, strict=True)]
+            k = np.arange(n + 1.0)
+            each = [math.log(w) + _log_choose(m, k) + _log_choose(total - m, n - k) - float(_log_choose(total, n))
+                    for w, total, m in zip(weight, size, one, strict=True)]
             logs = np.logaddexp.reduce(each, axis=0)
-        return cls(n, share, covariance, logs)
+
+        def exactly() -> NDArray[np.float64]:
+            drawn = [math.log(w) + _log_drawn(n, total, m) for w, total, m in zip(weight, size, one, strict=True)]
+            found: NDArray[np.float64] = np.logaddexp.reduce(drawn, axis=0)
+            return found
+
+        return cls._written(n, share, covariance, logs, exactly)
+
+    @classmethod
+    def _written(cls, people: int, signal_one: float, covariance: float, logs: NDArray[np.float64] | None,
+                 exactly: Callable[[], NDArray[np.float64]]) -> PairPrior:
+        """With the law as 0.1.0 wrote it, bit for bit in its packs; or, where its rounding shows, a better sum."""
+        if logs is not None and not _are_of(logs, signal_one, covariance):
+            logs = exactly()
+        return cls(people, signal_one, covariance, logs)
 
     @property
     def signal_zero(self) -> float:
@@ -273,3 +308,11 @@ def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
     n, k = weights.size - 1, np.arange(weights.size)
     one = float(weights @ k) / n
     return one, float(weights @ (k - n * one) ** 2 - n * one * (1.0 - one)) / (n * (n - 1.0))
+
+
+def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> bool:
+    """Whether a law has these two moments and sums to 1, but for rounding."""
+    law = np.exp(logs)
+    one, found = _moments(law)
+    off = abs(one - signal_one) + abs(found - covariance)
+    return bool(abs(float(law.sum()) - 1.0) <= _ROUNDING and off <= _ROUNDING)
