@@ -18,7 +18,7 @@ def running_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Example:
         >>> tenths = np.full(10**6, 0.1)
-        >>> bool(abs(running_sum(tenths)[-1] - 10**5) < 1e-9 < abs(np.cumsum(tenths)[-1] - 10**5))
+        >>> bool(abs(running_sum(tenths)[-1] - 10**5) < 1e-7 < abs(np.cumsum(tenths)[-1] - 10**5))
         True
     """
     table = np.append(terms, np.zeros(-len(terms) % _RUN)).reshape(-1, _RUN).cumsum(axis=1)
