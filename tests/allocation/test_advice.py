@@ -18,6 +18,7 @@ from confide.allocation.planning.predicted import (
     made_up,
     predicted,
     reduced,
+    share_of_people_alike,
     upper_bound,
 )
 from confide.contract.errors import InvalidInput, Refused
@@ -233,3 +234,17 @@ def test_predictions_come_true(kind, people, goods, supply, epsilon):
         values = Valuations.of(make(people, goods, seed=9), people=people, goods=goods)
         found = one.run(values, Noise.simulated(9)).diagnostics["welfare"] / upper_bound(values, one.copies)
         assert predicted(one)[name].welfare == pytest.approx(found, abs=0.03)
+
+
+def test_even_mechanisms_are_told_apart_by_people_who_are_all_alike() -> None:
+    """PMatch asks in lumps of half a supply, and its last cut leaves a lump behind where nobody's bids differ."""
+    assert share_of_people_alike(PMatch.recommended(3000, 5, 600, 1.0)) < 0.7 < 0.85 < share_of_people_alike(
+        SinkhornMatch.recommended(3000, 5, 600, 1.0))
+    even = plan(2000, 4, 400, 200.0)
+    assert isinstance(even.mechanism, SinkhornMatch)
+    passed = np.mean([one.welfare for one in even.passed_over.values()])
+    assert even.share < passed < even.share + 0.02
+    assert any(f"alike it is {even.alike:.2f}" in said for said in even.sentences())
+    better = plan(300, 4, 50, 300.0)  # by far more than that
+    assert isinstance(better.mechanism, PMatch)
+    assert better.to_dict()["alike"] == better.alike < 0.7

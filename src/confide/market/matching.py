@@ -11,20 +11,55 @@ Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.errors import InvalidInput
 from confide.market.costs import Cost
 
-__all__ = ["MatchingPayment", "PeerStatistic", "payment_unit", "price_floor"]
+__all__ = ["MatchingPayment", "PeerStatistic", "check_payable", "payment_unit", "price_floor"]
+
+_SPARE = 16.0  # the most that sums of what is paid, and owed, are above their largest part
 
 
 def payment_unit(cost: Cost, epsilon: float) -> float:
     """c(epsilon) = g'(epsilon)(1 + cosh epsilon)."""
     return float(cost.slope(epsilon)) * (1.0 + math.cosh(epsilon))
+
+
+def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
+    """Refuse a level whose payments leave the doubles: the largest, and the smallest, of steep costs and weak bits.
+
+    Args:
+        epsilon: the level.
+        costs: everybody's g.
+        covariance: of a level, by which c(level) is divided in the largest single payment.
+
+    Raises:
+        InvalidInput: names a level that can be paid, to four digits.
+    """
+
+    def payable(level: float) -> bool:
+        divided = covariance(level)
+        return divided > 0 and all(math.isfinite(payment_unit(cost, level) / divided * _SPARE) for cost in costs)
+
+    with np.errstate(over="ignore"):
+        if payable(epsilon):
+            return
+        good, bad = 1.0, epsilon
+        while payable(good) and abs(good / bad - 1.0) > 1e-5:
+            middle = math.sqrt(good) * math.sqrt(bad)
+            good, bad = (middle, bad) if payable(middle) else (good, middle)
+        side, to = ("most", ROUND_FLOOR) if epsilon > 1 else ("least", ROUND_CEILING)
+        digits = Decimal(good)
+        limit = float(digits.quantize(Decimal(1).scaleb(digits.adjusted() - 3), rounding=to))
+        does = f"must be at {side} {limit:g}" if payable(limit) else "no level can be paid"
+    raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does)
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:

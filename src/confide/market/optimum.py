@@ -23,7 +23,7 @@ from confide.contract.errors import InvalidInput, Refused, SolverFailed
 from confide.contract.remedies import printed, tried, trying
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
-from confide.market.matching import payment_unit, price_floor
+from confide.market.matching import check_payable, payment_unit, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
@@ -87,7 +87,8 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
     """
     n, level = whole("people", people, at_least=2), as_level("epsilon", epsilon)
     nature, reporting = Nature(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
-    full, wanted = checked_margin(as_cost("cost", cost), level, margin)
+    check_payable(level, [as_cost("cost", cost)], lambda _: nature.edge)
+    full, wanted = checked_margin(cost, level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
     lean, evidence = math.log(nature.prior_one / nature.prior_zero), (n - 1) * float(reporting.log_odds)
     one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)

@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.remedies import tried, trying
-from confide.market.binomials import majority_errors
+from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
@@ -46,6 +46,13 @@ LARGEST_PLAN = 10_000
 _LOWEST, _HIGHEST = 1e-6, 60.0  # where levels are searched; tanh(x/2) is 1 above 40
 _GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
 _POINTS = 64  # of the grid over levels for one N
+_CLOSELY, _ROUGHLY = 7, 4  # zooms into a grid: prices to a relative 1e-13, and better than
+_ROOM = 1e-7
+_EACH = 1000  # people up to whom every number is looked at
+_RANGES = 256  # of numbers of people, at first
+_NARROW = 1e-5  # a range of numbers that differ by a smaller part of them is not divided: one of them stands for all
+_TRIED = 32  # of many ranges, the most promising
+_AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
 class OutOfReach(InvalidInput):
@@ -173,7 +180,8 @@ class MarketPlan:
         error: exact probability that the best guess is wrong.
         lower_bound: no market of any size that meets the criterion pays less in all.
         searched: the largest N that was looked at.
-        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found.
+        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found,
+            and from 10^5 people on the total is the least to a relative 2e-5.
         market: None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
@@ -244,7 +252,7 @@ def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: 
 
 
 class _Search:
-    """The cheapest (N, epsilon), N by N, until no larger N can be cheaper."""
+    """The cheapest (N, epsilon): every N that no bound rules out, until no larger N can be cheaper."""
 
     def __init__(self, error: float, nature: Nature, cost: Cost, criterion: str, limit: int) -> None:
         self.error, self.nature, self.cost, self.criterion, self.limit = error, nature, cost, criterion, limit
@@ -267,40 +275,72 @@ class _Search:
         most = float(self.ratios[min(where, self.ratios.size - 1)])
         return self.quality / most if most > 0 else math.inf
 
-    def cost_of(self, people: Any, levels: Any) -> Any:
-        """N E[R^(N, level)]."""
+    def price_of(self, levels: Any, errors: MajorityErrors) -> Any:
+        """E[R] at these levels where the majority of the others errs like this."""
         x = np.asarray(levels, dtype=np.float64)
-        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, x))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             unit = self.cost.slope(x) * (1.0 + np.cosh(x))
-            total = people * (_floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors))
-        return np.where(np.isfinite(total), total, np.inf)
+            price = _floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors)
+        return np.where(np.isfinite(price), price, np.inf)
 
-    def brackets(self, people: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none."""
+    def cost_of(self, people: Any, levels: Any) -> Any:
+        """N E[R^(N, level)]."""
+        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, levels))
+        return people * self.price_of(levels, errors)
+
+    def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The levels with these Chernoff informations; infinite where bits themselves have less."""
+        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.nature.edge
+        return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
+
+    def brackets(self, people: NDArray[np.int64], steps: int = 20) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none.
+
+        Args:
+            people: N.
+            steps: of halving, of the exact criterion.
+        """
         nature = self.nature
+        least = self.level_of(self.quality / people)
         if self.criterion == "chernoff":
-            ratio = np.sqrt(-np.expm1(2.0 * math.log(self.error) / people)) / nature.edge
-            least = np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
             return least, least
         low, high = np.full(people.size, np.inf), np.full(people.size, np.inf)
         at_best = errors_at(people, nature, Reporting.of(nature.signal_accuracy, LARGEST_LEVEL))
         reached = at_best <= self.error
         n = people[reached]
-        low[reached], high[reached] = _exact_levels(n, self.error, nature, np.full(n.size, 1e-9),
-                                                    np.full(n.size, _HIGHEST), 20)
+        # No best guess errs more often than sqrt(P1 P0) e^(-N D).
+        enough = self.level_of(math.log(math.sqrt(nature.prior_one * nature.prior_zero) / self.error) / n)
+        low[reached], high[reached] = _exact_levels(n, self.error, nature, least[reached] * (1.0 - 1e-9),
+                                                    np.minimum(enough * (1.0 + 1e-9), _HIGHEST), steps)
         return low, high
 
-    def refined(self, people: int, levels: NDArray[np.float64], totals: NDArray[np.float64]) -> tuple[float, float]:
-        """The best total of one N and its level: the best point of its grid, and Brent's around it."""
-        best = int(np.argmin(totals))
-        found = (float(totals[best]), float(levels[best]))
-        if best == 0:
-            return found
-        low, high = levels[max(best - 1, 0)], levels[min(best + 1, _POINTS - 1)]
-        brent = minimize_scalar(lambda log_level: float(self.cost_of(people, math.exp(log_level))),
-                                bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-10})
-        return min(found, (float(brent.fun), math.exp(float(brent.x))))
+    def levels_from(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, 64) levels from each of these up; the second says whether prices rise from the first on."""
+        levels = np.exp(np.log(low)[:, None] + np.linspace(0.0, 1.0, _POINTS)
+                        * np.log(np.maximum(_HIGHEST / low, 2.0))[:, None])
+        levels[:, 0], levels[:, 1] = low, low * (1 + 1e-6)
+        return levels
+
+    def cheapest(self, price: Callable[[Any], Any], levels: NDArray[np.float64], zooms: int
+                 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least price of each row and its level: the best of its levels, and ever closer ones around it.
+
+        Args:
+            price: of levels of the same number of rows.
+            levels: rising along each row.
+            zooms: how often; each divides the distance of levels by 8, and squares count.
+        """
+        rows = np.arange(len(levels))
+        found = price(levels)
+        best = np.argmin(found, axis=1)
+        for _ in range(zooms):
+            low = levels[rows, np.maximum(best - 1, 0)]
+            high = levels[rows, np.minimum(best + 1, levels.shape[1] - 1)]
+            levels = np.exp(np.linspace(np.log(low), np.log(high), 17, axis=1))
+            levels[:, 0], levels[:, -1] = low, high  # so that no level falls below the least one by rounding
+            found = price(levels)
+            best = np.argmin(found, axis=1)
+        return found[rows, best], levels[rows, best]
 
     def look(self, people: NDArray[np.int64]) -> None:
         """Improve the best market by those of these sizes; V_LB at the least level prunes most of them."""
@@ -314,27 +354,80 @@ class _Search:
         people, low, high = people[keep], low[keep], high[keep]
         if self.criterion == "exact":
             low, high = _exact_levels(people, self.error, self.nature, low, high, 32)  # to 1e-14
-        levels = np.exp(np.log(high)[:, None] + np.linspace(0.0, 1.0, _POINTS)
-                        * np.log(np.maximum(_HIGHEST / high, 2.0))[:, None])
-        levels[:, 0], levels[:, 1] = high, high * (1 + 1e-6)  # the second says whether totals rise from the first on
-        totals = self.cost_of(people[:, None], levels)
-        rough = totals.min(axis=1)
-        for index in np.argsort(rough, kind="stable"):
-            # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
-            if rough[index] > 1.05 * self.best[0]:
-                break
-            total, level = self.refined(int(people[index]), levels[index], totals[index])
-            self.best = min(self.best, (total, int(people[index]), level))
+        levels = self.levels_from(high)
+        rough = self.cost_of(people[:, None], levels).min(axis=1, initial=math.inf)
+        # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
+        near = rough <= 1.05 * min(self.best[0], float(rough.min(initial=math.inf)))
+        people = people[near]
+        totals, at = self.cheapest(lambda x: self.cost_of(people[:, None], x), levels[near], _CLOSELY)
+        self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
+
+    def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+        """No market of first, first + 2, ..., last people pays less in all: of many such rows at once.
+
+        Whoever is fewer needs a level as high as the last ones at least. At one level every further two people make
+        both errors smaller, but for a majority of an even number of others: it wrongly says 1 with a probability that
+        first rises and then falls, so that one end has the least. And kappa is largest for the last.
+        """
+        low = self.brackets(last)[0]
+        out = np.full(low.size, np.inf)
+        some = np.flatnonzero(np.isfinite(low))
+        few, many = first[some, None], last[some, None]
+
+        def price(x: Any) -> Any:
+            reporting = Reporting.of(self.nature.signal_accuracy, x)
+            most, fewest = (majority_errors(size - 1, reporting) for size in (many, few))
+            errors = MajorityErrors(low=most.low, high=np.minimum(most.high, fewest.high), kappa=most.kappa)
+            return self.price_of(x, errors)
+
+        found = self.cheapest(price, self.levels_from(low[some]), _ROUGHLY)[0]
+        out[some] = first[some] * found * (1.0 - _ROOM)
+        return out
 
     def run(self) -> None:
-        """Look at ever larger markets until the floor of all larger ones is above the best."""
-        start, size = 2, 64 if self.cost.has_finite_optimum else self.limit
-        while start <= self.limit and not self.complete:
+        """Look at ever larger markets until the floor of all larger ones is above the best; beyond a thousand people
+        not at each of them, but at ranges of sizes, of which those that may hold a cheaper one are divided.
+        """
+        start, size = 2, 64
+        while start <= min(self.limit, _EACH) and not self.complete:
             people = np.arange(start, min(start + size, self.limit + 1))
             self.look(people)
             self.searched = int(people[-1])
             self.complete = self.floor_from(self.searched + 1) >= self.best[0]
-            start, size = self.searched + 1, min(2 * size, 1024)
+            start, size = self.searched + 1, 2 * size
+        if not self.complete and self.searched < self.limit:
+            self.divide(self.searched + 1)
+            self.searched = self.limit
+            self.complete = self.floor_from(self.limit + 1) >= self.best[0]
+
+    def divide(self, start: int) -> None:
+        """Look at the sizes from `start` to the limit that no bound of a range rules out, the most promising first."""
+        ends = np.unique(np.geomspace(start, self.limit, _RANGES).astype(np.int64))
+        self.look(ends)
+        first = np.concatenate([ends[:-1] + 1, ends[:-1] + 2])  # of either parity
+        last = np.concatenate([ends[1:], ends[1:]])
+        narrow = [(first[:0], np.empty(0))]
+        while first.size:
+            last -= (last - first) % 2
+            first, last = first[first <= last], last[first <= last]
+            bounds = np.concatenate([np.empty(0), *(self.least_of(first[at:at + _AT_ONCE], last[at:at + _AT_ONCE])
+                                                    for at in range(0, first.size, _AT_ONCE))])
+            some = np.argsort(bounds)[:_TRIED]
+            self.look((first[some] + last[some]) // 2)
+            done = last - first <= _NARROW * first
+            narrow.append((first[done], bounds[done]))
+            open_ = ~done & (bounds < self.best[0])
+            first, last = first[open_], last[open_]
+            middle = first + (last - first) // 4 * 2
+            first, last = np.concatenate([first, middle + 2]), np.concatenate([middle, last])
+        people, bounds = (np.concatenate(each) for each in zip(*narrow, strict=True))
+        order = np.argsort(bounds)
+        for at in range(0, order.size, _TRIED):
+            some = order[at:at + _TRIED]
+            # The numbers in a wide range pay alike: the first one stands for all, and the next ranges differ by less.
+            if bounds[some[0]] >= self.best[0] * (1.0 - (0.0 if self.best[1] * _NARROW < 1 else 2.0 * _NARROW)):
+                break
+            self.look(people[some])
 
 
 def least_people(reaches: Callable[[int], bool]) -> int | None:

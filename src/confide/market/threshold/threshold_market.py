@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -437,7 +438,8 @@ class ThresholdMarket(PaidByCounts):
         if cost is not None:
             self._level_of_participant(cost)
         lowest, highest = self.liability()
-        return math.ceil((highest - lowest) ** 2 * math.log(1.0 / risk) / (2.0 * mean**2))
+        ratio = Fraction((highest - lowest) / mean)  # its square can leave the doubles
+        return math.ceil(ratio**2 * Fraction(math.log(1.0 / risk) / 2.0))
 
     def total_payment(self) -> SignedTotal:
         """The law of the sum of all payments of one round, over who comes."""
