@@ -234,6 +234,7 @@ class SinkhornMatch(OneGood):
             *common,
             Truthfulness(gain=moved + self.spread, trivial=1.0, unit_of_gain="of value", source=source,
                          who="every bidder whose coin lets her have what she asks for",
+                         condition="her coin lets her have what she asks for, which is drawn in the run",
                          note="in the mean, whatever the others report; the probability that her coin does not, which "
                          "the rates tell afterwards, comes on top"),
             Participation(utility=0.0, who="everybody, after every run", source=source,

@@ -20,7 +20,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.words import money, number
+from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
 
 __all__ = ["Expected", "MeanPlan", "allowed", "least_right"]
@@ -202,13 +204,12 @@ class MeanPlan:
                 columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                          "largest local loss", "bought", "otherwise"),
                 rows=tuple(each.row() for each in (here, *self.others))),)),
-            Section(title="Guarantees", blocks=(Table(
-                columns=("promise", "source", "may fail with probability", "says something"),
-                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in self.guarantees),
-                note="Privacy holds for everybody whose own device added the noise of her contract. Truth and "
-                     "participation hold whatever others report; payments and averages rest on the belief in the "
-                     "campaign file."),)),
+            Section(title="Guarantees", blocks=(promises_table(
+                self.guarantees,
+                "Privacy holds for everybody whose own device added the noise of her contract. Truth and "
+                "participation hold whatever others report; payments and averages rest on the belief in the "
+                "campaign file."),)),
+            groups_section(it, self.guarantees.privacy),
         ]
 
     def _charged(self) -> str:

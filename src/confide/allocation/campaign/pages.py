@@ -10,11 +10,12 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
-from confide.contract.guarantees import Guarantee, Truthfulness
-from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
+from confide.contract.offering import Question, answer, best_guess, lies, likelier, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.promised import promises_table, stated
 from confide.contract.words import as_sentence, percent
+from confide.privacy.groups import group_blocks, groups_section
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -54,11 +55,8 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
-        Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                        "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
-            note=_step(plan)),)),
+        Section(title="Guarantees", blocks=(promises_table(plan.guarantees, _step(plan)),)),
+        groups_section(plan.market, plan.guarantees.privacy),
     ]
 
 
@@ -176,9 +174,8 @@ def _truth(plan: GoodsPlan) -> tuple[str, str]:
     if not plan.charges:
         return ("You pay nothing; prices only say who gets what.",
                 "Nothing is promised of what could be gained by writing something else than what you would give.")
-    stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
-    said = _sentence(stated[0]) if stated else (
-        f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
+    said = lies(plan.guarantees,
+                f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
     return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
             "wrote. The operator collects it.", said)
 
@@ -205,11 +202,9 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
                 for good in order.tolist())),
             *_pictures(plan, board, order[:_DRAWN].tolist()),
             Text((_certified(plan, outcome.certificate),)))),
-        Section(title="What is promised, and to whom", blocks=(Text((
-            f"Made by: {plan.words.describe(plan.market)}.", *(_sentence(each) for each in plan.guarantees.privacy),
-            _step(plan), *(_sentence(each) for each in plan.guarantees
-                           if each not in plan.guarantees.privacy and not each.vacuous and each.claimable),
-        )),)),
+        Section(title="What is promised, and to whom", blocks=(
+            Text((f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan))),
+            *group_blocks(plan.market, plan.guarantees.privacy))),
     ]
 
 
@@ -239,12 +234,6 @@ def _points(plan: GoodsPlan) -> str:
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
     return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
-
-
-def _sentence(promise: Guarantee) -> str:
-    text = promise.sentence()
-    failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
-    return as_sentence(f"{text}{failure}")
 
 
 # ---- one person

@@ -1,0 +1,100 @@
+"""What a plan of a market for bits says of agreements and second identities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import number, percent
+from confide.market.coalitions import answer_coalition, fewest, share_coalition, turned
+from confide.market.pairs.market import PairMarket
+
+if TYPE_CHECKING:
+    from confide.market.campaign.plan import BitPlan
+
+__all__ = ["FEW", "coalitions_section", "deciding"]
+
+FEW = 0.01
+"""Where a smaller share of the invited people decides the result, the plan warns."""
+
+_HALF = 0.5
+
+
+def _smallest_peers(plan: BitPlan) -> int | None:
+    """The smallest group of peers, where an agreement gains first; None where everybody is in one."""
+    groups = getattr(getattr(plan.pages, "belief", None), "groups", None)
+    return None if not groups else max(2, min(each.size for each in groups))
+
+
+def _truthful(market: Any) -> float:
+    """What truth is worth on average: less the cost of privacy where that is known, else what it is paid."""
+    quote = market.quote()
+    return float(quote.participation if hasattr(market, "cost") else quote.expected_payment)
+
+
+def deciding(plan: BitPlan) -> int | None:
+    """The fewest identities that decide the result: a wrong answer in half of all cases, or an estimate that is moved by
+    its stated error. None where nobody's number does.
+
+    Args:
+        plan: of the file.
+    """
+    it = plan.market
+    if isinstance(it, PairMarket):
+        bound = it.half_width(_SHARE_DELTA)
+        return fewest(lambda m: share_coalition(it, m).shift >= bound, it.people)
+    return fewest(lambda m: max(turned(it, m, x) for x in (0, 1)) >= _HALF, it.people)
+
+
+_SHARE_DELTA = 0.05  # at which the plan states the error of a share
+
+
+def coalitions_section(plan: BitPlan) -> Section:
+    """The smallest number of identities, and the smallest group, that gains; what each gains, and what the result is.
+
+    Args:
+        plan: of the file.
+    """
+    it, truth, many = plan.market, _truthful(plan.market), deciding(plan)
+    peers = _smallest_peers(plan)
+    among = it.people if peers is None else min(peers, it.people)
+
+    def of(size: int) -> tuple[float, float]:
+        """What each is paid, and what it does to the result."""
+        if isinstance(it, PairMarket):
+            return share_coalition(it, size, peers).each, share_coalition(it, size).shift
+        found = answer_coalition(it, size)
+        return found.each, found.turned
+
+    second = fewest(lambda m: m > 1 and m * of(m)[0] > max(truth, 0.0), among)
+    group = fewest(lambda m: of(m)[0] > truth, among)
+    rows = [(words, size, percent(size / it.people, 2), plan.money(of(size)[0]), plan.money(size * of(size)[0]),
+             number(of(size)[1])) for words, size in (
+        ("ids of one person, who earns more than with one", second),
+        ("people who agree, each of whom earns more than by the truth", group),
+        ("identities that decide the result", many)) if size is not None and size <= among]
+    share = isinstance(it, PairMarket)
+    result = ("estimate moves by at most" if share else "answer is wrong with probability, where they report what is "
+              "not true")
+    stated = (f"the stated error of the estimate is {number(it.half_width(_SHARE_DELTA))}" if share else
+              f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
+    more = [f"A truthful report is worth {plan.money(truth)} on average"
+            + (", less the cost of privacy." if hasattr(it, "cost") else ", before its cost of privacy.")]
+    if second is not None and not share:
+        more.append(f"The {second} ids of one person may also all give her own answer: then they are paid "
+                    f"{plan.money(second * answer_coalition(it, second).own)} together.")
+    if second is None:
+        more.append("No number of second identities earns more than one truthful report.")
+    if group is None:
+        more.append("No group gains by agreeing on one report.")
+    if many is None or many > among:
+        more.append("No number of identities decides the result as it is counted here." if many is None else
+                    f"{many:,} identities ({percent(many / it.people, 2)} of the invited) decide the result.")
+    more.append("A promise of truth is about one person alone. The operator has to see to it that nobody has two ids.")
+    return Section(title="Second identities and agreements", blocks=(
+        Table(columns=("who gives one and the same report", "how many", "of the invited", "each is paid, on average",
+                       "all of them", result), rows=tuple(rows),
+              note=f"Exact, in money of the plan. All others keep to the equilibrium; {stated}. A result is decided "
+                   + ("where it moves by its stated error." if share else "where it is wrong in half of all cases.")
+                   + (" Payments are those within the smallest group of peers." if peers is not None else "")),
+        Text(tuple(more))))
