@@ -7,8 +7,8 @@ others keep to the equilibrium. Everything here follows from the market's public
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,11 +21,7 @@ from confide.market.majority import MajorityMarket
 from confide.market.pairs.market import PairMarket
 from confide.market.threshold.threshold_market import ThresholdMarket
 
-__all__ = ["AnswerCoalition", "ShareCoalition", "answer_coalition", "fewest", "share_coalition", "turned"]
-
-_ONE_BY_ONE = 32
-"""Sizes that `fewest` tries one after another, before it doubles them."""
-
+__all__ = ["AnswerCoalition", "ShareCoalition", "answer_coalition", "share_coalition", "turned"]
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCoalition:
@@ -178,32 +174,3 @@ def _present(people: int, presence: float) -> tuple[NDArray[np.int64], NDArray[n
     if people == 0 or presence >= 1.0:
         return np.array([people]), np.ones(1)
     return binomial_weights(people, presence)
-
-
-def fewest(holds: Callable[[int], bool], largest: int) -> int | None:
-    """The least size at which something holds; beyond 32, of what does not hold first and then does.
-
-    Args:
-        holds: of a size.
-        largest: size.
-
-    Returns:
-        None where it holds at no size that was tried, the largest among them.
-
-    Example:
-        >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)
-        (1000, None)
-    """
-    for size in range(1, min(largest, _ONE_BY_ONE) + 1):
-        if holds(size):
-            return size
-    low, high = _ONE_BY_ONE, 2 * _ONE_BY_ONE
-    while low < largest:
-        high = min(high, largest)
-        if holds(high):
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if holds(middle) else (middle, high)
-            return high
-        low, high = high, 2 * high
-    return None

@@ -14,7 +14,9 @@ import numpy as np
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.config import MeanConfig
+from confide.acquisition.campaign.identity_words import identities_section, identity_warnings
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.second_identities import SecondIdentities, second_identities
 from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
@@ -144,6 +146,11 @@ class MeanPlan:
                                 most_local=it.most_local * times) for times in (0.5, 2.0)]
         return tuple(found)
 
+    @cached_property
+    def identities(self) -> SecondIdentities | None:
+        """What second identities and agreements gain; None where nobody is asked."""
+        return second_identities(self.mechanism, self.here.root_error)
+
     @property
     def remedy(self) -> str:
         """What would do where nothing is bought."""
@@ -200,6 +207,7 @@ class MeanPlan:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return [
             Section(title="Plan", blocks=tuple(blocks)),
+            *([] if self.identities is None else [identities_section(self, self.identities)]),
             Section(title="What other settings would give", blocks=(Table(
                 columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                          "largest local loss", "bought", "otherwise"),
@@ -230,6 +238,8 @@ class MeanPlan:
         if it.caps.local > 20:
             found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which hides hardly "
                          "anything: raise psi_floor, or lower [price] error")
+        if self.identities is not None:
+            found += identity_warnings(self, self.identities)
         return found
 
     def offer(self) -> Sequence[Section]:

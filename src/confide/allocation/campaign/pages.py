@@ -8,6 +8,7 @@ import numpy as np
 
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.selling_words import selling_section, selling_warnings
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
 from confide.contract.offering import Question, answer, best_guess, lies, likelier, withdrawing
@@ -55,6 +56,7 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
+        *([selling_section(plan, plan.lone)] if plan.lone is not None else []),
         Section(title="Guarantees", blocks=(promises_table(plan.guarantees, _step(plan)),)),
         groups_section(plan.market, plan.guarantees.privacy),
     ]
@@ -115,6 +117,8 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
                          f"is planned at {plan.prediction.share:.0%}")
+    if plan.lone is not None:
+        found += selling_warnings(plan, plan.lone)
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
                      "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "

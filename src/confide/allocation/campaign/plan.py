@@ -18,6 +18,7 @@ from confide.allocation.campaign.predicted import Expected, made_up, predicted
 from confide.allocation.campaign.words import MethodWords, worth
 from confide.allocation.market import Market
 from confide.allocation.planning.advice import hopeless, least_epsilon
+from confide.allocation.planning.lone_lies import LoneLies
 from confide.allocation.planning.predicted import RUNS
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Scale
@@ -77,6 +78,13 @@ class GoodsPlan:
         if not isinstance(self.config, MatchingConfig) or large:
             return {}
         return {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
+
+    @cached_property
+    def lone(self) -> LoneLies | None:
+        """What single people gain where goods are sold; None where nothing is charged, or there is plenty for all."""
+        from confide.allocation.campaign.selling_words import searched
+
+        return searched(self) if self.charges else None
 
     @cached_property
     def prediction(self) -> Expected:

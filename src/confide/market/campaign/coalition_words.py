@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import number, percent
-from confide.market.coalitions import answer_coalition, fewest, share_coalition, turned
+from confide.market.coalitions import answer_coalition, share_coalition, turned
 from confide.market.pairs.market import PairMarket
+from confide.numerics.fewest import fewest
 
 if TYPE_CHECKING:
     from confide.market.campaign.plan import BitPlan
@@ -33,8 +34,9 @@ def _truthful(market: Any) -> float:
 
 
 def deciding(plan: BitPlan) -> int | None:
-    """The fewest identities that decide the result: a wrong answer in half of all cases, or an estimate that is moved by
-    its stated error. None where nobody's number does.
+    """The fewest identities that decide the result; None where no number does.
+
+    They decide a yes or no where it is wrong in half of all cases, and a share where it moves by its stated error.
 
     Args:
         plan: of the file.

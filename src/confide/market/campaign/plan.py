@@ -114,7 +114,7 @@ class BitPlan:
         many = deciding(self)
         if many is not None and many < FEW * self.market.people:
             warnings.append(f"{many:,} identities of {self.market.people:,}, fewer than {FEW:.0%}, decide the result: "
-                            "whoever has so many ids, or brings so many people to one report, chooses what is published")
+                            "whoever has so many ids, or brings so many people to one report, chooses it")
         if warnings:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return (

@@ -14,6 +14,7 @@ from confide.contract.words import as_sentence, percent
 from confide.privacy.groups import groups_section
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
+from confide.programs.campaign.selling_words import selling_section, selling_warnings
 from confide.programs.campaign.words import described, said, settings, shared_out, sure
 
 __all__ = ["offer_sections", "plan_sections", "sentence", "step"]
@@ -48,6 +49,7 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
+        *([selling_section(plan)] if plan.charges else []),
         Section(title="Guarantees", blocks=(promises_table(
             plan.guarantees, step(plan), sentence=lambda each: sentence(names, each)),)),
         groups_section(it, plan.guarantees.privacy),
@@ -120,6 +122,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
         found.append("whoever prefers something else at the average prices gets it, beyond supply: the certificate "
                      "says how many at most")
     if plan.charges:
+        found += selling_warnings(plan)
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, and the "
                      "operator collects it")
     return found

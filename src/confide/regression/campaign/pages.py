@@ -13,6 +13,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import in_full, promises_table, says_something
 from confide.contract.words import money, money_at_least, money_at_most, number, percent
 from confide.privacy.groups import group_blocks, groups_section
+from confide.regression.campaign.identity_words import identities_section, identity_warnings
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -119,6 +120,7 @@ def plan_sections(
     if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
         warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
                      "choose it far smaller",)
+    warnings += identity_warnings(plan, response)
     if warnings:
         blocks.append(Text(tuple(f"Warning: {w}." for w in warnings)))
     compared = Table(
@@ -137,6 +139,7 @@ def plan_sections(
                  "made-up participants, with features anywhere between their public bounds, whose peers predict what "
                  "the truth foretells. Small lies cost little: a quadratic score has no edge.",
         ),)),
+        identities_section(plan, response, _money(m, made_up.payment)),
         Section(title="Guarantees", blocks=(promises_table(
             plan.guarantees,
             "Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
