@@ -96,7 +96,8 @@ def _tried(it: TwoPartMechanism, slot: int, reports: NDArray[np.float64]) -> NDA
     rule = it.rules[slot if len(it.rules) > 1 else 0]
     low, high = rule.support
     known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
-    return known[np.unique(np.linspace(0, known.size - 1, _REPORTS).round().astype(int))]
+    found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, _REPORTS).round().astype(int))]
+    return found
 
 
 def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) -> tuple[int | None, float]:
