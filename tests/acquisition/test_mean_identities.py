@@ -24,17 +24,20 @@ def test_rents_are_what_offers_are_worth() -> None:
     for person in payments.solution.winners.tolist():
         offer = payments.offer(person)
         assert rents[person] == pytest.approx(FEW.nat_price * offer.utility(float(reports[person])), rel=1e-9)
-    assert (rents >= -1e-12).all() and rents.max() > 0
+    assert (rents >= -1e-12).all()
+    assert rents.max() > 0
 
 
 def test_a_second_identity_nearly_doubles_the_rent() -> None:
     plan = campaign_of("mean").plan
     found = plan.identities
-    assert found is not None and found.rent > 0
+    assert found is not None
+    assert found.rent > 0
     assert 0.97 < found.adds < 1.0
     assert found.made_up > found.rent  # its record costs nothing
     said = words(plan.sections())
-    assert "Second identities and agreements" in said and f"{found.adds:.1%}" in said
+    assert "Second identities and agreements" in said
+    assert f"{found.adds:.1%}" in said
 
 
 def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not() -> None:
@@ -42,7 +45,8 @@ def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not
     it = campaign_of("mean").plan.mechanism
     plan = campaign_of("mean").plan
     found, error = plan.identities, plan.here.root_error
-    assert found is not None and found.deciding is not None
+    assert found is not None
+    assert found.deciding is not None
     from confide.acquisition.beliefs.draws import prior_draws
     from confide.acquisition.second_identities import _MOST, _tried
 
@@ -65,10 +69,13 @@ def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not
 def test_two_can_gain_where_one_cannot() -> None:
     """One member reports something else: she loses, the others gain, and together they are paid a coin more."""
     found = second_identities(replace(FEW, minor_units=100), 0.1)
-    assert found is not None and found.group is not None
-    assert 2 <= found.group <= FEW.people and found.group_gain >= 0.01
+    assert found is not None
+    assert found.group is not None
+    assert 2 <= found.group <= FEW.people
+    assert found.group_gain >= 0.01
     coarse = second_identities(replace(FEW, minor_units=1), 0.1)
-    assert coarse is not None and (coarse.group is None or coarse.group >= found.group)  # a larger coin takes more
+    assert coarse is not None
+    assert (coarse.group is None or coarse.group >= found.group)
 
 
 def test_a_single_person_has_no_second_identity() -> None:

@@ -31,17 +31,15 @@ def honest(market: Any, others: int, state: int) -> list[tuple[int, int, float]]
     agree = float(market.reporting.agree)
     one = agree if state else 1 - agree
     law = {"none": 1 - market.presence, "one": market.presence * one, "zero": market.presence * (1 - one)}
-    found = []
-    for each in product(law, repeat=others):
-        found.append((each.count("one"), each.count("zero"), float(np.prod([law[name] for name in each]))))
-    return found
+    return [(each.count("one"), each.count("zero"), float(np.prod([law[name] for name in each])))
+            for each in product(law, repeat=others)]
 
 
 def by_hand(market: Any, size: int, report: int, state: int) -> tuple[float, float]:
     """What each of them is paid on average, and P(the answer is 1), over every outcome."""
     paid = chosen = 0.0
-    for ones, zeros, probability in honest(market, market.people - size, state):
-        ones, zeros = ones + size * report, zeros + size * (1 - report)
+    for theirs, others, probability in honest(market, market.people - size, state):
+        ones, zeros = theirs + size * report, others + size * (1 - report)
         due = market.pay(ones, zeros)
         paid += probability * (due.one if report else due.zero)
         answer = ones >= zeros if isinstance(market, ThresholdMarket) else (
@@ -85,14 +83,16 @@ def test_of_pairs_too(size: int, presence: float) -> None:
     if presence == 1.0:  # reports of 1 in the place of reports of 0
         most = market.estimate(size, 5 - size).value - market.estimate(0, 5).value
         raw = (size / 5) / (2 * keep - 1)
-        assert found.shift == pytest.approx(raw) and most <= raw + 1e-12
+        assert found.shift == pytest.approx(raw)
+        assert most <= raw + 1e-12
 
 
 def test_figures_that_were_seen() -> None:
     exception = Campaign.load(EXAMPLES / "rule_or_exception.toml").plan.mechanism.market
     assert exception.error_probability() == pytest.approx(0.0507, abs=1e-4)
     twenty = answer_coalition(exception, 20)
-    assert turned(exception, 20, 1) == pytest.approx(0.828, abs=5e-4) and twenty.each == pytest.approx(4.25, abs=0.01)
+    assert turned(exception, 20, 1) == pytest.approx(0.828, abs=5e-4)
+    assert twenty.each == pytest.approx(4.25, abs=0.01)
     affairs = Campaign.load(EXAMPLES / "affairs.toml").plan.mechanism.market
     assert share_coalition(affairs, 100).shift == pytest.approx(0.0340, abs=5e-5)
     assert affairs.half_width(0.05) == pytest.approx(0.0368, abs=5e-5)
@@ -146,5 +146,7 @@ def test_the_fewest_is_found_without_trying_all() -> None:
         tried.append(m)
         return m >= 70_001
 
-    assert fewest(holds, 10**6) == 70_001 and len(tried) < 70
-    assert fewest(lambda m: m >= 3, 10) == 3 and fewest(lambda _: False, 10**6) is None
+    assert fewest(holds, 10**6) == 70_001
+    assert len(tried) < 70
+    assert fewest(lambda m: m >= 3, 10) == 3
+    assert fewest(lambda _: False, 10**6) is None

@@ -81,7 +81,8 @@ def test_the_pair_is_attained_and_the_naive_sum_is_false(steps: int) -> None:
     together = group_loss(ApproxDP(epsilon, delta), steps)
     assert true == pytest.approx(together.delta, rel=1e-9)
     assert together.epsilon >= steps * epsilon
-    assert true > 1.9 * delta * steps / 2 and true > delta * steps * 1.3  # what (k epsilon, k delta) would allow
+    assert true > 1.9 * delta * steps / 2
+    assert true > delta * steps * 1.3
 
 
 def test_a_group_under_gaussian_noise_is_k_times_as_far() -> None:
@@ -94,7 +95,8 @@ def test_a_group_under_gaussian_noise_is_k_times_as_far() -> None:
 
 
 def test_concentrated_losses_grow_with_the_square_and_renyi_ones_by_threes() -> None:
-    assert group_loss(ZCDP(0.02), 10).rho == pytest.approx(2.0) and group_loss(ZCDP(0.02), 10).rho >= 2.0
+    assert group_loss(ZCDP(0.02), 10).rho == pytest.approx(2.0)
+    assert group_loss(ZCDP(0.02), 10).rho >= 2.0
     assert group_loss(PureDP(0.1), 10).epsilon == pytest.approx(1.0)
     renyi = group_loss(RenyiDP(32.0, 0.01), 10)
     assert (renyi.alpha, renyi.epsilon) == (2.0, pytest.approx(0.81))  # 16 steps cover 10
@@ -120,7 +122,8 @@ def test_events_of_groups() -> None:
     common: dict[str, Any] = {"neighbours": REPLACED, "label": "x"}
     assert group_event(PureEvent(epsilon=0.1, **common), 3).epsilon == pytest.approx(0.3)
     ranged = group_event(BoundedRangeEvent(epsilon=0.1, **common), 3)
-    assert isinstance(ranged, BoundedRangeEvent) and ranged.epsilon == pytest.approx(0.3)
+    assert isinstance(ranged, BoundedRangeEvent)
+    assert ranged.epsilon == pytest.approx(0.3)
     assert isinstance(group_event(RandomizedResponseEvent(epsilon=1.0, **common), 2), PureEvent)
     assert group_event(ZCDPEvent(rho=0.1, **common), 3).rho == pytest.approx(0.9)
     assert group_event(GDPEvent(mu=0.1, **common), 3).mu == pytest.approx(0.3)
@@ -173,7 +176,8 @@ def test_a_household_in_a_network_with_a_degree_bound_takes_more_steps() -> None
         found = {each.size: each.loss for each in group_losses(it, it.guarantees().privacy)}
         assert found[2].epsilon == pytest.approx(steps * 4 * 0.2)
     said = words([groups_section(bound, bound.guarantees().privacy)])
-    assert "household without a member of the group that is searched for" in said and "nothing is stated of it" in said
+    assert "household without a member of the group that is searched for" in said
+    assert "nothing is stated of it" in said
 
 
 def test_the_words_say_what_a_household_is() -> None:
@@ -184,5 +188,6 @@ def test_the_words_say_what_a_household_is() -> None:
     assert "who send one report each" in said(Unit.BIT, Audience.COLLECTOR)
     assert "counts twice" in said(Unit.RECORD_ADDED_OR_REMOVED, Audience.PUBLIC)
     joint = said(REPLACED, Audience.OTHERS)
-    assert "everybody outside of the group" in joint and "sees their own share" in joint
+    assert "everybody outside of the group" in joint
+    assert "sees their own share" in joint
     assert "says nothing" in said(REPLACED, Audience.PUBLIC, ApproxDP(3.0, 1e-3))

@@ -34,7 +34,8 @@ def test_closed_sums_are_least_squares(size: int) -> None:
 
 def test_the_fewest_that_move_it() -> None:
     many = fewest_moving(0.25, 5_000, 10.0, 4.0)
-    assert many is not None and moved_by(many, 5_000, 10.0, 4.0) >= 0.25 > moved_by(many - 1, 5_000, 10.0, 4.0)
+    assert many is not None
+    assert moved_by(many, 5_000, 10.0, 4.0) >= 0.25 > moved_by(many - 1, 5_000, 10.0, 4.0)
     assert fewest_moving(100.0, 50, 1.0, 2.0) is None
     with pytest.raises(InvalidInput, match="size"):
         moved_by(51, 50, 1.0, 2.0)

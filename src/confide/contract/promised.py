@@ -11,15 +11,13 @@ from typing import Any
 
 from confide.contract.guarantees import Guarantee
 from confide.contract.presentation import Table
+from confide.contract.worded import worded
 from confide.contract.words import as_sentence
 
-__all__ = ["Sentence", "in_full", "promises_json", "promises_table", "says_something", "stated"]
+__all__ = ["Sentence", "in_full", "promises_json", "promises_table", "says_something", "sentences_of", "stated"]
 
 Sentence = Callable[[Any], str]
 """The words of one promise without a full stop, where a kind has a unit of its own for it."""
-
-_HINDSIGHT = "Nobody can know this beforehand, so that the promise tells a participant nothing when they decide"
-
 
 def _plain(promise: Guarantee) -> str:
     return promise.sentence()
@@ -39,19 +37,32 @@ def in_full(promise: Guarantee, sentence: Sentence = _plain) -> str:
         No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
 beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.
     """
-    said = sentence(promise).rstrip(".")
+    return " ".join(sentences_of(promise, sentence))
+
+
+def sentences_of(promise: Guarantee, sentence: Sentence = _plain) -> tuple[str, ...]:
+    """The sentences of a promise, one after another; `worded` where they are not a kind's own words.
+
+    Args:
+        promise: of a mechanism.
+        sentence: its words, where a kind has its own.
+    """
+    said = as_sentence(sentence(promise).rstrip("."))
     if promise.failure_probability:
-        said += f", but with probability {promise.failure_probability:g}"
-    parts = [as_sentence(said)]
+        said = worded("%(promise)s, but with probability %(failure)s.", promise=said[:-1],
+                      failure=f"{promise.failure_probability:g}")
+    parts = [said]
     if not promise.claimable:
-        parts.append("This is a printed claim, and it is false.")
+        parts.append(worded("This is a printed claim, and it is false."))
     elif promise.vacuous:
-        parts.append("It says nothing at these sizes.")
+        parts.append(worded("It says nothing at these sizes."))
     if promise.condition:
-        parts += [f"Condition: {promise.condition.rstrip('.')}.", f"{_HINDSIGHT}."]
+        parts.append(worded("Condition: %(condition)s.", condition=promise.condition.rstrip(".")))
+        parts.append(worded("Nobody can know this beforehand, so that the promise tells a participant nothing when "
+                            "they decide."))
     if promise.note:
-        parts.append(f"Note: {promise.note.rstrip('.')}.")
-    return " ".join(parts)
+        parts.append(worded("Note: %(note)s.", note=promise.note.rstrip(".")))
+    return tuple(parts)
 
 
 def says_something(promise: Guarantee) -> str:

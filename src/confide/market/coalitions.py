@@ -148,7 +148,7 @@ def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> 
         >>> from confide.market import LinearCost, PairPrior
         >>> market = PairMarket(PairPrior.beta_binomial(2, 3, people=100), LinearCost(1.0), epsilon=1.0)
         >>> [round(share_coalition(market, m).each - market.quote().participation, 2) for m in (1, 50)]
-        [-0.71, 4.46]
+        [-0.18, 20.14]
     """
     group = market.people if peers is None else whole("peers", peers, at_least=2)
     if group > market.people:

@@ -93,8 +93,8 @@ def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
         A loss of the same notion; infinite, or with a delta of 1, where it says nothing.
 
     Example:
-        >>> group_loss(ZCDP(0.01), 5), group_loss(ZCDP(0.01), 5, alone=True)
-        (ZCDP(rho=0.25), ZCDP(rho=0.05))
+        >>> group_loss(ZCDP(0.125), 4), group_loss(ZCDP(0.125), 4, alone=True)
+        (ZCDP(rho=2.0), ZCDP(rho=0.5))
         >>> pair = group_loss(ApproxDP(1.0, 1e-6), 10)
         >>> pair.epsilon, round(pair.delta, 4)
         (10.0, 0.0128)

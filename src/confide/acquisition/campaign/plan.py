@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any
@@ -304,5 +304,8 @@ class MeanPlan:
             "expected": {"error": here.root_error**2, "payments": here.payments, "payments_error": here.payments_error,
                          "asked": here.asked, "largest_local": here.local, "largest_central": here.central,
                          "bought": here.bought, "draws": here.draws},
+            "identities": None if self.identities is None else {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in asdict(self.identities).items()},
             "warnings": self.warnings(),
         }

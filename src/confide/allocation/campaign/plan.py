@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -159,6 +159,7 @@ class GoodsPlan:
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
             "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
             "beside": dict(found.beside),
+            "lone_lies": None if self.lone is None else asdict(self.lone),
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
 

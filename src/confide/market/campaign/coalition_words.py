@@ -13,7 +13,7 @@ from confide.numerics.fewest import fewest
 if TYPE_CHECKING:
     from confide.market.campaign.plan import BitPlan
 
-__all__ = ["FEW", "coalitions_section", "deciding"]
+__all__ = ["FEW", "coalitions_section", "deciding", "smallest"]
 
 FEW = 0.01
 """Where a smaller share of the invited people decides the result, the plan warns."""
@@ -51,25 +51,45 @@ def deciding(plan: BitPlan) -> int | None:
 _SHARE_DELTA = 0.05  # at which the plan states the error of a share
 
 
+def _among(plan: BitPlan) -> int:
+    """How many people are compared with each other at least."""
+    peers = _smallest_peers(plan)
+    return int(plan.market.people) if peers is None else min(peers, int(plan.market.people))
+
+
+def _effect(plan: BitPlan, size: int) -> tuple[float, float]:
+    """What each of so many identities is paid, and what they do to the result."""
+    it = plan.market
+    if isinstance(it, PairMarket):
+        return share_coalition(it, size, _smallest_peers(plan)).each, share_coalition(it, size).shift
+    found = answer_coalition(it, size)
+    return found.each, found.turned
+
+
+def smallest(plan: BitPlan) -> dict[str, int | None]:
+    """The fewest identities: "second" of one person who earns more, "group" of people each of whom does, "deciding".
+
+    Args:
+        plan: of the file.
+    """
+    truth, among = _truthful(plan.market), _among(plan)
+    return {"second": fewest(lambda m: m > 1 and m * _effect(plan, m)[0] > max(truth, 0.0), among),
+            "group": fewest(lambda m: _effect(plan, m)[0] > truth, among), "deciding": deciding(plan)}
+
+
 def coalitions_section(plan: BitPlan) -> Section:
     """The smallest number of identities, and the smallest group, that gains; what each gains, and what the result is.
 
     Args:
         plan: of the file.
     """
-    it, truth, many = plan.market, _truthful(plan.market), deciding(plan)
-    peers = _smallest_peers(plan)
-    among = it.people if peers is None else min(peers, it.people)
+    it, truth = plan.market, _truthful(plan.market)
+    among, peers = _among(plan), _smallest_peers(plan)
+    second, group, many = smallest(plan).values()
 
     def of(size: int) -> tuple[float, float]:
-        """What each is paid, and what it does to the result."""
-        if isinstance(it, PairMarket):
-            return share_coalition(it, size, peers).each, share_coalition(it, size).shift
-        found = answer_coalition(it, size)
-        return found.each, found.turned
+        return _effect(plan, size)
 
-    second = fewest(lambda m: m > 1 and m * of(m)[0] > max(truth, 0.0), among)
-    group = fewest(lambda m: of(m)[0] > truth, among)
     rows = [(words, size, percent(size / it.people, 2), plan.money(of(size)[0]), plan.money(size * of(size)[0]),
              number(of(size)[1])) for words, size in (
         ("ids of one person, who earns more than with one", second),

@@ -14,7 +14,7 @@ from confide.contract.offering import Question, answer, lies, likelier, withdraw
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.words import money, money_at_most, percent
-from confide.market.campaign.coalition_words import FEW, coalitions_section, deciding
+from confide.market.campaign.coalition_words import FEW, coalitions_section, deciding, smallest
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -174,7 +174,7 @@ class BitPlan:
         return {"people": market.people, "largest_level": market.largest_level, "margin": market.margin,
                 "payments": list(market.payment_range()), "deposit_coins": self.deposit,
                 "expected_total": self.guarantees.of(Budget)[0].expected,
-                "accuracy": self.guarantees.of(Accuracy)[0].bound,
+                "accuracy": self.guarantees.of(Accuracy)[0].bound, "fewest_identities": smallest(self),
                 "planned": {name.strip(): value for name, value in self.pages.planned(self)}}
 
 
