@@ -20,7 +20,8 @@ __all__ = ["SecondIdentities", "second_identities"]
 
 _WORK = 40_000  # people, over all profiles
 _MOST, _FEWEST = 20, 3
-_REPORTS = 33  # that are tried of one person
+_REPORTS, _LEAST_REPORTS = 33, 5  # that are tried of one person
+_TRIED = 300_000  # people, over all reports that are tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,8 @@ def _tried(it: TwoPartMechanism, slot: int, reports: NDArray[np.float64]) -> NDA
     rule = it.rules[slot if len(it.rules) > 1 else 0]
     low, high = rule.support
     known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
-    found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, _REPORTS).round().astype(int))]
+    many = int(min(_REPORTS, max(_LEAST_REPORTS, _TRIED // it.people)))
+    found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, many).round().astype(int))]
     return found
 
 
@@ -114,7 +116,7 @@ def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) 
     if len(it.rules) > 1:  # each slot has a belief of its own, and may not report what others may
         return None, math.nan
     best = max(_tried(it, 0, reports).tolist(), key=lambda report: weight(1, report))
-    found = fewest(lambda m: weight(m, best) * it.width >= error, it.people)
+    found = fewest(lambda m: weight(m, best) * it.width >= error, it.people, singly=1)  # it grows with m
     if found is None:
         return None, math.nan
     return found, float(it.contracts(claimed(found, best)).exact[:found].mean())

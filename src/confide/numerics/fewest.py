@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 __all__ = ["fewest"]
 
-_ONE_BY_ONE = 32
-"""Numbers that are tried one after another, before they are doubled."""
 
-
-def fewest(holds: Callable[[int], bool], largest: int) -> int | None:
-    """The least number from 1 on at which something holds; beyond 32, of what does not hold first and then does.
+def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int | None:
+    """The least number from 1 on at which something holds; from `singly` on, of what does not hold first and then does.
 
     Args:
         holds: of a number.
         largest: number that is tried.
+        singly: up to it numbers are tried one after another, at least 1; then they are doubled.
 
     Returns:
         None where it holds at no number that was tried, the largest among them.
@@ -24,10 +22,10 @@ def fewest(holds: Callable[[int], bool], largest: int) -> int | None:
         >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)
         (1000, None)
     """
-    for size in range(1, min(largest, _ONE_BY_ONE) + 1):
+    for size in range(1, min(largest, singly) + 1):
         if holds(size):
             return size
-    low, high = _ONE_BY_ONE, 2 * _ONE_BY_ONE
+    low, high = singly, 2 * singly
     while low < largest:
         high = min(high, largest)
         if holds(high):

@@ -19,6 +19,7 @@ FEW = 0.01
 """Where a smaller share of the invited people decides the result, the plan warns."""
 
 _HALF = 0.5
+_MANY = 100_000  # people, above which every number of identities is not tried
 
 
 def _smallest_peers(plan: BitPlan) -> int | None:
@@ -45,7 +46,8 @@ def deciding(plan: BitPlan) -> int | None:
     if isinstance(it, PairMarket):
         bound = it.half_width(_SHARE_DELTA)
         return fewest(lambda m: share_coalition(it, m).shift >= bound, it.people)
-    return fewest(lambda m: max(turned(it, m, x) for x in (0, 1)) >= _HALF, it.people)
+    singly = 32 if it.people <= _MANY else 1  # where few decide, ties matter
+    return fewest(lambda m: max(turned(it, m, x) for x in (0, 1)) >= _HALF, it.people, singly)
 
 
 _SHARE_DELTA = 0.05  # at which the plan states the error of a share
