@@ -37,7 +37,7 @@ from confide.cli.serving import operators, serve
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
     from confide.campaign.settlement import Settled
-    from confide.contract import Guarantees
+    from confide.contract import Guarantees, Mechanism
 
 __all__ = ["app"]
 
@@ -78,8 +78,16 @@ def _root(
 
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
     from confide.cli.output import finite
+    from confide.contract.promised import promises_json
 
-    return [finite(g) for g in found.to_dict()]
+    return [finite(each) for each in promises_json(found)]
+
+
+def _groups(mechanism: Mechanism, found: Guarantees) -> list[dict[str, Any]]:
+    from confide.cli.output import finite
+    from confide.privacy.groups import group_losses
+
+    return [finite(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
 
 
 @app.command()
@@ -141,7 +149,8 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
-                                guarantees=_guarantees(it.plan.guarantees), budget=left,
+                                guarantees=_guarantees(it.plan.guarantees),
+                                groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
                                 offer=output.sections(it.plan.offer())))
     else:
         show_title(it.file.title)
@@ -302,6 +311,7 @@ def run(
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder, shares=not it.held),
                                handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
+                               groups=_groups(it.plan.mechanism, guarantees),
                                sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)

@@ -221,7 +221,11 @@ class TightDude(Dude):
     @cached_property
     def variation(self) -> float:
         """Total variation between the price paths of two records of one participant."""
-        return total_variation(self.law, loss_of_a_lie(
+        return self.variation_of(1)
+
+    def variation_of(self, size: int) -> float:
+        """The same of so many participants together: deviations add up, so that their squares grow with the square."""
+        return total_variation(self.law, size**2 * loss_of_a_lie(
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
 
     @property
@@ -234,8 +238,12 @@ class TightDude(Dude):
     @property
     def gain(self) -> float:
         """What a lie gains at most, in the mean over path and coin."""
+        return self.gain_of(1)
+
+    def gain_of(self, size: int) -> float:
+        """What each of so many people gains at most who lie together, in the mean over path and coin."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
-        return additive_gain(self._short + unit, self.program.constants.most_value, self.variation)
+        return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",

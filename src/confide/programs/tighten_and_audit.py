@@ -229,14 +229,19 @@ class TightenAndAudit(Dude):
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
+        return self.gain_of(1)
+
+    def gain_of(self, size: int) -> float:
+        """What each of so many people gains at most who lie together; infinite where nothing is charged."""
         if self.alpha is None:
             return math.inf
         one = self.program.constants
         most = one.most_value if self.payments == "scaled" else max(one.most_value, self.highest_price)
         short = self.alpha + self.program.oracle_error + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (
             PRICE_UNIT * self.program.scale)
-        path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
-                       for share in (self.path_share, written(self.audit_share)))
+        path, audit = (total_variation(self.law, size**2 * loss_of_a_lie(
+            one, self.neighbours, self.squared_budget * share))
+            for share in (self.path_share, written(self.audit_share)))
         return audited_gain(alpha=short, most_value=one.most_value, path_variation=path, audit_variation=audit,
                             most_utility=most)
 
