@@ -23,7 +23,8 @@ from confide.contract.errors import ConfideError, Remedy
 
 __all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
 
-_SECONDS = 1.0  # that trying one remedy may take
+_SECONDS = 1.0  # of this process that trying one remedy may take
+_PATIENCE = 4.0  # seconds of all quick tries of one remedy
 _REACH = 8.0  # how many times further out a number goes at most
 _DIGITS = 4
 _FARTHEST = 2.0**200
@@ -138,16 +139,16 @@ def tried(
     base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
     if len(base) < len(starts):
         return ()
-    begun = time.monotonic()
+    begun = time.process_time()
     for step in range(math.ceil(math.log2(_REACH * 10.0 ** (digits - 1))) + 1):
         settings = {name: _out(start, step, up, digits) for name, start in base.items()}
         if seconds > _SECONDS:
             return (Remedy(words, settings, up, digits, tried=False),)
-        before = time.monotonic()
+        before = time.process_time()
         if accepted(lambda now=settings: attempt(**now)):  # type: ignore[misc]
             return (Remedy(words, settings, up, digits),)
-        seconds = time.monotonic() - before
-        if seconds < _SECONDS < time.monotonic() - begun:  # quick tries, and none does
+        seconds = time.process_time() - before
+        if seconds < _SECONDS and time.process_time() - begun > _PATIENCE:  # quick tries, and none does
             break
     return ()
 

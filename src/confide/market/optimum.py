@@ -204,7 +204,7 @@ class OptimalCountMechanism:
 
     @cached_property
     def _solution(self) -> NDArray[np.float64]:
-        start = time.monotonic()
+        start = time.process_time()
         objective, power, side, slack = self._program()
         law = np.concatenate([self._law[0]] * 2)
         unit = payment_unit(self.cost, self.epsilon)
@@ -214,7 +214,7 @@ class OptimalCountMechanism:
         if found is None:
             least = math.nan if trying() else self.smallest_cap()
             raise CapTooLow(self.cap if self.cap is not None else math.inf, least,
-                            lambda cap: replace(self, cap=cap).expected_payment, time.monotonic() - start)
+                            lambda cap: replace(self, cap=cap).expected_payment, time.process_time() - start)
         return found
 
     @cached_property

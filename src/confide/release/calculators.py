@@ -343,7 +343,7 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 def _about(n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
     """The cost in doubles, in the unit that is compared: of "zcdp" rho, of all others epsilon."""
     slope, last, log = 2.0 * eta / n, rounds - 1.0, -math.log(delta) if delta else math.inf
-    ones = slope * last * rounds / 2.0 + ROOM * last
+    ones: float = slope * last * rounds / 2.0 + ROOM * last
     squares = slope**2 * last * rounds * (2.0 * rounds - 1.0) / 6.0 + slope * ROOM * last * rounds + ROOM**2 * last
     match calculator:
         case "pure":

@@ -14,7 +14,7 @@ from confide.privacy.accounting import written, written_up
 
 __all__ = ["ROOM", "largest", "round_epsilon", "round_range", "sums"]
 
-ROOM = 2.0**-37
+ROOM: float = 2.0**-37
 """What each draw is charged besides, in nats: exponents and weights are doubles."""
 
 

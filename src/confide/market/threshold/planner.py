@@ -312,13 +312,13 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
     if chosen != "thesis" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=0.0, participation=0.0, threshold=0.0,
                                total=0.0, error=blind, market=None, max_payment=cap, _again=again)
-    start, search = time.monotonic(), _Search(target, nature, law, n, chosen, top)
+    start, search = time.process_time(), _Search(target, nature, law, n, chosen, top)
     if level is None:
         total, at, share = search.best()
     else:
         (total, share), at = search.at(level), level
     if math.isinf(total):
-        raise _infeasible(search, level, with_others, time.monotonic() - start)
+        raise _infeasible(search, level, with_others, time.process_time() - start)
     market = ThresholdMarket(n, signal_accuracy, prior_one, law, at, participation=share, ceiling=ceiling)
     return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=at, participation=share,
                            threshold=market.cost_threshold, total=market.expected_total,
