@@ -281,9 +281,9 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
         middle = math.sqrt(low * high)
         low, high = (low, middle) if worth(middle, 1) else (middle, high)
     for _ in range(_TENTHS):
-        high = outward(high, digits=2)
-        if worth(high, runs):
-            return high
+        written = outward(high, digits=2)
+        if worth(written, runs):
+            return written
         high *= 1.1
     return math.inf
 
