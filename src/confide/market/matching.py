@@ -13,18 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import first_that, tried
 from confide.market.costs import Cost
 
 __all__ = ["MatchingPayment", "PeerStatistic", "check_payable", "payment_unit", "price_floor"]
 
 _SPARE = 16.0  # the most that sums of what is paid, and owed, are above their largest part
+_FARTHEST = 2.0**1000  # times a level, where one that can be paid is looked for
 
 
 def payment_unit(cost: Cost, epsilon: float) -> float:
@@ -48,18 +49,13 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
         divided = covariance(level)
         return divided > 0 and all(math.isfinite(payment_unit(cost, level) / divided * _SPARE) for cost in costs)
 
+    high = epsilon > 1.0
     with np.errstate(over="ignore"):
         if payable(epsilon):
             return
-        good, bad = 1.0, epsilon
-        while payable(good) and abs(good / bad - 1.0) > 1e-5:
-            middle = math.sqrt(good) * math.sqrt(bad)
-            good, bad = (middle, bad) if payable(middle) else (good, middle)
-        side, to = ("most", ROUND_FLOOR) if epsilon > 1 else ("least", ROUND_CEILING)
-        digits = Decimal(good)
-        limit = float(digits.quantize(Decimal(1).scaleb(digits.adjusted() - 3), rounding=to))
-        does = f"must be at {side} {limit:g}" if payable(limit) else "no level can be paid"
-    raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does)
+        does = tried(f"must be at {'most' if high else 'least'} {{epsilon}}", payable, up=not high,
+                     epsilon=lambda: first_that(payable, epsilon, up=not high, close=1e-5, farthest=_FARTHEST))
+    raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does or "no level can be paid")
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:

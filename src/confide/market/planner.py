@@ -26,6 +26,7 @@ from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
 from confide.market.matching import price_floor
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
+from confide.numerics.fewest import fewest
 
 __all__ = [
     "CRITERIA",
@@ -52,6 +53,7 @@ _EACH = 1000  # people up to whom every number is looked at
 _RANGES = 256  # of numbers of people, at first
 _NARROW = 1e-5  # a range of numbers that differ by a smaller part of them is not divided: one of them stands for all
 _TRIED = 32  # of many ranges, the most promising
+_MOST_PEOPLE = 2**40  # that a refusal names
 _AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
@@ -431,17 +433,8 @@ class _Search:
 
 
 def least_people(reaches: Callable[[int], bool]) -> int | None:
-    """The least number of people that do, by doubling and halving."""
-    high = 2
-    while not reaches(high):
-        high *= 2
-        if high > 2**40:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    """The least number of people that do, by doubling and halving; None where 2^40 do not."""
+    return fewest(lambda people: people > 1 and reaches(people), _MOST_PEOPLE, singly=2)
 
 
 def _refuse_infeasible(

@@ -9,7 +9,7 @@ nobody. Only a ceiling, which each person's client enforces, makes a promise of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,8 +21,8 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
-from confide.contract.remedies import printed
-from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
+from confide.contract.remedies import first_that, printed, tried
+from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
@@ -278,7 +278,7 @@ class ThresholdMarket(PaidByCounts):
     def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
         """(2, 2) money for report x (row) when the majority of the others is m, if that many take part; default all."""
         n = self.people if present is None else self._present(present)
-        return signed_tables(self.terms, self.nature, majority_errors(n - 1, self.reporting), self.company)
+        return self._signed(majority_errors(n - 1, self.reporting))
 
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
@@ -298,7 +298,19 @@ class ThresholdMarket(PaidByCounts):
         if most < first:
             return alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
-        return np.concatenate([alone, signed_tables(self.terms, self.nature, errors, self.company)])
+        return np.concatenate([alone, self._signed(errors)])
+
+    def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
+        """(..., 2, 2) the payments at errors of the majority of the others; or a level that can be paid."""
+        try:
+            return signed_tables(self.terms, self.nature, errors, self.company)
+        except InvalidInput as error:
+            def again(epsilon: float) -> None:
+                replace(self, epsilon=epsilon).payment_range()
+
+            ways = tried("must be at most {epsilon}", again, up=False,
+                         epsilon=lambda: first_that(again, self.epsilon, up=False))
+            raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
         """What is offered.
