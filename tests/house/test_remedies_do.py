@@ -23,7 +23,17 @@ from confide.allocation.multiplicative import OptimumRange, multiplicative_aucti
 from confide.allocation.printed import PrintedPMatch
 from confide.channels import FullPrior, IndependentRows, KernelMechanism, WaterFilling, least_distortion, translate
 from confide.contract.errors import ConfideError, NotGuaranteed
-from confide.market import LinearCost, LogNormalLaw, OptimalCountMechanism, PairPrior, plan_mean, plan_unknown_costs
+from confide.market import (
+    LinearCost,
+    LogNormalLaw,
+    MajorityMarket,
+    OptimalCountMechanism,
+    PairPrior,
+    ThresholdMarket,
+    UniformLaw,
+    plan_mean,
+    plan_unknown_costs,
+)
 from confide.market import plan as plan_market
 from confide.privacy.accounting import corollary_step
 from confide.privacy.accounting.advanced import theorem
@@ -126,6 +136,15 @@ def capped(*, cap: float, **settings: Any) -> float:
     return OptimalCountMechanism(cost=LinearCost(1.0), prior_one=0.6, cap=cap, **settings).expected_payment
 
 
+def threshold(*, cost: float, people: int, **settings: Any) -> float:
+    market = ThresholdMarket(people, 0.8, 0.55, UniformLaw(0.0, cost), **settings)
+    return market.quote().expected_payment + market.largest_payment().amount
+
+
+def steep(*, rate: float, people: int, **settings: Any) -> MajorityMarket:
+    return MajorityMarket(people, prior_one=0.5, cost=LinearCost(rate), **settings)
+
+
 def market(*, people: int, error: float, signal_accuracy: float, criterion: str) -> Any:
     return plan_market(error, signal_accuracy, 0.6, LinearCost(1.0), criterion, max_people=people)
 
@@ -212,6 +231,14 @@ DOORS = (
     Door("OptimalCountMechanism", capped, st.fixed_dictionaries({
         "people": st.integers(2, 60), "signal_accuracy": st.floats(0.55, 0.95), "epsilon": log(0.1, 4.0),
         "cap": log(0.1, 100.0)}), {"people": 20, "signal_accuracy": 0.8, "epsilon": 1.0, "cap": 1.0}),
+    Door("ThresholdMarket", threshold, st.fixed_dictionaries({
+        "people": log_ints(2, 1000), "cost": log(1e-3, 1e12), "participation": log(1e-4, 0.9),
+        "epsilon": st.floats(600.0, 700.0)}),
+        {"people": 6, "cost": 2e7, "participation": 1e-3, "epsilon": 700.0}),
+    Door("MajorityMarket", steep, st.fixed_dictionaries({
+        "people": log_ints(2, 1000), "rate": log(1e-300, 1e12), "signal_accuracy": st.floats(0.5001, 0.95),
+        "epsilon": st.one_of(st.floats(600.0, 700.0), log(1e-308, 1e-290))}),
+        {"people": 1000, "rate": 1.0, "signal_accuracy": 0.50001, "epsilon": 700.0}),
     Door("market.plan", market, st.fixed_dictionaries({
         "people": log_ints(2, 200), "error": log(1e-5, 0.3), "signal_accuracy": st.floats(0.6, 0.95),
         "criterion": st.sampled_from(["exact", "chernoff", "thesis"])}),

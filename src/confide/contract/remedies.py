@@ -211,6 +211,6 @@ def first_that(
             break
         low, reach = high, 2.0 * reach
     while abs(high - low) > (1 if whole else close * min(high, low)):
-        middle = (low + high) // 2 if whole else math.sqrt(low * high)
+        middle = (low + high) // 2 if whole else math.sqrt(low) * math.sqrt(high)
         low, high = (low, middle) if accepted(lambda now=middle: does(now)) else (middle, high)  # type: ignore[misc]
     return high

@@ -45,9 +45,9 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
         InvalidInput: names a level that can be paid, to four digits.
     """
 
-    def payable(level: float) -> bool:
-        divided = covariance(level)
-        return divided > 0 and all(math.isfinite(payment_unit(cost, level) / divided * _SPARE) for cost in costs)
+    def payable(epsilon: float) -> bool:
+        divided = covariance(epsilon)
+        return divided > 0 and all(math.isfinite(payment_unit(cost, epsilon) / divided * _SPARE) for cost in costs)
 
     high = epsilon > 1.0
     with np.errstate(over="ignore"):
