@@ -157,6 +157,17 @@ def test_infeasible_targets_say_what_would_do(criterion: str) -> None:
     assert plan(1e-3, 0.6, 0.5, LINEAR, criterion, max_people=need + 1).people <= need + 1
 
 
+@pytest.mark.parametrize("criterion", ["exact", "chernoff", "thesis"])
+def test_what_weak_signals_need_is_tried(criterion: str) -> None:
+    """A plan of a million people takes a moment, so a refusal is not left untried for their number."""
+    with pytest.raises(OutOfReach) as caught:
+        plan(0.01, 0.501, 0.6, LINEAR, criterion, max_people=1_000_000)
+    assert [(each.tried, list(each.settings)) for each in caught.value.remedies] == [
+        (True, ["people"]), (True, ["error"])]
+    assert caught.value.people is not None
+    assert caught.value.people > 1_000_000
+
+
 def test_comparison_and_report() -> None:
     found = plan(0.01, 0.8, 0.7, LINEAR, max_payment=10.0)
     totals = {name: other.total for name, other in found.compared.items() if not isinstance(other, str)}

@@ -66,12 +66,12 @@ class OutOfReach(InvalidInput):
         reachable: the least error that they can give, everybody telling her bit as it is.
         people: how many people would do; None where 2^40 do not.
         attempt: plans with another `people` or `error`.
-        seconds: about how long that takes for a person.
+        seconds: about how long that takes for a person, where that grows with the people.
     """
 
     def __init__(
         self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any],
-        seconds: float = 1.0 / 2_000,
+        seconds: float = 0.0,
     ) -> None:
         ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
                 *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
