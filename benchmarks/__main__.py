@@ -11,8 +11,8 @@ from pathlib import Path
 from benchmarks import page
 
 SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "meter", "reading", "choices", "streams", "accounting",
-            "conversions", "store", "channels", "market", "acquisition", "release", "allocation", "programs",
-            "search", "service")
+            "conversions", "step_sizes", "store", "channels", "market", "acquisition", "release", "allocation",
+            "programs", "search", "service")
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "results"
 PAGE = ROOT.parent / "docs" / "benchmarks.md"

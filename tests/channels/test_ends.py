@@ -134,6 +134,10 @@ def test_constants_of_exchangeable_priors() -> None:
     twice = Exchangeable.mixture([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], 3)
     assert PriorConstants.of(twice).kernel_level == pytest.approx(math.log(4), abs=1e-9)
     assert Exchangeable.polya([1e6, 1e6], 2).vector().sum() == pytest.approx(1.0, abs=1e-12)
+    # Of a million rows, too: the rounding of a constructor is no fault of its parameters.
+    many = Exchangeable.polya([1e4, 1e4], 10**6)
+    middle = -0.5 * math.log(2 * math.pi * 10**6 * 0.25 * (1 + 10**6 / 2e4)) + 1 / 8e4  # of the normal law, nearly
+    assert many.log_types[10**6 // 2] == pytest.approx(middle, abs=2e-4)
 
 
 def test_a_vector_that_can_be_read_in_two_ways() -> None:

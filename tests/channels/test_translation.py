@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -117,11 +118,13 @@ def test_risk_is_the_neyman_pearson_trade_off(letters: int) -> None:
 
 
 def test_risk_agrees_with_riskcal() -> None:
-    """The library for attack risk: two conversions of levels, and the exact trade-off of randomised response."""
+    """The library for attack risk, on the points that the page "How private is it?" names: two conversions of levels,
+    and the exact trade-off of randomised response, whose losses lie on riskcal's grid.
+    """
     from dp_accounting.pld import privacy_loss_distribution
     from riskcal import analysis
 
-    for epsilon, delta in ((0.1, 0.0), (1.0, 0.0), (3.0, 0.01)):
+    for epsilon, delta in product((0.0, 0.1, 1.0, 3.0, 10.0), (0.0, 1e-9, 0.01, 0.5)):
         assert best_advantage(epsilon, delta) == pytest.approx(
             analysis.get_advantage_from_adp(epsilon=epsilon, delta=delta), abs=1e-12)
         misses = analysis.get_beta_from_adp(epsilon=epsilon, delta=delta, alpha=RATES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,17 +13,22 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from cases import fast
-from confide.contract import InvalidInput, Unit
+from confide.contract import InvalidInput, Unit, Unsupported
 from confide.market import (
     ExponentialCost,
     GenieMarket,
     HeterogeneousMarket,
     LinearCost,
+    LogNormalLaw,
     MajorityMarket,
     Nature,
+    PairMarket,
+    PairPrior,
     PowerCost,
+    ThresholdMarket,
     best_response,
     least_payment,
 )
@@ -220,13 +227,72 @@ def test_realised_participants() -> None:
 def test_worst_payments_are_at_small_attendance() -> None:
     amount, present = market(500).worst_payment()
     each = [max(market(500).payment_at(n).for_one, market(500).payment_at(n).for_zero) for n in range(2, 501)]
-    assert amount == max(each)
+    assert amount == pytest.approx(max(each), rel=1e-12)
     assert present == 2 + int(np.argmax(each))
     assert market(10**9).worst_payment() == (amount, present)
     for one, matched in zip(market(500, presence=0.3).tariff(), ("for_one", "for_zero"), strict=True):
         single = [getattr(market(500, presence=0.3).payment_at(n), matched) for n in range(2, 501)]
         assert one == pytest.approx(single, rel=1e-12)
     assert GOLDEN.tariff(1, 1)[0].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("theta", [0.5001, 0.6, 0.999, 1 - 1e-12])
+@pytest.mark.parametrize("prior", [0.02, 0.5, 0.7])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 40.0])
+def test_worst_payments_without_a_table(theta: float, prior: float, epsilon: float) -> None:
+    """2 or 3 participants decide, whatever the parameters: so a billion people cost no more than three."""
+    few = MajorityMarket(600, theta, prior, LinearCost(1.0), epsilon)
+    table = np.maximum(*few.tariff())
+    many = MajorityMarket(10**9, theta, prior, LinearCost(1.0), epsilon)
+    assert many.worst_payment()[0] == pytest.approx(float(table.max()), rel=1e-12)
+    tracemalloc.start()
+    many.guarantees()
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+
+
+def test_the_largest_level() -> None:
+    """At 700 payments are near 1e304: their squares leave the doubles, and no number here may be lost to that."""
+    top = MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 700.0)
+    total = top.total_payment()
+    ones = np.arange(11)
+    law = 0.7 * binom.pmf(ones, 10, 0.8) + 0.3 * binom.pmf(ones, 10, 0.2)
+    paid = np.array([top.pay(int(k), 10 - int(k)).total for k in ones]) / 1e304
+    assert total.mean / 1e304 == pytest.approx(law @ paid, rel=1e-9)
+    assert total.sd / 1e304 == pytest.approx(math.sqrt(law @ (paid - law @ paid) ** 2), rel=1e-9)
+    assert all(math.isfinite(each) for each in (total.quantile(0.95), top.gap, *top.payment_range(), *top.liability()))
+    assert top.guarantees()
+    assert PairMarket(PairPrior.beta_binomial(2.0, 3.0, 10), LinearCost(1.0), 700.0).total_payment().sd > 1e303
+    assert ThresholdMarket(10, 0.8, 0.7, LogNormalLaw(0.0, 1.0), 650.0, 0.6).rounds_until_nonnegative(0.05) > 10**300
+
+
+@pytest.mark.parametrize("make", [
+    lambda level: MajorityMarket(1000, 0.50001, 0.5, LinearCost(1.0), level),
+    lambda level: PairMarket(PairPrior.beta_binomial(2.0, 3.0, 1000), LinearCost(1e6), level),
+    lambda level: GenieMarket(10**6, 0.5001, 0.5, LinearCost(1e3), level),
+    lambda level: HeterogeneousMarket(0.5001, 0.5, [LinearCost(1.0), LinearCost(1e6)], level),
+])
+def test_payments_beyond_the_doubles_are_refused(make: Callable[[float], object]) -> None:
+    """By name, and the level that is named will do."""
+    with pytest.raises(InvalidInput, match="epsilon: 700 makes payments that leave the doubles") as caught:
+        make(700.0)
+    least = float(str(caught.value).rsplit(" ", 1)[1])
+    assert 600 < least < 700
+    made = make(least)
+    if isinstance(made, MajorityMarket):
+        assert math.isfinite(made.total_payment().sd + made.worst_payment()[0])
+
+
+def test_levels_too_small_to_pay_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="epsilon: 1e-308 makes payments that leave the doubles") as caught:
+        market(10, epsilon=1e-308)
+    assert market(10, epsilon=float(str(caught.value).rsplit(" ", 1)[1])).worst_payment()[0] < math.inf
+
+
+def test_laws_of_attendance_too_long_to_write_down() -> None:
+    """Half of 10^13 people: 4 10^7 numbers of participants; the field is named before any is made."""
+    with pytest.raises(Unsupported, match="people"):
+        market(10**13, presence=0.5).guarantees()
 
 
 def test_guarantees() -> None:

@@ -21,7 +21,7 @@ from confide.market.binomials import majority_errors
 from confide.market.decision import errors_at
 from confide.market.majority import excess
 from confide.market.nature import Reporting
-from confide.market.planner import best_price_level
+from confide.market.planner import _Search, best_price_level
 
 LINEAR = LinearCost(1.0)
 
@@ -81,6 +81,38 @@ def test_no_market_on_a_fine_grid_is_cheaper(theta: float, prior: float, cost: L
     assert 0.97 * least <= found.total <= least * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(("prior", "criterion", "cost"), [
+    (0.5, "exact", LINEAR), (0.2, "exact", LINEAR), (0.7, "chernoff", LINEAR), (0.4, "exact", PowerCost(1.0, 3.0)),
+])
+def test_ranges_of_people_hide_no_cheaper_market(prior: float, criterion: str, cost: LinearCost) -> None:
+    """Beyond a thousand people, where most numbers are ruled out unseen: against a look at each of 4,000."""
+    found = plan(0.05, 0.54, prior, cost, criterion, max_people=4000)
+    every = _Search(0.05, Nature(prior, 0.54), cost, criterion, 4000)
+    for start in range(2, 4001, 500):
+        every.look(np.arange(start, min(start + 500, 4001)))
+    assert (found.total, found.people) == pytest.approx(every.best[:2], rel=1e-9)
+    # The bound that rules ranges out: of those around the best, of either parity, and however wide.
+    for first, width in ((2, 40), (3, 40), (found.people - 200, 150), (found.people - 201, 300)):
+        sizes = np.arange(max(first, 2), min(first + width, 4000) + 1, 2)
+        one = _Search(0.05, Nature(prior, 0.54), cost, criterion, 4000)
+        one.look(sizes)
+        assert one.least_of(sizes[:1], sizes[-1:])[0] <= one.best[0]
+
+
+def test_weak_signals() -> None:
+    """100 million people: a number of looks that hardly grows with them, each of which may be wrong by 2e-5."""
+    found = plan(0.05, 0.5001, 0.5, LINEAR, max_people=10**9)
+    assert found.complete
+    assert found.error <= 0.05 * (1 + 1e-9)
+    # As signals weaken the best level and (2 theta - 1)^2 N settle, but for terms of the order 2 theta - 1 = .02.
+    stronger = plan(0.05, 0.51, 0.5, LINEAR, max_people=10**5)
+    assert found.people * 1e-4 == pytest.approx(stronger.people, rel=0.02)
+    assert found.epsilon == pytest.approx(stronger.epsilon, rel=0.02)
+    others = _Search(0.05, Nature(0.5, 0.5001), LINEAR, "exact", 10**9)
+    others.look(np.unique(np.geomspace(found.people / 3, found.people * 3, 400).astype(np.int64)))
+    assert found.total <= others.best[0] * (1 + 2e-5)
+
+
 def test_expected_payment_is_not_monotone_in_the_level() -> None:
     """Spec 2.5: with g'(0) > 0 the cheapest level is above the least that is accurate enough."""
     found = plan(0.29, 0.95, 0.3, LINEAR)
@@ -123,6 +155,17 @@ def test_infeasible_targets_say_what_would_do(criterion: str) -> None:
         assert MajorityMarket(need, 0.6, 0.5, LINEAR, 700.0).error_probability() <= 1e-3
         assert MajorityMarket(need - 1, 0.6, 0.5, LINEAR, 700.0).error_probability() > 1e-3
     assert plan(1e-3, 0.6, 0.5, LINEAR, criterion, max_people=need + 1).people <= need + 1
+
+
+@pytest.mark.parametrize("criterion", ["exact", "chernoff", "thesis"])
+def test_what_weak_signals_need_is_tried(criterion: str) -> None:
+    """A plan of a million people takes a moment, so a refusal is not left untried for their number."""
+    with pytest.raises(OutOfReach) as caught:
+        plan(0.01, 0.501, 0.6, LINEAR, criterion, max_people=1_000_000)
+    assert [(each.tried, list(each.settings)) for each in caught.value.remedies] == [
+        (True, ["people"]), (True, ["error"])]
+    assert caught.value.people is not None
+    assert caught.value.people > 1_000_000
 
 
 def test_comparison_and_report() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom, binom
@@ -65,6 +66,42 @@ def test_priors_agree_with_their_counts() -> None:
                                               + 0.3 * binom.pmf(np.arange(13), 12, 0.2), rel=1e-12)
     assert two_state.covariance == pytest.approx(0.21 * 0.36)
     assert PairPrior.beta_binomial(2.0, 3.0, 10**9).covariance == AGREE.covariance
+
+
+def log_factorial(n: int) -> arb:
+    return arb(n + 1).lgamma()
+
+
+def log_choose(n: int, k: int) -> arb:
+    return log_factorial(n) - log_factorial(k) - log_factorial(n - k)
+
+
+def test_priors_of_a_million_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No constructor refuses the rounding of its own law: two probabilities of each against ball arithmetic."""
+    n = 10**6
+    monkeypatch.setattr(ctx, "prec", 200)
+    for a in (10**4, 10**6):
+        law = PairPrior.beta_binomial(float(a), float(a), n).log_counts
+        assert law is not None
+        for k in (n // 2, n // 2 + 700):
+            exact = log_choose(n, k) + sum(log_factorial(each + a - 1) for each in (k, n - k)) - log_factorial(
+                n + 2 * a - 1) + log_factorial(2 * a - 1) - 2 * log_factorial(a - 1)
+            assert law[k] == pytest.approx(float(exact), abs=1e-10)
+    ends = PairPrior.beta_binomial(1e-6, 1e-6, n).log_counts  # nearly all alike
+    assert ends is not None
+    assert ends[[0, n]] == pytest.approx([-math.log(2)] * 2, abs=1e-4)
+    even = PairPrior.two_state(n, 0.51, 0.5).log_counts
+    assert even is not None
+    for k in (510_000, 510_300):
+        both = sum((arb(share) ** k * (1 - arb(share)) ** (n - k) for share in (0.51, 1 - 0.51)), arb(0))
+        assert even[k] == pytest.approx(float((both / 2).log() + log_choose(n, k)), abs=1e-9)
+    groups = PairPrior.of_groups([n, 2 * n], [n // 10, n]).log_counts
+    assert groups is not None
+    drawn = log_choose(n, 500_200) + log_choose(n, n - 500_200) - log_choose(2 * n, n) - arb(1.5).log()
+    assert groups[500_200] == pytest.approx(float(drawn), abs=1e-10)
+    assert groups[n // 10] == pytest.approx(-math.log(3), abs=1e-10)
+    assert counts(PairPrior.of_groups([5, 9], [1, 9], people=3)) == pytest.approx(
+        [5 / 14 * 4 / 10, 5 / 14 * 6 / 10, 0, 9 / 14], abs=1e-15)
 
 
 def test_fair_survey() -> None:

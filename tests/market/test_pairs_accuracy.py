@@ -58,7 +58,7 @@ def test_levels() -> None:
 
 @pytest.mark.parametrize(("n", "epsilon", "alpha"), [
     (100, 1.5, 0.1), (7, 0.3, 0.4), (50, 6.0, 0.03), (1000, 1.0, 0.05), (1001, 12.0, 0.002), (3, 40.0, 0.2),
-    (1, 1.0, 0.3),
+    (1, 1.0, 0.3), (2, 1.21644, 1.38181), (4, 1.3254, 0.92662), (24, 0.3, 1.9), (40, 0.2, 2.7),
 ])
 def test_failures_against_sums(n: int, epsilon: float, alpha: float) -> None:
     """Against the convolution; the worst over all numbers of ones; the average over a prior."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -14,7 +15,7 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from confide.audit import replayed_audit
-from confide.contract import InvalidInput, NotGuaranteed, Refused, Unit
+from confide.contract import InvalidInput, NotGuaranteed, Refused, Unit, Unsupported
 from confide.privacy import Accountant, ApproxEvent, Noise, PureDP, PureEvent, SparseVector
 from confide.privacy.divergences import exact_epsilon, hockey_stick, max_divergence
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
@@ -114,6 +115,57 @@ def test_the_sum_against_plain_enumeration():
             left *= 1 - top
         expected[3] += left
     assert mechanism.halting_law(answers) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(("scales", "clamps"), [
+    ((150.0, 300.0), (math.inf, math.inf)), ((700.0, 90.0), (2000.0, math.inf)), ((400.0, 800.0), (math.inf, 1500.0)),
+    ((1000.0, 300.0), (3000.0, 700.0)),
+])
+def test_long_sums_against_every_term(scales, clamps):
+    """Where noise is wide, stretches between kinks are summed at 24 places: to all digits of every probability."""
+    threshold, answer = (LaplaceLaw(scale, True, clamp) for scale, clamp in zip(scales, clamps, strict=True))
+    gaps = np.array([-900.0, 0.0, 1.0, 2500.0, -40.0])
+    kinks = [gaps, *([] if math.isinf(clamps[1]) else [gaps - clamps[1], gaps + clamps[1]])]
+    reach = math.ceil(max(abs(np.concatenate(kinks))) + 42 * scales[0])
+    z = np.arange(-min(reach, clamps[0]), min(reach, clamps[0]) + 1)
+    mass = np.diff(np.exp(threshold.log_below(np.append(z[0] - 1, z))), prepend=0.0)[1:]
+    below = [np.exp(answer.log_below(z - gap)) for gap in gaps]
+    above = [np.exp(answer.log_above(z - gap)) for gap in gaps]
+    expected = [mass @ (np.prod(below[:i], axis=0) * above[i]) for i in range(len(gaps))]
+    found = np.exp(log_halting_law(gaps, threshold, answer))
+    assert found[:-1] == pytest.approx(expected, rel=1e-10)
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_wide_noise_takes_no_more_than_narrow():
+    """At scale 4 10^5 the integers are as good as a line, and a law takes as few places of it."""
+    mechanism = SparseVector(threshold=0, epsilon=1e-5)
+    answers = np.arange(-50, 150) * 20_000
+    line = log_halting_law(answers.astype(float), *(LaplaceLaw(scale, False) for scale in (2e5, 4e5)))
+    tracemalloc.start()
+    assert mechanism.halting_law(answers) == pytest.approx(np.exp(line), abs=1e-5)
+    exact, tails = (mechanism.accuracy(100, 0.05, bound=bound).bound for bound in ("exact", "tails"))
+    assert exact == pytest.approx(1e3 * SparseVector(threshold=0, epsilon=1e-2, law="continuous").accuracy(
+        100, 0.05).bound, rel=1e-5)
+    assert exact < tails
+    assert tracemalloc.get_traced_memory()[1] < 2**26
+    tracemalloc.stop()
+
+
+def test_laws_that_are_too_large_are_refused_before_they_are_made():
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=r"answers.*GiB"):
+        SparseVector(threshold=0, epsilon=1.0).halting_law(np.array([0, 10**9, 5]))
+    with pytest.raises(InvalidInput, match="answers"):
+        SparseVector(threshold=0, epsilon=0.1, law="continuous").halting_law(np.array([0.0, 1e7, 5.0, -1e7]))
+    with pytest.raises(InvalidInput, match=r"answers.*evaluations"):
+        SparseVector(threshold=0, epsilon=1.0).halting_law(np.zeros(10**6, dtype=np.int64))
+    apart = SparseVector(threshold=0, epsilon=0.01, threshold_share=1e-4)
+    with pytest.raises(Unsupported, match="tails"):
+        apart.accuracy(100, 0.05)
+    assert apart.accuracy(100, 0.05, bound="tails").bound > 1e6
+    assert tracemalloc.get_traced_memory()[1] < 2**26
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("law", LAWS)

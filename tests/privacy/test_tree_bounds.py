@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from confide.contract import InvalidInput, NotGuaranteed
+from confide.contract import InvalidInput, NotGuaranteed, Unsupported
 from confide.privacy import Noise, TreeCounter
 from confide.privacy.tree_blocks import levels, terms
 from confide.privacy.tree_bounds import (
@@ -25,6 +26,23 @@ from confide.privacy.tree_bounds import (
 from confide.privacy.tree_errors import log_within, variance
 
 from false_alarms import alpha
+
+
+@pytest.mark.parametrize(("counter", "proved"), [
+    (TreeCounter.for_epsilon(2e-4, distance=1, horizon=10**6), "chernoff"),
+    (TreeCounter.for_rho(1e-9, distance=1, horizon=10**6), "gaussian"),
+    (TreeCounter(horizon=10**6, scale=2.0**30), "chernoff"),
+])
+def test_exact_bounds_that_take_too_long_name_a_proved_one(counter, proved):
+    """Before the first walk: an hour of one core, or gibibytes, are told and not begun."""
+    tracemalloc.start()
+    with pytest.raises(Unsupported, match=proved) as caught:
+        counter.error_bound(0.05, "exact")
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+    assert caught.value.field == "bound"
+    assert "seconds and" in str(caught.value)
+    assert counter.error_bound(0.05, proved) > counter.scale
 
 
 # spec allocation 2: N=1023, k=100, gamma=.05, M=10, b=10: 8036 / 1362 / 313 / 221

@@ -261,7 +261,7 @@ def test_public_faults_are_refused(bad: dict[str, object]) -> None:
 
 
 def test_a_margin_above_the_supply_is_refused_and_says_what_would_do() -> None:
-    with pytest.raises(Refused, match=r"infeasible budget.*a supply [\d.]+ times as large, or about [\d.]+ times"):
+    with pytest.raises(Refused, match=r"infeasible budget.*a supply [\d.]+ times as large, .*, or [\d.]+ times"):
         flags(epsilon=0.2)
     with pytest.raises(Refused, match="infeasible budget"):
         flags(epsilon=1e-300)

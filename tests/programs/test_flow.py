@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -272,9 +274,28 @@ def test_packaged_networks() -> None:
     assert (network.nodes, len(network.arcs), len(unit_users(network))) == (12, 36, 9943)
     assert network.names[network.arcs[0][0]] == "Gdansk"
     assert packaged_network("topozoo/Abilene").demands is not None
-    for name, match in (("sndlib/polsca", "polska"), ("sndlip/polska", "sndlib"), ("polska", "collection")):
+    for name, match in (("sndlib/polsca", "polska"), ("sndlip/polska", "sndlib"), ("polska", "collection"),
+                        ("gabriel/25", "such as gabriel/25/0"), ("gabriel/26/0", "collection '26' is unknown"),
+                        ("sndlib/polska/0", "collection 'polska'"), ("sndlib/", "network ''")):
         with pytest.raises(InvalidInput, match=match):
             packaged_network(name)
+
+
+def test_every_collection_that_topohub_ships_loads() -> None:
+    """Gabriel and CAIDA networks lie in collections within collections."""
+    from importlib.resources import files
+
+    shipped = files("topohub") / "data"
+    folders = [path for path in Path(str(shipped)).rglob("*") if path.is_dir() and any(path.glob("*.json"))]
+    assert {folder.relative_to(str(shipped)).parts[0] for folder in folders} >= {"gabriel", "caida", "sndlib"}
+    for folder in folders:
+        file = min(folder.glob("*.json"))
+        name = file.relative_to(str(shipped)).with_suffix("").as_posix()
+        graph = json.loads(file.read_text(encoding="utf-8"))
+        network = packaged_network(name)
+        assert (network.nodes, len(network.arcs)) == (len(graph["nodes"]), 2 * len(graph["edges"])), name
+    gabriel = packaged_network("gabriel/25/0")
+    assert (gabriel.nodes, gabriel.demands) == (25, ())
 
 
 @pytest.mark.slow

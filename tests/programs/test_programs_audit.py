@@ -39,9 +39,18 @@ from confide.programs import (
     convex_program,
 )
 from confide.programs.audit import audit_program
-from confide.programs.audit.behaviour import certificate_rows, decode_row, order_row, run_of, scaled, stops_row
+from confide.programs.audit.behaviour import (
+    behaviour_controls,
+    certificate_rows,
+    decode_row,
+    order_row,
+    run_of,
+    scaled,
+    stops_row,
+)
 from confide.programs.audit.doors import answers_row, attained, door_controls, walked
 from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns_row, stop_delta_row
+from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, apart, drawn, joined
 from confide.programs.audit.planted import (
@@ -58,7 +67,7 @@ from confide.programs.audit.planted import (
     faults,
 )
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
-from confide.programs.audit.tiny_programs import charges, steps, tiny, tiny_pool
+from confide.programs.audit.tiny_programs import FlagAnswers, charges, steps, tiny, tiny_pool
 from confide.programs.audit.whole import sampler_rows
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
@@ -334,6 +343,26 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         assert not row.flagged
         assert 0.98 * sound.flags.stop_delta < float(row.measured) <= sound.flags.stop_delta  # type: ignore[arg-type]
         assert stop_delta_row(mixed(sound, StopsAtBeta), sound).flagged
+
+
+@pytest.mark.parametrize("changes", [{}, {"batch": 300}, {"neighbours": "null"}])
+def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
+    """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
+    sound = RoundDude(UnitDemand(6000, 1000.0, goods=5), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True, **changes)
+    rows, controls = full_size(sound, sound, Pool.of(sound.program, study_generator(2), 100), 1)
+    assert not [row for row in rows if row.flagged]
+    assert [control.flagged for control in controls] == [True]
+    data = study_generator(3).random((6000, 5))
+    stopped = sound.run(data, FlagAnswers(Noise.simulated(1), lambda _: None)).billboard.raised
+    assert (np.asarray(stopped) < 6000).any()
+
+
+def test_planted_stops_are_found_where_there_is_plenty() -> None:
+    """A campaign that no crowd can use up is held to its stops all the same."""
+    sound = RoundDude(UnitDemand(3000, 2500.0, goods=3), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True)
+    controls = list(behaviour_controls(sound, Pool.of(sound.program, study_generator(2), 100), 1))
+    assert [one.planted_bug for one in controls if not one.flagged] == []
+    assert "stops that are ignored" in [one.planted_bug for one in controls]
 
 
 def test_stops_keep_supplies_where_no_noise_would() -> None:

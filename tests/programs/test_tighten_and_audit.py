@@ -183,10 +183,10 @@ def test_what_cannot_be_kept_is_refused_and_says_what_would_do() -> None:
         TightenAndAudit("a program", epsilon=6.0, delta=1e-6)  # type: ignore[arg-type]
     with pytest.raises(Refused, match=r"infeasible budget.*supply.*times as large.*epsilon of") as found:
         small(epsilon=0.5)
-    least = 50 * float(str(found.value).split("a supply ")[1].split(" ")[0])
+    supply, epsilon = found.value.remedies
+    least, enough = 50 * supply.settings["factor"], epsilon.settings["epsilon"]
     half = TightenAndAudit(UnitDemand(400, least, goods=4), epsilon=0.5, delta=1e-6, rounds=40, burn_in=20)
     assert half.kept_back == pytest.approx(least / 2, rel=0.01)
-    enough = float(str(found.value).split("epsilon of about ")[1].split(":")[0])
     assert small(epsilon=enough).kept_back.max() == pytest.approx(25.0, rel=0.15)
     with pytest.raises(Refused, match="infeasible budget"):
         TightenAndAudit(UnitDemand(400, 0, goods=4), epsilon=0.5, delta=1e-6)

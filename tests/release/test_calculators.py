@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from cases import fast
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
-from confide.privacy.accounting import Accountant
+from confide.privacy.accounting import Accountant, written
 from confide.privacy.accounting.per_round import epsilon as per_round
 from confide.privacy.events import PureEvent, ZCDPEvent
 from confide.privacy.losses import ZCDP
+from confide.release import DualQuery, Workload, calculators
 from confide.release.calculators import (
     CALCULATORS,
     ROOM,
@@ -22,9 +24,12 @@ from confide.release.calculators import (
     draws,
     epsilon,
     rho,
+    round_epsilon,
     solve,
     source_setting,
 )
+from confide.release.draws_a_round import MOST_BYTES
+from confide.release.levels import sums
 
 KDD = (494_021, 1.2, 170, 1750)
 LEVELS = (0.25, 0.5, 1.0, 2.0, 5.0)
@@ -80,6 +85,51 @@ def test_closed_forms(n: int, eta: float, rounds: int, samples: int) -> None:
     assert exact * (1 - 1e-12) <= rho(n, eta, rounds, samples) <= exact * (1 + 1e-12) + room * (last + ROOM)
 
 
+@given(st.integers(1, 10**6), st.floats(1e-6, 1e3), st.integers(1, 60), st.integers(1, 10**5), st.booleans())
+def test_sums_without_events_are_those_of_the_accountant(
+    n: int, eta: float, rounds: int, samples: int, measured: bool
+) -> None:
+    """Bit for bit, so that a setting says what the mechanism's own events cost."""
+    listed = Accountant(draws(n, eta, rounds, samples))
+    assert rho(n, eta, rounds, samples) == listed.rho()
+    for calculator, name in (("zcdp", "zcdp"), ("pure", "basic")):
+        assert epsilon(n, eta, rounds, samples, 1e-6, calculator=calculator) == listed.epsilon(1e-6, calculator=name)
+    as_pure = Accountant(tuple(replace(each, event=_pure(each.event.epsilon)) for each in listed.events))  # type: ignore[attr-defined, call-arg]
+    theorem = epsilon(n, eta, rounds, samples, 1e-6, calculator="theorem-3.4.2")
+    assert theorem == as_pure.epsilon(1e-6, calculator="advanced")
+    levels = [written(round_epsilon(n, eta, t)) for t in range(1, rounds + 1)]
+    assert sums(n, eta, rounds) == (sum(levels), sum(each * each for each in levels))
+
+
+@pytest.mark.parametrize("calculator", CALCULATORS)
+def test_a_step_size_takes_few_evaluations(calculator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that halves took nineteen; at 50,000 rounds each one is seconds."""
+    asked: list[float] = []
+    proved = calculators._proved
+    monkeypatch.setattr(calculators, "_proved", lambda n, eta, *rest: asked.append(eta) or proved(n, eta, *rest))
+    found = solve(20_000, 0.7, 0.0 if calculator == "pure" else 1e-5, rounds=300, samples=1, calculator=calculator)
+    assert len(set(asked)) <= 6
+    assert found.epsilon > 0.7 * (1 - 1e-11)
+
+
+def test_rounds_alone_choose_draws_that_can_be_run() -> None:
+    few = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5)
+    assert (few.eta, few.rounds, few.samples) == (1.0, 5, 2**20)
+    assert few.epsilon() < 1.0
+    with pytest.raises(Refused, match="GiB of memory") as caught:
+        DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5, eta=1.0)
+    assert "epsilon = 1 pays for" in str(caught.value)
+    for remedy in caught.value.remedies:
+        made = DualQuery.for_budget(494_021, 1.0, 1e-3, **({"rounds": 5, "eta": 1.0} | remedy.settings))
+        assert made.samples * 160 <= MOST_BYTES
+    assert len(caught.value.remedies) == 2
+    more = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=150)
+    assert more.samples == solve(494_021, 1.0, 1e-3, eta=1.0, rounds=150).samples < 2**20
+    assert more.epsilon() == pytest.approx(1.0, rel=1e-3)
+    with pytest.raises(Refused, match="GiB of memory"):
+        DualQuery(n=1000, eta=1.0, rounds=5, samples=2**31, workload=Workload.complete(4, width=2))
+
+
 def test_round_one_is_free_and_draws_are_counted() -> None:
     assert draws(100, 1.0, 1, 50) == ()
     assert [epsilon(100, 1.0, 1, 50, delta, calculator=name) for delta in (0.0, 0.1) for name in CALCULATORS] == [0] * 8
@@ -118,12 +168,13 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
         solve(100, 0.5, 1e-3, eta=2.0, samples=1000)
     enough, smaller = (float(part.split("= ")[1]) for part in caught.value.remedy.split(", or "))
     assert solve(100, enough, 1e-3, eta=2.0, samples=1000).rounds == 2
-    assert solve(100, 0.5, 1e-3, eta=smaller * 0.999, samples=1000).rounds >= 2
-    with pytest.raises(Refused, match="fewer rounds or a smaller eta"):
+    assert solve(100, 0.5, 1e-3, eta=smaller, samples=1000).rounds >= 2
+    with pytest.raises(Refused, match="one sample a round") as caught:
         solve(100, 0.001, 1e-3, eta=2.0, rounds=1000)
+    assert [list(each.settings) for each in caught.value.remedies] == [["epsilon"], ["eta"]]
     with pytest.raises(Refused, match="whatever the step size"):
         solve(100, 1e-9, calculator="pure", rounds=1000, samples=10**9)
-    with pytest.raises(Refused, match="reads no data"):
+    with pytest.raises(Refused, match=r"reads no data.*rounds >= 2"):
         solve(100, 1.0, 1e-3, eta=1.0, rounds=1)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -394,3 +396,44 @@ def test_the_usual_rounds_are_nearly_the_best():
         usual = errors.pop(None)
         assert usual <= 1.4 * min(errors.values())
         assert errors[40] >= worse * usual
+
+
+# ---- plateaus
+
+
+@pytest.mark.parametrize("bits", [False, True])
+def test_a_cell_that_was_driven_to_nothing_is_answered_as_it_is_measured(bits: bool) -> None:
+    """Two cells of three are measured as more than there is, twice, and the third, once, as .595.
+
+    The replay tends to the least squares: 2 (1 - a) = 2 (.3 - b) = .595 - c, with a + b + c = 1.
+    """
+    schema: Schema | None = None
+    if bits:  # the cells 01, 10 and 11 of two bits, and 00 measured as 0
+        workload = Workload.conjunctions([[0, 1]] * 4, attributes=2, bits=[[1, 0], [0, 1], [1, 1], [0, 0]])
+    else:
+        schema = Schema((Levels(column="a", levels=("x", "y", "z")),))
+        workload = Workload.complete(schema, width=1)
+    chosen = np.array([3] * bits * 2 + [0, 1, 0, 1, 2])
+    measured = np.array([0] * bits * 2 + [1000, 300, 1000, 300, 595])
+    common: dict[str, Any] = {"records": 1000, "workload": workload, "form": "replay", "passes": 100, "chosen": chosen,
+                              "measured": measured, "schema": schema}
+    assert MWEMBillboard(**common).answers()[:3] == pytest.approx([0.77625, 0.07625, 0.1475], abs=0.02)
+    assert MWEMBillboard(**common, stop="unchanged").answers()[2] < 1e-5  # as 0.1.0 had it, whose outcomes are read
+
+
+def test_an_outcome_without_the_rule_has_that_of_its_time() -> None:
+    schema = Schema((Levels(column="a", levels=("x", "y", "z")),))
+    mwem = MWEM(n=1000, workload=Workload.complete(schema, width=1), rounds=5, epsilon=1.0, schema=schema)
+    columns: dict[str, bytes] = {}
+    written = encode(mwem, columns)
+    types = {kind.__name__: kind for kind in (MWEM, Workload, Schema, Levels)}
+    assert decode(written, types, columns).stop == "settled"
+    del written["stop"]
+    older = decode(written, types, columns)
+    assert older.stop == "unchanged"
+    assert encode(older, columns) == written
+    board = mwem.run(PackedBits.pack(np.repeat(np.eye(3, dtype=np.bool_), [500, 300, 200], axis=0)),
+                     Noise.simulated(1)).billboard
+    with pytest.raises(InvalidInput, match="another plan"):
+        older.check(board)
+    older.check(replace(board, stop="unchanged"))

@@ -511,7 +511,7 @@ def test_an_oracle_that_is_too_small_says_so():
 def test_no_budget_advises_an_infinite_one():
     with pytest.raises(Refused) as caught:
         DualQuery.for_budget(1, 1e-9, 1e-9, eta=1e6, samples=1, calculator="theorem-3.4.2")
-    assert "eta <= 7.403e-11" in str(caught.value)
+    assert "eta <= 7.402e-11" in str(caught.value)
     assert ">= inf" not in str(caught.value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,15 +79,49 @@ def test_witness_by_counting_everybody() -> None:
     from confide.search.contests import below, density, nodes_between
 
     witness = Witness(bridged=3, strangers=30, epsilon=1.0, stopping_target=12, degree_bound=4)
-    law = witness.law(True)
+    law = np.exp(witness.log_law(True))
     b, points = witness.scale, np.arange(5) / witness.scale
     y, weights = nodes_between(np.concatenate([points, [1 / b]]), 5)
-    first = witness._threshold(31, 3)
+    first = np.exp(witness._threshold(31, 3))
     fake = sum(part * below(y - x, "laplace") for x, part in zip(points, first, strict=True))
     mass = weights * density(y, "laplace") * fake * below(y - 1 / b, "laplace") ** 3
     whole = sum(mass[:, None] * binom.pmf(e, 30, 1 - below(y, "laplace"))[:, None]
-                * witness._threshold(30 - e, 3)[None, :] for e in range(31))
+                * np.exp(witness._threshold(30 - e, 3))[None, :] for e in range(31))
     assert law == pytest.approx(whole.sum(axis=0), rel=1e-9)
+
+
+@pytest.mark.parametrize(("bridged", "scale", "at_most"), [
+    (1, 2.0, 0.9), (2, 0.3, 0.8), (7, 20.0, 0.501), (199, 20.0, 0.52), (40, 5.0, 0.9), (10, 2.0, 1 - 1e-9),
+    (3, 1.0, 0.2),
+])
+def test_the_limit_by_integration(bridged: int, scale: float, at_most: float) -> None:
+    """Against adaptive quadrature of the two chances, piece by piece between their kinks."""
+    from scipy.integrate import quad
+    from scipy.stats import laplace
+
+    def chance(value: float) -> float:
+        top = float(laplace.ppf(at_most))
+        cuts = [-60.0, *sorted(min(x, top) for x in (0.0, value)), top]
+        return math.fsum(quad(lambda y: float(laplace.pdf(y) * laplace.cdf(y - value) ** bridged), low, high,
+                              epsabs=0.0, epsrel=1e-12)[0] for low, high in pairwise(cuts) if low < high)
+
+    expected = math.log(chance(0.0) / chance(1.0 / scale))
+    assert limit_loss(bridged, scale, at_most) == pytest.approx(expected, rel=1e-9)
+
+
+def test_losses_of_chances_that_leave_the_doubles() -> None:
+    """That 199 others are all lower than a low noise has probability .02^200; its ratio is e^(199/20)."""
+    assert limit_loss(199, 20.0, 0.02) == pytest.approx(199 / 20)
+    assert limit_loss(10**6, 1e3, 1e-9) == pytest.approx(1e3)
+    assert limit_loss(10**6, 1e3, 0.7) == pytest.approx(10**6 * (math.log(0.7) - math.log1p(-0.3 * math.exp(1e-3))),
+                                                        rel=1e-4)
+    with pytest.raises(InvalidInput, match="at_most"):
+        limit_loss(3, 20.0, 1.0)
+    # Contacts 750 scales above the others: that a stranger is examined is as good as impossible.
+    far = {"bridged": 3, "strangers": 100, "epsilon": 50.0, "stopping_target": 12, "degree_bound": 60}
+    printed, corrected = Witness(**far, printed=True), Witness(**far, printed=False)
+    assert printed.loss == pytest.approx(9.8653196, abs=1e-6)
+    assert 0 < corrected.loss < corrected.promised
 
 
 def test_traps_have_the_losses_of_the_specification() -> None:

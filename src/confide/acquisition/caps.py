@@ -68,7 +68,7 @@ class Caps:
         positive("noise_price", self.noise_price)
         non_negative("grid", self.grid)
         if not self.psi_most >= positive("psi_floor", self.psi_floor):
-            raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor", f"at least {self.psi_floor:g}")
+            raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor", f"at least {self.psi_floor!r}")
 
     @property
     def central(self) -> float:

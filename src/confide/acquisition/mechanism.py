@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -39,6 +39,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.remedies import printed, tried
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
@@ -194,8 +195,9 @@ class TwoPartMechanism(Mechanism):
         if not math.isfinite(finite("high", self.high) - finite("low", self.low)) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
-            raise InvalidInput("variance", f"{self.variance!r} is out of range", f"records in [{self.low:g}, "
-                               f"{self.high:g}] have at most {(self.high - self.low) ** 2 / 4:g}")
+            most = printed((self.high - self.low) ** 2 / 4, up=False, digits=6)
+            raise InvalidInput("variance", f"{self.variance!r} is out of range",
+                               f"records in [{self.low!r}, {self.high!r}] have at most {most}")
         non_negative("variance", 0.0 if self.variance is None else self.variance)
         if positive("order", self.order) <= 1:
             raise InvalidInput("order", f"{self.order!r} is out of range", "must be above 1 and finite")
@@ -221,10 +223,13 @@ class TwoPartMechanism(Mechanism):
                                "the floor must be at most 1, and the grid above 0")
         least = self._single / self.people
         if self.most_local < least:
+            again, many = partial(replace, self), math.ceil(self._single / self.most_local)
             raise InvalidInput(
-                "most_local", f"{self.most_local:g} is out of reach",
-                f"at this price of an error {self.people:,} people with equal weights may lose {least:.4g} nats each: "
-                f"allow more than that, lower the price, or ask more than {self._single / self.most_local:,.0f}")
+                "most_local", f"{self.most_local:g} is out of reach: at this price of an error {self.people:,} people "
+                f"with equal weights may lose {printed(least, digits=4)} nats each",
+                [*tried("allow {most_local} nats or more", again, most_local=least),
+                 *tried("ask {people} people or more", again, people=None if isinstance(self.prior, tuple) else many),
+                 "lower the price"])
 
     # ---- public numbers
 
@@ -410,8 +415,9 @@ class TwoPartMechanism(Mechanism):
         if (contract.order, contract.low, contract.high) != (self.order, self.low, self.high):
             raise InvalidInput("contract", "is of another order or range", "must be this campaign's")
         if contract.epsilon_local > self.caps.local or contract.epsilon_central > self.caps.central:
+            local, central = (printed(each, up=False, digits=6) for each in (self.caps.local, self.caps.central))
             raise InvalidInput("contract", "loses more than the plan allows to anybody",
-                               f"at most {self.caps.local:.6g} towards the platform, {self.caps.central:.6g} towards "
+                               f"at most {local} towards the platform, {central} towards "
                                "the public")
 
     # ---- the platform with records

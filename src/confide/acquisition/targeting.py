@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from confide.acquisition.optimum.solver import solve
 from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import tried
 
 __all__ = [
     "Bought",
@@ -197,15 +199,21 @@ def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int
         True
     """
     positive("mse", mse)
+    again = partial(_at_error, setting, draws=draws, seed=seed)
     least = setting.variance / setting.people
     if mse <= least * (1.0 + 1e-6):
-        raise InvalidInput("mse", f"{mse:g} is out of reach",
-                           f"{setting.people} records without any noise give {least:g}")
+        raise InvalidInput("mse", f"{mse:g} is out of reach: {setting.people} records without any noise give {least:g}",
+                           tried("must be at least {mse}", again, mse=least * (1.0 + 2e-6)) or "ask more people")
     if mse >= setting.outside_mse:
-        raise InvalidInput("mse", f"{mse:g} needs no records", f"not buying gives {setting.outside_mse:g}")
+        raise InvalidInput("mse", f"{mse:g} needs no records: not buying gives {setting.outside_mse:g}",
+                           tried("must be at most {mse}", again, up=False, mse=setting.outside_mse))
     means = _means(setting, draws, seed)
     _, high = _edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
     return _measured(setting, high, draws, seed)
+
+
+def _at_error(setting: Setting, *, mse: float, draws: int, seed: int) -> ChosenPrice:
+    return price_for_error(setting, mse, draws=draws, seed=seed)
 
 
 def _means(setting: Setting, draws: int, seed: int) -> _Means:
@@ -303,8 +311,12 @@ def design_for_error(design: TwoPartMechanism, root_error: float, *, draws: int 
     target = positive("root_error", root_error) ** 2
     least = design.scaled_variance / design.people * design.width**2
     if target <= least * (1.0 + 1e-6):
-        raise InvalidInput("root_error", f"{root_error:g} is out of reach",
-                           f"{design.people} records without any noise give {math.sqrt(least):g}")
+        raise InvalidInput(
+            "root_error", f"{root_error:g} is out of reach: {design.people} records without any noise give "
+            f"{math.sqrt(least):g}",
+            tried("must be at least {root_error}", lambda root_error: design_for_error(
+                design, root_error, draws=draws, seed=seed), root_error=math.sqrt(least) * (1.0 + 1e-6))
+            or "ask more people")
     means = _DesignMeans(design, draws, seed, "choosing")
 
     def reached(price: float) -> bool:

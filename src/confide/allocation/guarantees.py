@@ -31,6 +31,7 @@ __all__ = ["EquilibriumPromises", "auction_promises"]
 _DOCUMENT = "Wu 2017"
 _SPEC = "allocation 3.3"
 _BATCHES = "batches; more than s' bids outbid; prices follow the counts; counts never fall"
+_SATISFIED = "the bidder ends satisfied, which the noise and the bids of all others decide"
 _LEFT_OUT = "bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most"
 
 
@@ -227,7 +228,7 @@ def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
     source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
     return [
         Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, trivial=1.0, unit_of_gain="of value",
-                     who="every bidder who ends satisfied", source=source,
+                     who="every bidder who ends satisfied", source=source, condition=_SATISFIED,
                      note="in the mean, whatever the others report; the probability that she ends outbid, out of bids, "
                      "not admitted or cut off comes on top, and has no bound"),
         Participation(utility=participation(auction.increment, returns=True), source=source,

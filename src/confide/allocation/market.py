@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.remedies import tried
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta
@@ -90,7 +91,10 @@ class Market(Mechanism):
         one_of("on_overflow", self.on_overflow, ("flag", "truncate"))
         if self.overflow_delta > self.delta:
             raise Refused(f"truncation with gamma = {self.gamma:g} costs a delta of {self.overflow_delta:.3g}, and "
-                          f"delta is {self.delta:g}", "a gamma below delta/(1 + e^epsilon), or on_overflow = 'flag'")
+                          f"delta is {self.delta:g}",
+                          [*tried("a gamma of {gamma} or less", partial(replace, self), up=False,
+                                  gamma=self.delta / (1.0 + math.exp(min(self.epsilon, 700.0)))),
+                           "on_overflow = 'flag'"])
 
     @property
     def copies(self) -> tuple[int, ...]:

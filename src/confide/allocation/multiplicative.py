@@ -27,6 +27,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import finite, fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.remedies import tried
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise, Stream
 
@@ -297,16 +298,29 @@ def multiplicative_auction(
                    arity=arity, gamma=gamma / 2, halting="bids", reclear=0.0, reserve=0, **settings)
     if draft.plentiful:
         return draft
+
+    def again(**changed: Any) -> PMatch:
+        if "optimum" in changed:
+            low = changed["optimum"]
+            changed["optimum"] = OptimumRange(low=low, high=max(low, optimum.high), gamma=optimum.gamma)
+        return multiplicative_auction(**{
+            "people": people, "goods": goods, "supply": supply, "increment": increment, "epsilon": epsilon,
+            "least": least, "optimum": optimum, "gamma": gamma, "batch": batch, "arity": arity} | options | changed)
+
     off, halting = math.floor(draft.error), math.floor(_halting_error(draft))
     target = increment * optimum.low / (2.0 * least)
     if min(draft.copies) <= 2 * off:
         enough = epsilon * 2.0 * draft.error / min(draft.copies)
         raise Refused(f"counts may be off by {off:,}, and there are {min(draft.copies):,} copies",
-                      f"more than {2 * off:,} copies, or epsilon = {enough:.3g}")
+                      [*tried("{supply} copies of each good or more", again, supply=2 * off + 1),
+                       *tried("epsilon = {epsilon}", again, digits=3, epsilon=enough)]
+                      or "more copies, a larger epsilon and a larger optimum")
     if target < 4 * halting + 1:
         enough = (8 * halting + 2) * least / increment
         raise Refused(f"the halting test may be off by {halting:,}, and waits for {target:,.3g} bids",
-                      f"an optimum of {enough:,.6g}, a larger epsilon, or more for halt_with")
+                      [*tried("an optimum of {optimum}", again, digits=6, optimum=enough),
+                       *tried("epsilon = {epsilon}", again, digits=3, epsilon=epsilon * (4 * halting + 1) / target)]
+                      or "a larger optimum and a larger epsilon, or more for halt_with")
     return replace(draft, reserve=2 * off, halt_below=math.floor(target - 2 * halting))
 
 

@@ -226,19 +226,27 @@ class SinkhornMatch(OneGood):
                                     for one in common))
         if not self.charge:
             return common
-        # The final prices, on which alone depends what a lie can get at most, follow from the soft demands.
-        steps = 1 if self.neighbours == "substitution" else 2
-        moved = mean_shift(PureDP(float_up(steps * sum(self.budgets, Fraction(0)))))
+        moved = mean_shift(self.prices_loss)
         source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
         return Guarantees((
             *common,
             Truthfulness(gain=moved + self.spread, trivial=1.0, unit_of_gain="of value", source=source,
                          who="every bidder whose coin lets her have what she asks for",
+                         condition="her coin lets her have what she asks for, which is drawn in the run",
                          note="in the mean, whatever the others report; the probability that her coin does not, which "
                          "the rates tell afterwards, comes on top"),
             Participation(utility=0.0, who="everybody, after every run", source=source,
                           note="nobody asks for a good that is not worth its price; her loss of privacy is left out"),
         ))
+
+    @property
+    def prices_loss(self) -> PureDP:
+        """What the final prices lose of a bidder who is replaced: they follow from the soft demands.
+
+        On them alone depends what a lie can get at most.
+        """
+        steps = 1 if self.neighbours == "substitution" else 2
+        return PureDP(float_up(steps * sum(self.budgets, Fraction(0))))
 
     # ---- public arithmetic after each release
 

@@ -49,6 +49,7 @@ __all__ = ["Home", "released_elsewhere"]
 
 _LEDGER = "ledger.key"
 _LENGTH = 32
+_DIGEST = 64  # letters of a campaign's digest, and so of a note's name
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,13 @@ class Home:
             content: digest of what the campaign's file says.
         """
         return self._noted("released", content)
+
+    def all_released(self) -> frozenset[str]:
+        """The digests of the files of all campaigns whose pack has left a store of this installation."""
+        try:
+            return frozenset(each.name for each in (self.folder / "released").iterdir() if len(each.name) == _DIGEST)
+        except FileNotFoundError:
+            return frozenset()
 
     def release(self, content: str, manifest: str) -> None:
         """Note durably which outcome of a campaign is the released one, before it leaves; nothing, where it was noted.

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from confide.campaign.contracts import Contract, Round
+from confide.campaign.ledger_gaps import alike
 from confide.campaign.payouts.queue import Payouts
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Debit, Standing
@@ -133,10 +134,21 @@ def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> 
               note=" ".join(said for state, said in _WAITS.items() if state in {it.state for it in campaigns})),))
 
 
-def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
-    """Who has been exposed to how much, by which campaigns."""
+def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> list[Section]:
+    """Who has been exposed to how much, by which campaigns.
+
+    Args:
+        standings: of the data sets that the reader may see.
+        elsewhere: how many campaigns the installation has released that this ledger does not know.
+    """
+    gaps = [] if not elsewhere else [
+        f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
+        "another store was charged, or this one was put back to an earlier day. What they cost is not counted here."]
     if not standings:
-        return [Section(title="The ledger", blocks=(Text(("Nothing has been charged yet.",)),))]
+        return [Section(title="The ledger", blocks=(Text(("Nothing has been charged yet.", *gaps)),))]
+    gaps += [f"The names {' and '.join(map(repr, names))} are nearly alike. If they hold the same people, these people "
+             "have a budget under each of them: use one name from now on."
+             for names in alike(dict.fromkeys(found.account.name for found in standings))]
     rows: list[tuple[str | int | None, ...]] = []
     debits: list[tuple[str | int, ...]] = []
     for found in standings:
@@ -151,7 +163,7 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
                   rows=tuple(rows)),
             Text(("A budget is fixed by the first campaign on a data set; nothing renews it, and no charge is given "
                   "back. Where people's devices draw what they hand in, one by one, a campaign is charged when its "
-                  "collection is opened, whether it is ever settled or not.",)))),
+                  "collection is opened, whether it is ever settled or not.", *gaps)))),
         Section(title="Debits", blocks=(
             Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
                   note=_CHARGED_FOR),)),

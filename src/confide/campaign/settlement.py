@@ -59,6 +59,7 @@ from confide.contract.kinds import (
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
+from confide.contract.remedies import printed
 from confide.contract.running import Batches, ran
 from confide.people.submissions import Submissions
 from confide.privacy.covering import charged_for, check_covered, largest_delta
@@ -139,8 +140,9 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
         if cost.delta and not fresh.limits[1]:
             spent = f"delta {float(cost.delta):.3g}"
+            enough = printed(float(cost.delta), digits=3)
             raise BudgetExceeded(account, spent, f"no delta, since budget.{key} is 0",
-                                 f"add {key} = {float(cost.delta):.3g} or more to [budget], or spend no delta")
+                                 f"add {key} = {enough} or more to [budget], or spend no delta")
         fresh.charged(cost, account)
 
 

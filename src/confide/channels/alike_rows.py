@@ -11,10 +11,15 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from confide.channels.priors import Exchangeable
+from confide.contract.errors import Unsupported
 
-__all__ = ["largest_change", "letter_posteriors", "output_logs"]
+__all__ = ["LARGEST_ALIKE", "largest_change", "letter_posteriors", "output_logs"]
+
+LARGEST_ALIKE = 6000
+"""Most rows whose outputs' law is computed: some 10^10 products."""
 
 _Vector = NDArray[np.float64]
+_AT_ONCE = 2**21  # pairs of an input and an output: 16 MiB for each of their numbers
 
 
 def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
@@ -34,8 +39,14 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
     Args:
         table: (2, 2) of one row.
         prior: over two letters.
+
+    Raises:
+        Unsupported: more than 6,000 rows.
     """
     n = prior.rows
+    if n > LARGEST_ALIKE:
+        raise Unsupported("rows", f"the output's law of {n:,} rows that go together ({n**3 / 6:.2g} products)",
+                          f"at most {LARGEST_ALIKE:,} rows")
     counts = np.zeros(n + 1)  # of outputs that are 1
     for ones, share in zip(prior.types[:, 1].tolist(), np.exp(prior.log_types).tolist(), strict=True):
         if share > 0:
@@ -56,8 +67,13 @@ def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> flo
         outputs: (n + 1,) ln of the probability of one output with b ones.
     """
     n = prior.rows
-    a = prior.types[np.isfinite(prior.log_sequence), 1][:, None]
-    b = np.flatnonzero(outputs > -np.inf)[None]
+    inputs, b = prior.types[np.isfinite(prior.log_sequence), 1], np.flatnonzero(outputs > -np.inf)[None]
+    step = max(1, _AT_ONCE // b.size)
+    return max((_change(table, n, inputs[at:at + step, None], b, outputs) for at in range(0, inputs.size, step)),
+               default=0.0)
+
+
+def _change(table: _Vector, n: int, a: NDArray[np.int64], b: NDArray[np.int64], outputs: _Vector) -> float:
     worst = 0.0
     for common in (np.maximum(0, a + b - n), np.minimum(a, b)):
         logs = np.zeros(common.shape)

@@ -58,6 +58,7 @@ _PROGRAMS = 2.5  # a search takes as long as so many programs: some are solved t
 _EACH = 0.4  # of what is left that a program takes: later ones start close by
 _NEAR = 1e-2  # nats
 _LONG = 10.0  # seconds
+_TRIED = 64  # databases up to which a level is tried before it is named
 _MOST_ROWS = 120  # of an exchangeable prior whose eps~_X is computed, over two letters
 _MOST_LISTED = 2**20  # its databases, over more
 
@@ -453,7 +454,8 @@ def least_distortion(
     if epsilon == math.inf:
         return exactly(0.0, _same_row(np.eye(m), n))
     if kind == "identifiability" and epsilon < constants.prior_level:
-        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X")
+        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X",
+                         attempt=lambda level: _coded(least_distortion(kind, law, level)), small=law.cells <= _TRIED)
     if isinstance(law, IndependentRows):
         value = _independent_distortion(kind, law, epsilon)
         return exactly(value, _by_rows(kind, law, value, epsilon))
@@ -485,6 +487,11 @@ def least_distortion(
                              method="program" if close else "bounds", channel=best,
                              note="" if close else _note(reason, _formula_from(kind, constants), law),
                              _make=lambda: table_mechanism(best, alike, prior_provenance, **{kind: epsilon}))
+
+
+def _coded(found: PrivacyDistortion) -> object:
+    """Its mechanism in whole numbers, which has to be there for a release."""
+    return None if found.mechanism is None else found.mechanism.coded
 
 
 def _independent_distortion(notion: Level, prior: IndependentRows, epsilon: float) -> float:

@@ -21,6 +21,7 @@ from confide.channels.types import compositions
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
+from confide.numerics.running_sums import running_sum
 
 __all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
 
@@ -29,6 +30,12 @@ LARGEST_FULL = 2**24
 
 _SUM = 1e-9
 _ROUNDED = 0.01  # off 1 by less than what hand-written digits leave
+
+
+def _ways(rows: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(t,) ln of the number of sequences of each composition."""
+    found: NDArray[np.float64] = gammaln(rows + 1) - gammaln(types + 1).sum(axis=1)
+    return found
 
 
 def must_sum(total: float) -> str:
@@ -248,7 +255,8 @@ class Exchangeable(Prior):
         with np.errstate(divide="ignore", invalid="ignore"):
             each = [np.log(share) + np.where(types > 0, types * np.log(law), 0.0).sum(axis=1)
                     for share, law in zip(shares, parts, strict=True)]
-        return cls(logsumexp(np.stack(each), axis=0), parts[0].size, rows)
+        log = logsumexp(np.stack(each), axis=0)
+        return cls(log - logsumexp(log + _ways(rows, types)), parts[0].size, rows)
 
     @classmethod
     def of_counts(cls, law: ArrayLike) -> Exchangeable:
@@ -264,7 +272,7 @@ class Exchangeable(Prior):
         some = as_law("counts", law)
         n, k = some.size - 1, np.arange(some.size)
         with np.errstate(divide="ignore"):
-            return cls(np.log(some) - (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)), 2, n)
+            return cls(np.log(some) - _ways(n, np.stack([n - k, k], axis=1)), 2, n)
 
     @classmethod
     def polya(cls, alpha: ArrayLike, rows: int) -> Exchangeable:
@@ -275,9 +283,10 @@ class Exchangeable(Prior):
         types = compositions(whole("rows", rows, at_least=1), start.size)
         # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
         steps = np.arange(rows)
-        each = np.concatenate([np.zeros((start.size, 1)), np.cumsum(np.log(start[:, None] + steps), axis=1)], axis=1)
+        each = np.array([np.append(0.0, running_sum(np.log(one + steps))) for one in start.tolist()])
         log = np.take_along_axis(each.T, types, axis=0).sum(axis=1)
-        return cls(log - np.log(start.sum() + steps).sum(), start.size, rows)
+        # Normalised: of a million rows, rounding alone leaves a sum off 1 by more than a user's digits may.
+        return cls(log - logsumexp(log + _ways(rows, types)), start.size, rows)
 
     @cached_property
     def types(self) -> NDArray[np.int64]:
@@ -287,7 +296,7 @@ class Exchangeable(Prior):
     @cached_property
     def log_types(self) -> NDArray[np.float64]:
         """(t,) ln of the probability of each composition."""
-        return np.asarray(self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1))
+        return np.asarray(self.log_sequence + _ways(self.rows, self.types))
 
     @cached_property
     def _place(self) -> dict[tuple[int, ...], int]:

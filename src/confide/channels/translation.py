@@ -22,6 +22,7 @@ from confide.channels.priors import Prior, as_prior
 from confide.channels.risk import best_advantage
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import tried
 
 __all__ = ["Step", "composed_level", "translate"]
 
@@ -84,7 +85,8 @@ def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[
     own = prior_level(law)
     if notion == "identifiability" and level < own - 1e-9 * (1.0 + own):
         raise InvalidInput("level", f"{level:g} is below what the prior gives away without a release",
-                           f"must be at least {own:.10g}")
+                           tried("must be at least {level}", lambda level: translate(notion, level, law), digits=10,
+                                 level=own))
     return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual-information": _from_information,
             "information-privacy": _from_information_privacy}[notion](level, law, own)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -36,7 +37,7 @@ from confide.cli.serving import operators, serve
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
     from confide.campaign.settlement import Settled
-    from confide.contract import Guarantees
+    from confide.contract import Guarantees, Mechanism
 
 __all__ = ["app"]
 
@@ -77,8 +78,16 @@ def _root(
 
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
     from confide.cli.output import finite
+    from confide.contract.promised import promises_json
 
-    return [finite(g) for g in found.to_dict()]
+    return [finite(each) for each in promises_json(found)]
+
+
+def _groups(mechanism: Mechanism, found: Guarantees) -> list[dict[str, Any]]:
+    from confide.cli.output import finite
+    from confide.privacy.groups import group_losses
+
+    return [finite(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
 
 
 @app.command()
@@ -134,14 +143,14 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
-    left, refusal = budget(it, store)
+    left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
-    for said in hides_next_to_nothing(it.plan.guarantees.privacy):
-        print(f"confide: warning: {said}", file=sys.stderr)
+    _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
-                                guarantees=_guarantees(it.plan.guarantees), budget=left,
+                                guarantees=_guarantees(it.plan.guarantees),
+                                groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
                                 offer=output.sections(it.plan.offer())))
     else:
         show_title(it.file.title)
@@ -189,6 +198,7 @@ def check(
     from confide.campaign.another import another_campaign
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
     from confide.campaign.harm import harm, may_stop
+    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
@@ -198,6 +208,7 @@ def check(
     it = load(campaign)
     with store_if_any(store) as (_, there):
         verdict, ledger = ledger_says(it.file, it.plan, there)
+        _warn(ledger_warnings(it.file, there, it.default_folder))
         anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
@@ -224,6 +235,12 @@ def check(
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
     _stopped(stop)
+
+
+def _warn(said: Iterable[str]) -> None:
+    """Tell the operator alone: the page may be shown to others."""
+    for each in said:
+        print(f"confide: warning: {each}", file=sys.stderr)
 
 
 def _stopped(stop: str) -> None:
@@ -254,27 +271,25 @@ def run(
     from confide.campaign import Store
     from confide.campaign.another import check_meant
     from confide.campaign.folder import REPORT
-    from confide.campaign.handing_out import check_handout, hand_out
+    from confide.campaign.handing_out import hand_out
+    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
-    from confide.contract import InvalidInput
     from confide.contract.files import write_private
     from confide.contract.progress import progress_bar
 
     it = load(campaign)
     _check_seed(noise, seed)
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
-    if handout is not None:
-        if noise is NoiseKind.simulated:
-            raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
-        check_handout(it, handout, out or it.default_folder)
+    _check_handout(it, handout, noise, out)
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
         with Store(store) as there, progress_bar("settling") as bar:
             if not another:
                 check_meant(it.file, it.plan, there, folder, it.default_folder)
+            _warn(ledger_warnings(it.file, there, folder, it.default_folder))
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
             _tell_of_empty_slots(it, there, settled)
         if handout is not None:
@@ -296,6 +311,7 @@ def run(
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder, shares=not it.held),
                                handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
+                               groups=_groups(it.plan.mechanism, guarantees),
                                sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)
@@ -305,6 +321,18 @@ def run(
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
         print(f"wrote {handout} (private: who is handed what, for the operator alone)")
+
+
+def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Path | None) -> None:
+    """Refuse a list of who is handed what where it cannot be written, before anything is opened."""
+    from confide.campaign.handing_out import check_handout
+    from confide.contract import InvalidInput
+
+    if handout is None:
+        return
+    if noise is NoiseKind.simulated:
+        raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
+    check_handout(it, handout, out or it.default_folder)
 
 
 def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:

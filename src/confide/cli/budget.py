@@ -24,8 +24,11 @@ _FROM = {
 }
 
 
-def budget(campaign: Campaign, url: str | None) -> tuple[BudgetModel, Refused | InvalidInput | None]:
-    """What a campaign asks for, and what there is; and why the data set's account does not admit it, where it does not.
+def budget(
+    campaign: Campaign, url: str | None
+) -> tuple[BudgetModel, Refused | InvalidInput | None, tuple[str, ...]]:
+    """What a campaign asks for, and what there is; why the data set's account does not admit it, where it does not; and
+    what the ledger may not know of the same people.
 
     Args:
         campaign: planned.
@@ -45,8 +48,9 @@ def budget(campaign: Campaign, url: str | None) -> tuple[BudgetModel, Refused | 
 
 def _budget(
     campaign: Campaign, name: str, store: Store | None
-) -> tuple[BudgetModel, Refused | InvalidInput | None]:
+) -> tuple[BudgetModel, Refused | InvalidInput | None, tuple[str, ...]]:
     from confide.campaign.another import another_campaign
+    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.settlement import data_set_charge, ledger_says
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
@@ -64,7 +68,8 @@ def _budget(
         left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
         source="file" if standing is None else "ledger", store=None if standing is None else name, charged=charged,
         says=says, another=another_campaign(campaign.file, campaign.plan, store, campaign.default_folder) or None)
-    return found, None if store is None else _refusal(campaign, store, asked, cost, standing)
+    refusal = None if store is None else _refusal(campaign, store, asked, cost, standing)
+    return found, refusal, ledger_warnings(campaign.file, store, campaign.default_folder)
 
 
 def _refusal(

@@ -37,6 +37,7 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Show who has been exposed to how much, by which campaign."""
+    from confide.campaign.ledger_gaps import other_releases
     from confide.campaign.pages import ledger_sections, subject_section
     from confide.cli import output
     from confide.cli.render import show
@@ -48,7 +49,7 @@ def ledger(
             known = ", ".join(there.data_sets() if there else ()) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
         if there is None or identity is None:
-            parts = ledger_sections(found)
+            parts = ledger_sections(found, elsewhere=0 if there is None or data_set else other_releases(there))
         else:
             parts = [subject_section(identity, there.subject(each.account, identity), each) for each in found]
     if as_json:

@@ -57,6 +57,10 @@ class _Campaign(_Model):
     title: str
 
 
+_PROMISES = ("each promise: its fields, in_full with its condition and its note, and whether it says anything")
+_GROUPS = ("what groups of 2, 5 and 10 people lose together towards each audience; none where nothing is stated")
+
+
 class BudgetModel(_Model):
     """What is left of the data set's budget."""
 
@@ -78,7 +82,8 @@ class PlanOutput(_Campaign):
 
     command: Literal["plan"] = "plan"
     plan: dict[str, Any] = Field(description="the planned numbers, by the kind's own names")
-    guarantees: list[dict[str, Any]]
+    guarantees: list[dict[str, Any]] = Field(description=_PROMISES)
+    groups: list[dict[str, Any]] = Field(description=_GROUPS)
     budget: BudgetModel
     offer: list[SectionModel]
 
@@ -128,7 +133,8 @@ class RunOutput(_Campaign):
     out: str = Field(description="folder of the outcome")
     files: dict[str, str] = Field(description="what lies there: name -> path")
     handout: str | None = Field(description="file that says who is handed what, private, where --handout asked for it")
-    guarantees: list[dict[str, Any]]
+    guarantees: list[dict[str, Any]] = Field(description=_PROMISES)
+    groups: list[dict[str, Any]] = Field(description=_GROUPS)
     sections: list[SectionModel]
 
 

@@ -6,6 +6,7 @@ import math
 from numbers import Integral, Rational, Real
 
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import printed
 
 __all__ = ["MOST_DIGITS", "finite", "fraction", "is_power_of_ten", "non_negative", "one_of", "positive", "whole"]
 
@@ -33,7 +34,7 @@ def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
     """A finite real number in (0, at_most]."""
     number = finite(field, value)
     if number <= 0 or number > at_most:
-        raise InvalidInput(field, f"{value!r} is out of range", f"must be in (0, {at_most:g}]")
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be in (0, {printed(at_most, up=False)}]")
     return number
 
 
@@ -41,7 +42,7 @@ def non_negative(field: str, value: object, *, at_most: float = math.inf) -> flo
     """A finite real number in [0, at_most]."""
     number = finite(field, value)
     if number < 0 or number > at_most:
-        raise InvalidInput(field, f"{value!r} is out of range", f"must be in [0, {at_most:g}]")
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be in [0, {printed(at_most, up=False)}]")
     return number
 
 

@@ -13,10 +13,14 @@
     └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
 
 Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
-printable line, whatever names out of a stranger's file stand in it.
+printable line, whatever names out of a stranger's file stand in it. A number that would do is a `Remedy`, which
+`confide.contract.remedies` makes and tries.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from confide.contract.words import printable
 
@@ -26,6 +30,7 @@ __all__ = [
     "InvalidInput",
     "NotGuaranteed",
     "Refused",
+    "Remedy",
     "RunFailed",
     "SolverFailed",
     "StoreFailed",
@@ -33,13 +38,59 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """One change of the settings that would be accepted.
+
+    Args:
+        words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
+        settings: name -> the number exactly as it is printed.
+        up: whether larger numbers do as well; else smaller ones do.
+        digits: how many are printed.
+        tried: whether it was followed as printed, and accepted.
+
+    Example:
+        >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
+        'epsilon >= 0.2329'
+        >>> str(Remedy("{people} people or more", {"people": 12_000}, tried=False))
+        '12,000 people or more (not tried)'
+    """
+
+    words: str
+    settings: Mapping[str, float] = field(hash=False)
+    up: bool = True
+    digits: int = 4
+    tried: bool = True
+
+    def __str__(self) -> str:
+        shown = {name: f"{value:,}" if isinstance(value, int) else f"{value:.15g}"
+                 for name, value in self.settings.items()}
+        return self.words.format(**shown) + (" (not tried)" if not self.tried else "")
+
+
+Ways = str | Iterable[str | Remedy]
+"""What would do: words, or several ways of which each does."""
+
+
 class ConfideError(Exception):
     """Base of every error that confide raises on purpose."""
 
     exit_code = 1
+    ways: tuple[str | Remedy, ...] = ()
+    """What would do, one way after the other."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(printable(message))
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The ways that are numbers: a program can follow them."""
+        return tuple(each for each in self.ways if isinstance(each, Remedy))
+
+    def _said(self, ways: Ways) -> str:
+        """Keep the ways, and join them in words."""
+        self.ways = (ways,) * bool(ways) if isinstance(ways, str) else tuple(ways)
+        return ways if isinstance(ways, str) else ", or ".join(map(str, self.ways))
 
 
 class InvalidInput(ConfideError, ValueError):
@@ -53,11 +104,11 @@ class InvalidInput(ConfideError, ValueError):
 
     exit_code = 2
 
-    def __init__(self, field: str, problem: str, limit: str = "") -> None:
+    def __init__(self, field: str, problem: str, limit: Ways = "") -> None:
         self.field = field
         self.problem = problem
-        self.limit = limit
-        super().__init__(f"{field}: {problem}" + (f"; {limit}" if limit else ""))
+        self.limit = self._said(limit)
+        super().__init__(f"{field}: {problem}" + (f"; {self.limit}" if self.limit else ""))
 
 
 class Unsupported(InvalidInput):
@@ -84,10 +135,10 @@ class Refused(ConfideError):
 
     exit_code = 3
 
-    def __init__(self, reason: str, remedy: str = "") -> None:
+    def __init__(self, reason: str, remedy: Ways = "") -> None:
         self.reason = reason
-        self.remedy = remedy
-        super().__init__(reason + (f" ({remedy})" if remedy else ""))
+        self.remedy = self._said(remedy)
+        super().__init__(reason + (f" ({self.remedy})" if self.remedy else ""))
 
 
 class BudgetExceeded(Refused):
@@ -120,7 +171,7 @@ class NotGuaranteed(Refused):
         remedy: which setting carries it.
     """
 
-    def __init__(self, claim: str, why: str, remedy: str = "") -> None:
+    def __init__(self, claim: str, why: str, remedy: Ways = "") -> None:
         self.claim = claim
         self.why = why
         super().__init__(f"{claim} is not guaranteed: {why}", remedy)

@@ -112,6 +112,8 @@ class Guarantee:
         vacuous: True when it says nothing at these sizes.
         claimable: False for a printed claim that is false; it is kept for comparison only.
         note: one sentence about its reach.
+        condition: what must turn out to be so for it to hold, where nobody can know that before the run. To a
+            participant who decides beforehand such a promise says nothing. What they do know belongs elsewhere.
     """
 
     source: Source
@@ -119,6 +121,7 @@ class Guarantee:
     vacuous: bool = False
     claimable: bool = True
     note: str = ""
+    condition: str = ""
 
     name: ClassVar[str] = "guarantee"
 
@@ -139,6 +142,8 @@ class Guarantee:
         out: dict[str, Any] = {"guarantee": self.name, "sentence": self.sentence()}
         for item in fields(self):
             value = getattr(self, item.name)
+            if item.name == "condition" and not value:  # packs that were written before there were any have no such key
+                continue
             if isinstance(value, Source):
                 value = {"document": value.document, "statement": value.statement,
                          "spec": value.spec, "erratum": value.erratum}

@@ -97,6 +97,14 @@ class Mechanism(ABC):
     def events(self) -> Sequence[Spend]:
         """What a run spends; charged before the data is touched."""
 
+    def group_steps(self, size: int) -> int:
+        """How many neighbour steps change so many units of protection together, each step within what is promised.
+
+        Args:
+            size: how many records, bits or people, >= 1.
+        """
+        return size
+
     def lines(self) -> Sequence[Any]:
         """The events of `events` as named lines of a charge (`confide.privacy.meter`).
 

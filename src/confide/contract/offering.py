@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from confide.contract.guarantees import Guarantees, Truthfulness
 from confide.contract.presentation import Block, Section, Text
-from confide.contract.words import as_sentence
+from confide.contract.promised import Sentence, stated
 
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
            "withdrawing"]
@@ -112,15 +112,15 @@ def likelier(level: float) -> str:
     return f"e^{level:.4g} = {f'{odds:,.0f}' if 1000.0 <= odds < 1e6 else f'{odds:.3g}'}"
 
 
-def lies(promises: Guarantees, otherwise: str = NO_TRUTH) -> str:
-    """What a lie would gain, by the guarantees of truthfulness.
+def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence = Truthfulness.sentence) -> str:
+    """What a lie would gain, by the guarantees of truthfulness: each with its condition and its note.
 
     Args:
         promises: of the mechanism.
         otherwise: what is said where none of them says anything.
+        sentence: the words of a promise, where a kind has its own.
     """
-    found = [each for each in promises.of(Truthfulness) if each.claimable and not each.vacuous]
-    return " ".join(as_sentence(each.sentence()) for each in found) or otherwise
+    return " ".join(stated(promises.of(Truthfulness), sentence)) or otherwise
 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",

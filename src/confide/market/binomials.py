@@ -69,18 +69,20 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
         >>> f"{float(errors.kappa):.10e}"
         '1.5044482416e-04'
     """
-    size, rho, miss = np.broadcast_arrays(np.asarray(m, dtype=np.float64), reporting.edge, reporting.miss)
+    size, rho, miss, agree = np.broadcast_arrays(np.asarray(m, dtype=np.float64), reporting.edge, reporting.miss,
+                                                 reporting.agree)
     half = np.floor(size / 2.0)
-    odd = size > 2.0 * half
+    odd, some = size > 2.0 * half, size > 0
     near = np.maximum(np.abs(rho), TINY)
-    kappa = np.where(size == 0, 0.0, betainc(0.5, np.maximum(half + odd, 0.5), near**2) * (rho / near))
-    square = 4.0 * miss * np.asarray(reporting.agree)
-    # Two regularised beta functions each; betainc wants positive parameters also where its value is not used.
-    up = np.maximum(half, 0.5)
-    tail = 0.5 * betainc(half + 1.0, 0.5, square)
-    odd_error = np.where(kappa < 0.5, (1.0 - kappa) / 2.0, tail)
-    low = np.where(odd, odd_error, np.where(size == 0, 1.0, betainc(up, half + 1.0, miss)))
-    high = np.where(odd, odd_error, np.where(size == 0, 0.0, betainc(half + 1.0, up, miss)))
+    kappa = betainc(0.5, half + odd, near**2, where=some, out=np.zeros(size.shape)) * (rho / near)
+    # Two regularised beta functions each, and none where its value is not used.
+    sharp = odd & (kappa >= 0.5)
+    both = np.where(odd, (1.0 - kappa) / 2.0, 0.0)
+    betainc(half + 1.0, 0.5, 4.0 * miss * agree, where=sharp, out=both)
+    both[sharp] *= 0.5
+    even = some & ~odd
+    low = betainc(half, half + 1.0, miss, where=even, out=np.where(some, both, 1.0))
+    high = betainc(half + 1.0, half, miss, where=even, out=both)
     return MajorityErrors(low=low[()], high=high[()], kappa=kappa[()])
 
 

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Unsupported
 
-__all__ = ["LARGEST_EXACT", "binomial_pmf", "binomial_weights", "joint_counts"]
+__all__ = ["LARGEST_EXACT", "MOST_VALUES", "binomial_pmf", "binomial_weights", "joint_counts"]
 
 LARGEST_EXACT = 2000
 """Most people who are sometimes absent, of different strategies, whose joint counts are computed exactly."""
+
+MOST_VALUES = 2**23
+"""Most values of a number of participants whose probabilities are written down."""
 
 
 def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
@@ -30,8 +33,15 @@ def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
 
 
 def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The values of Bin(n, p) within 12 standard deviations and 40, and their probabilities."""
+    """The values of Bin(n, p) within 12 standard deviations and 40, and their probabilities.
+
+    Raises:
+        Unsupported: more than 2^23 values.
+    """
     reach = 12.0 * math.sqrt(n * p * (1.0 - p)) + 40.0
+    if 2.0 * reach > MOST_VALUES:
+        raise Unsupported("people", f"the law of how many of {n:.6g} take part, with {2.0 * reach:.2g} values",
+                          f"at most {MOST_VALUES:,} values ({MOST_VALUES * 8 // 2**20} MiB for each of their numbers)")
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     return np.arange(low, high + 1), binomial_pmf(n, p, low, high)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.market.costs import Cost, as_cost
-from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
+from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
 from confide.market.nature import Nature, as_level
 from confide.market.quotes import Quote, quote_of
 
@@ -26,7 +26,7 @@ class GenieMarket:
         signal_accuracy: theta in (0.5, 1).
         prior_one: P(W = 1) in (0, 1).
         cost: g.
-        epsilon: the level that is bought from each, in (0, 700].
+        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
 
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
@@ -47,7 +47,9 @@ class GenieMarket:
         object.__setattr__(self, "people", whole("people", self.people, at_least=1))
         object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
         as_cost("cost", self.cost)
-        _ = self.nature
+        nature = self.nature
+        odds = nature.prior_one * nature.prior_zero * nature.edge
+        check_payable(self.epsilon, [self.cost], lambda _: odds)
 
     @cached_property
     def nature(self) -> Nature:

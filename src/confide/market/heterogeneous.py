@@ -6,6 +6,7 @@ majority of the others is a Poisson-binomial variable, whose law is computed for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
 from confide.market.decision import chernoff_bound
 from confide.market.majority import excess, majority_statistic
-from confide.market.matching import MatchingPayment, price_floor
+from confide.market.matching import MatchingPayment, check_payable, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.quotes import Quote, quote_of
 from confide.market.strategies import NONE, Strategy, as_reports
@@ -122,7 +123,11 @@ class HeterogeneousMarket:
         if len(set(found)) > 1 and len(found) > LARGEST:
             raise InvalidInput("epsilon", f"are different levels of {len(found)} people", f"at most {LARGEST} people")
         object.__setattr__(self, "epsilon", found)
-        _ = self.nature
+        nature = self.nature
+        odds, least = nature.prior_one * nature.prior_zero * nature.edge**2, min(found)
+        for level in set(found):
+            asked = {cost for cost, own in zip(costs, found, strict=True) if own == level}
+            check_payable(level, asked, lambda one: odds * math.tanh(min(least, one) / 2.0))
 
     @property
     def people(self) -> int:

@@ -29,7 +29,7 @@ from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability, errors_at
 from confide.market.known_level import KnownLevel
-from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
+from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.paid import Paid
 from confide.market.quotes import Quote, quote_of
@@ -47,10 +47,10 @@ def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
 
 
 def excess(nature: Nature, errors: MajorityErrors) -> Any:
-    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms; numbers or arrays."""
-    m = majority_statistic(nature, errors)
-    wrong = errors.low * m.one / nature.prior_zero + errors.high * m.zero / nature.prior_one
-    return wrong / (errors.kappa * nature.edge)
+    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or arrays."""
+    p1, p0 = nature.prior_one, nature.prior_zero
+    wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
+    return wrong / (p1 * p0 * nature.edge)
 
 
 def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
@@ -73,7 +73,7 @@ class MajorityMarket(KnownLevel):
         signal_accuracy: theta, P(bit = state), in (0.5, 1).
         prior_one: P(state = 1), in (0, 1).
         cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700].
+        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
         presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
             payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
 
@@ -103,7 +103,8 @@ class MajorityMarket(KnownLevel):
         object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
         as_cost("cost", self.cost)
         object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
-        _ = self.nature
+        odds = self.nature.prior_one * self.nature.prior_zero * self.nature.edge**2 * self.company
+        check_payable(self.epsilon, [self.cost], lambda level: odds * math.tanh(level / 2.0))
 
     @cached_property
     def nature(self) -> Nature:
@@ -244,12 +245,13 @@ class MajorityMarket(KnownLevel):
         return payment.for_one, payment.for_zero
 
     def worst_payment(self) -> tuple[float, int]:
-        """The largest single payment over all numbers of participants, and the number at which it is paid."""
-        few = min(self.people, 4096)
-        each = np.maximum(*self.tariff(2, few))
-        last = self.payment_at(few)
-        if few < self.people and last.unit / last.statistic.covariance > each.max():
-            each = np.maximum(*self.tariff())  # otherwise c/Cov, which falls with n, bounds what is beyond
+        """The largest single payment over all numbers of participants, and the number at which it is paid.
+
+        With m others a matching 1 is paid in proportion to P0 + b1/kappa and a matching 0 to P1 + b0/kappa. Both errors
+        over kappa fall from m to m + 2. From an odd m to m + 1, where a tie counts as 0, b1 grows and b0 falls at the
+        same kappa. So a 1 is paid most by 3 participants, and a 0 by 2.
+        """
+        each = np.maximum(*self.tariff(2, min(self.people, 3)))
         best = int(np.argmax(each))
         return float(each[best]), best + 2
 

@@ -11,20 +11,51 @@ Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.errors import InvalidInput
+from confide.contract.remedies import first_that, tried
 from confide.market.costs import Cost
 
-__all__ = ["MatchingPayment", "PeerStatistic", "payment_unit", "price_floor"]
+__all__ = ["MatchingPayment", "PeerStatistic", "check_payable", "payment_unit", "price_floor"]
+
+_SPARE = 16.0  # the most that sums of what is paid, and owed, are above their largest part
+_FARTHEST = 2.0**1000  # times a level, where one that can be paid is looked for
 
 
 def payment_unit(cost: Cost, epsilon: float) -> float:
     """c(epsilon) = g'(epsilon)(1 + cosh epsilon)."""
     return float(cost.slope(epsilon)) * (1.0 + math.cosh(epsilon))
+
+
+def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
+    """Refuse a level whose payments leave the doubles: the largest, and the smallest, of steep costs and weak bits.
+
+    Args:
+        epsilon: the level.
+        costs: everybody's g.
+        covariance: of a level, by which c(level) is divided in the largest single payment.
+
+    Raises:
+        InvalidInput: names a level that can be paid, to four digits.
+    """
+
+    def payable(epsilon: float) -> bool:
+        divided = covariance(epsilon)
+        return divided > 0 and all(math.isfinite(payment_unit(cost, epsilon) / divided * _SPARE) for cost in costs)
+
+    high = epsilon > 1.0
+    with np.errstate(over="ignore"):
+        if payable(epsilon):
+            return
+        does = tried(f"must be at {'most' if high else 'least'} {{epsilon}}", payable, up=not high,
+                     epsilon=lambda: first_that(payable, epsilon, up=not high, close=1e-5, farthest=_FARTHEST))
+    raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does or "no level can be paid")
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:

@@ -7,7 +7,9 @@ it pays on unanimity alone, rarely and extremely. With a cap it is a linear prog
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +20,10 @@ from scipy.optimize import linprog
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, Refused, SolverFailed
+from confide.contract.remedies import printed, tried, trying
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
-from confide.market.matching import payment_unit, price_floor
+from confide.market.matching import check_payable, payment_unit, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
@@ -54,7 +57,8 @@ def checked_margin(cost: Cost, epsilon: float, margin: float | None) -> tuple[fl
     whole_margin = float(cost.margin(epsilon))
     wanted = 0.0 if margin is None else float(margin)
     if not 0 <= wanted <= whole_margin * (1 + 1e-12):
-        raise InvalidInput("margin", f"{margin!r} is out of range", f"must be in [0, {whole_margin:.6g}]")
+        most = printed(whole_margin, up=False, digits=6)
+        raise InvalidInput("margin", f"{margin!r} is out of range", f"must be in [0, {most}]")
     return whole_margin, min(wanted, whole_margin)
 
 
@@ -83,7 +87,8 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
     """
     n, level = whole("people", people, at_least=2), as_level("epsilon", epsilon)
     nature, reporting = Nature(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
-    full, wanted = checked_margin(as_cost("cost", cost), level, margin)
+    check_payable(level, [as_cost("cost", cost)], lambda _: nature.edge)
+    full, wanted = checked_margin(cost, level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
     lean, evidence = math.log(nature.prior_one / nature.prior_zero), (n - 1) * float(reporting.log_odds)
     one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
@@ -115,12 +120,16 @@ class CapTooLow(Refused):
     Args:
         cap: what was asked for.
         least: the smallest cap that is feasible.
+        attempt: solves with another cap.
+        seconds: about how long that takes.
     """
 
-    def __init__(self, cap: float, least: float) -> None:
+    def __init__(
+        self, cap: float, least: float, attempt: Callable[..., Any] | None = None, seconds: float = 0.0
+    ) -> None:
         self.cap, self.least = cap, least
-        super().__init__(f"payments up to {cap:g} cannot buy this level",
-                         f"the smallest feasible cap is {least:.8g}")
+        ways = () if attempt is None else tried("a cap of {cap} or more", attempt, digits=8, seconds=seconds, cap=least)
+        super().__init__(f"payments up to {cap:g} cannot buy this level", ways or "a larger cap")
 
 
 @dataclass(frozen=True)
@@ -195,6 +204,7 @@ class OptimalCountMechanism:
 
     @cached_property
     def _solution(self) -> NDArray[np.float64]:
+        start = time.process_time()
         objective, power, side, slack = self._program()
         law = np.concatenate([self._law[0]] * 2)
         unit = payment_unit(self.cost, self.epsilon)
@@ -202,7 +212,9 @@ class OptimalCountMechanism:
                                   np.full_like(law, np.inf) if self.cap is None else law * self.cap / unit])
         found = _solve(objective, np.array([side, -side]), np.full(2, slack), power[None, :], bounds)
         if found is None:
-            raise CapTooLow(self.cap if self.cap is not None else math.inf, self.smallest_cap())
+            least = math.nan if trying() else self.smallest_cap()
+            raise CapTooLow(self.cap if self.cap is not None else math.inf, least,
+                            lambda cap: replace(self, cap=cap).expected_payment, time.process_time() - start)
         return found
 
     @cached_property

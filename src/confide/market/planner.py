@@ -19,12 +19,14 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.market.binomials import majority_errors
+from confide.contract.remedies import tried, trying
+from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
 from confide.market.matching import price_floor
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
+from confide.numerics.fewest import fewest
 
 __all__ = [
     "CRITERIA",
@@ -45,6 +47,14 @@ LARGEST_PLAN = 10_000
 _LOWEST, _HIGHEST = 1e-6, 60.0  # where levels are searched; tanh(x/2) is 1 above 40
 _GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
 _POINTS = 64  # of the grid over levels for one N
+_CLOSELY, _ROUGHLY = 7, 4  # zooms into a grid: prices to a relative 1e-13, and better than
+_ROOM = 1e-7
+_EACH = 1000  # people up to whom every number is looked at
+_RANGES = 256  # of numbers of people, at first
+_NARROW = 1e-5  # a range of numbers that differ by a smaller part of them is not divided: one of them stands for all
+_TRIED = 32  # of many ranges, the most promising
+_MOST_PEOPLE = 2**40  # that a refusal names
+_AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
 class OutOfReach(InvalidInput):
@@ -55,12 +65,21 @@ class OutOfReach(InvalidInput):
         max_people: how many people may be asked.
         reachable: the least error that they can give, everybody telling her bit as it is.
         people: how many people would do; None where 2^40 do not.
+        attempt: plans with another `people` or `error`.
+        seconds: about how long that takes for a person, where that grows with the people.
     """
 
-    def __init__(self, error: float, max_people: int, reachable: float, people: int | None) -> None:
-        self.error, self.max_people, self.reachable, self.people = error, max_people, reachable, people
-        need = f"need people >= {people}" if people is not None else "no number of people will do"
-        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})", need)
+    def __init__(
+        self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any],
+        seconds: float = 0.0,
+    ) -> None:
+        ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
+                *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
+        told = [each.settings["people"] for each in ways if "people" in each.settings]
+        self.error, self.max_people, self.reachable = error, max_people, reachable
+        self.people = int(told[0]) if told else people
+        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})",
+                         ways or "no number of people will do")
 
 
 def _floors(cost: Cost, levels: Any, edge: float) -> Any:
@@ -163,7 +182,8 @@ class MarketPlan:
         error: exact probability that the best guess is wrong.
         lower_bound: no market of any size that meets the criterion pays less in all.
         searched: the largest N that was looked at.
-        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found.
+        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found,
+            and from 10^5 people on the total is the least to a relative 2e-5.
         market: None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
@@ -234,7 +254,7 @@ def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: 
 
 
 class _Search:
-    """The cheapest (N, epsilon), N by N, until no larger N can be cheaper."""
+    """The cheapest (N, epsilon): every N that no bound rules out, until no larger N can be cheaper."""
 
     def __init__(self, error: float, nature: Nature, cost: Cost, criterion: str, limit: int) -> None:
         self.error, self.nature, self.cost, self.criterion, self.limit = error, nature, cost, criterion, limit
@@ -257,40 +277,72 @@ class _Search:
         most = float(self.ratios[min(where, self.ratios.size - 1)])
         return self.quality / most if most > 0 else math.inf
 
-    def cost_of(self, people: Any, levels: Any) -> Any:
-        """N E[R^(N, level)]."""
+    def price_of(self, levels: Any, errors: MajorityErrors) -> Any:
+        """E[R] at these levels where the majority of the others errs like this."""
         x = np.asarray(levels, dtype=np.float64)
-        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, x))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             unit = self.cost.slope(x) * (1.0 + np.cosh(x))
-            total = people * (_floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors))
-        return np.where(np.isfinite(total), total, np.inf)
+            price = _floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors)
+        return np.where(np.isfinite(price), price, np.inf)
 
-    def brackets(self, people: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none."""
+    def cost_of(self, people: Any, levels: Any) -> Any:
+        """N E[R^(N, level)]."""
+        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, levels))
+        return people * self.price_of(levels, errors)
+
+    def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The levels with these Chernoff informations; infinite where bits themselves have less."""
+        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.nature.edge
+        return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
+
+    def brackets(self, people: NDArray[np.int64], steps: int = 20) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none.
+
+        Args:
+            people: N.
+            steps: of halving, of the exact criterion.
+        """
         nature = self.nature
+        least = self.level_of(self.quality / people)
         if self.criterion == "chernoff":
-            ratio = np.sqrt(-np.expm1(2.0 * math.log(self.error) / people)) / nature.edge
-            least = np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
             return least, least
         low, high = np.full(people.size, np.inf), np.full(people.size, np.inf)
         at_best = errors_at(people, nature, Reporting.of(nature.signal_accuracy, LARGEST_LEVEL))
         reached = at_best <= self.error
         n = people[reached]
-        low[reached], high[reached] = _exact_levels(n, self.error, nature, np.full(n.size, 1e-9),
-                                                    np.full(n.size, _HIGHEST), 20)
+        # No best guess errs more often than sqrt(P1 P0) e^(-N D).
+        enough = self.level_of(math.log(math.sqrt(nature.prior_one * nature.prior_zero) / self.error) / n)
+        low[reached], high[reached] = _exact_levels(n, self.error, nature, least[reached] * (1.0 - 1e-9),
+                                                    np.minimum(enough * (1.0 + 1e-9), _HIGHEST), steps)
         return low, high
 
-    def refined(self, people: int, levels: NDArray[np.float64], totals: NDArray[np.float64]) -> tuple[float, float]:
-        """The best total of one N and its level: the best point of its grid, and Brent's around it."""
-        best = int(np.argmin(totals))
-        found = (float(totals[best]), float(levels[best]))
-        if best == 0:
-            return found
-        low, high = levels[max(best - 1, 0)], levels[min(best + 1, _POINTS - 1)]
-        brent = minimize_scalar(lambda log_level: float(self.cost_of(people, math.exp(log_level))),
-                                bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-10})
-        return min(found, (float(brent.fun), math.exp(float(brent.x))))
+    def levels_from(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, 64) levels from each of these up; the second says whether prices rise from the first on."""
+        levels = np.exp(np.log(low)[:, None] + np.linspace(0.0, 1.0, _POINTS)
+                        * np.log(np.maximum(_HIGHEST / low, 2.0))[:, None])
+        levels[:, 0], levels[:, 1] = low, low * (1 + 1e-6)
+        return levels
+
+    def cheapest(self, price: Callable[[Any], Any], levels: NDArray[np.float64], zooms: int
+                 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least price of each row and its level: the best of its levels, and ever closer ones around it.
+
+        Args:
+            price: of levels of the same number of rows.
+            levels: rising along each row.
+            zooms: how often; each divides the distance of levels by 8, and squares count.
+        """
+        rows = np.arange(len(levels))
+        found = price(levels)
+        best = np.argmin(found, axis=1)
+        for _ in range(zooms):
+            low = levels[rows, np.maximum(best - 1, 0)]
+            high = levels[rows, np.minimum(best + 1, levels.shape[1] - 1)]
+            levels = np.exp(np.linspace(np.log(low), np.log(high), 17, axis=1))
+            levels[:, 0], levels[:, -1] = low, high  # so that no level falls below the least one by rounding
+            found = price(levels)
+            best = np.argmin(found, axis=1)
+        return found[rows, best], levels[rows, best]
 
     def look(self, people: NDArray[np.int64]) -> None:
         """Improve the best market by those of these sizes; V_LB at the least level prunes most of them."""
@@ -304,44 +356,90 @@ class _Search:
         people, low, high = people[keep], low[keep], high[keep]
         if self.criterion == "exact":
             low, high = _exact_levels(people, self.error, self.nature, low, high, 32)  # to 1e-14
-        levels = np.exp(np.log(high)[:, None] + np.linspace(0.0, 1.0, _POINTS)
-                        * np.log(np.maximum(_HIGHEST / high, 2.0))[:, None])
-        levels[:, 0], levels[:, 1] = high, high * (1 + 1e-6)  # the second says whether totals rise from the first on
-        totals = self.cost_of(people[:, None], levels)
-        rough = totals.min(axis=1)
-        for index in np.argsort(rough, kind="stable"):
-            # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
-            if rough[index] > 1.05 * self.best[0]:
-                break
-            total, level = self.refined(int(people[index]), levels[index], totals[index])
-            self.best = min(self.best, (total, int(people[index]), level))
+        levels = self.levels_from(high)
+        rough = self.cost_of(people[:, None], levels).min(axis=1, initial=math.inf)
+        # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
+        near = rough <= 1.05 * min(self.best[0], float(rough.min(initial=math.inf)))
+        people = people[near]
+        totals, at = self.cheapest(lambda x: self.cost_of(people[:, None], x), levels[near], _CLOSELY)
+        self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
+
+    def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+        """No market of first, first + 2, ..., last people pays less in all: of many such rows at once.
+
+        Whoever is fewer needs a level as high as the last ones at least. At one level every further two people make
+        both errors smaller, but for a majority of an even number of others: it wrongly says 1 with a probability that
+        first rises and then falls, so that one end has the least. And kappa is largest for the last.
+        """
+        low = self.brackets(last)[0]
+        out = np.full(low.size, np.inf)
+        some = np.flatnonzero(np.isfinite(low))
+        few, many = first[some, None], last[some, None]
+
+        def price(x: Any) -> Any:
+            reporting = Reporting.of(self.nature.signal_accuracy, x)
+            most, fewest = (majority_errors(size - 1, reporting) for size in (many, few))
+            errors = MajorityErrors(low=most.low, high=np.minimum(most.high, fewest.high), kappa=most.kappa)
+            return self.price_of(x, errors)
+
+        found = self.cheapest(price, self.levels_from(low[some]), _ROUGHLY)[0]
+        out[some] = first[some] * found * (1.0 - _ROOM)
+        return out
 
     def run(self) -> None:
-        """Look at ever larger markets until the floor of all larger ones is above the best."""
-        start, size = 2, 64 if self.cost.has_finite_optimum else self.limit
-        while start <= self.limit and not self.complete:
+        """Look at ever larger markets until the floor of all larger ones is above the best; beyond a thousand people
+        not at each of them, but at ranges of sizes, of which those that may hold a cheaper one are divided.
+        """
+        start, size = 2, 64
+        while start <= min(self.limit, _EACH) and not self.complete:
             people = np.arange(start, min(start + size, self.limit + 1))
             self.look(people)
             self.searched = int(people[-1])
             self.complete = self.floor_from(self.searched + 1) >= self.best[0]
-            start, size = self.searched + 1, min(2 * size, 1024)
+            start, size = self.searched + 1, 2 * size
+        if not self.complete and self.searched < self.limit:
+            self.divide(self.searched + 1)
+            self.searched = self.limit
+            self.complete = self.floor_from(self.limit + 1) >= self.best[0]
+
+    def divide(self, start: int) -> None:
+        """Look at the sizes from `start` to the limit that no bound of a range rules out, the most promising first."""
+        ends = np.unique(np.geomspace(start, self.limit, _RANGES).astype(np.int64))
+        self.look(ends)
+        first = np.concatenate([ends[:-1] + 1, ends[:-1] + 2])  # of either parity
+        last = np.concatenate([ends[1:], ends[1:]])
+        narrow = [(first[:0], np.empty(0))]
+        while first.size:
+            last -= (last - first) % 2
+            first, last = first[first <= last], last[first <= last]
+            bounds = np.concatenate([np.empty(0), *(self.least_of(first[at:at + _AT_ONCE], last[at:at + _AT_ONCE])
+                                                    for at in range(0, first.size, _AT_ONCE))])
+            some = np.argsort(bounds)[:_TRIED]
+            self.look((first[some] + last[some]) // 2)
+            done = last - first <= _NARROW * first
+            narrow.append((first[done], bounds[done]))
+            open_ = ~done & (bounds < self.best[0])
+            first, last = first[open_], last[open_]
+            middle = first + (last - first) // 4 * 2
+            first, last = np.concatenate([first, middle + 2]), np.concatenate([middle, last])
+        people, bounds = (np.concatenate(each) for each in zip(*narrow, strict=True))
+        order = np.argsort(bounds)
+        for at in range(0, order.size, _TRIED):
+            some = order[at:at + _TRIED]
+            # The numbers in a wide range pay alike: the first one stands for all, and the next ranges differ by less.
+            if bounds[some[0]] >= self.best[0] * (1.0 - (0.0 if self.best[1] * _NARROW < 1 else 2.0 * _NARROW)):
+                break
+            self.look(people[some])
 
 
 def least_people(reaches: Callable[[int], bool]) -> int | None:
-    """The least number of people that do, by doubling and halving."""
-    high = 2
-    while not reaches(high):
-        high *= 2
-        if high > 2**40:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    """The least number of people that do, by doubling and halving; None where 2^40 do not."""
+    return fewest(lambda people: people > 1 and reaches(people), _MOST_PEOPLE, singly=2)
 
 
-def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int) -> None:
+def _refuse_infeasible(
+    error: float, nature: Nature, criterion: str, limit: int, again: Callable[..., Any]
+) -> None:
     """Raise where even bits as they are, from everybody, do not reach the target."""
     bits = Reporting.of(nature.signal_accuracy, LARGEST_LEVEL)
     if criterion == "exact":
@@ -350,8 +448,12 @@ def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int)
     else:
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
-    if not (reach(limit) <= error if criterion == "exact" else reach(limit) < error):
-        raise OutOfReach(error, limit, reach(limit), least_people(lambda n: reach(n) <= error))
+
+    def reached(people: int) -> bool:
+        return reach(people) <= error if criterion == "exact" else reach(people) < error
+
+    if not reached(limit):
+        raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
 def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,
@@ -391,6 +493,10 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
     as_cost("cost", cost)
     cap = None if max_payment is None else positive("max_payment", max_payment)
     inputs = (nature.signal_accuracy, nature.prior_one, cost, limit)
+
+    def again(people: int = limit, error: float = target) -> MarketPlan:
+        return plan(error, signal_accuracy, prior_one, cost, criterion, max_people=people, max_payment=max_payment)
+
     blind = min(nature.prior_one, nature.prior_zero)
     if chosen == "exact" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return MarketPlan(target=target, criterion=chosen, people=0, epsilon=0.0, total=0.0, error=blind,
@@ -400,9 +506,9 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
         if people > limit:
             raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
-                             people)
+                             people, again)
     else:
-        _refuse_infeasible(target, nature, chosen, limit)
+        _refuse_infeasible(target, nature, chosen, limit, again)
         search = _Search(target, nature, cost, chosen, limit)
         search.run()
         _, people, level = search.best

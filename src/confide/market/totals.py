@@ -70,7 +70,10 @@ class TotalPayment:
         return (self.nature.prior_one, agree), (self.nature.prior_zero, miss)
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
+    def _moments(self) -> tuple[float, float, float]:
+        """The larger payment, and E[T] and E[T^2] in units of it, since squares of money can leave the doubles."""
+        unit = max(self.for_one, self.for_zero)
+        for_one, for_zero = self.for_one / unit, self.for_zero / unit
         n, t, first, second = self.people, self.threshold, 0.0, 0.0
         for prior, p in self._states:
             # E[k 1{k > t}] = n p P(Bin(n-1, p) >= t), and E[k (k-1) 1{k > t}] likewise two steps down.
@@ -78,20 +81,21 @@ class TotalPayment:
             more = n * (n - 1) * p * p * _above(n - 2, p, t - 1)
             zeros = n * (1 - p) * _below(n - 1, p, t)
             fewer = n * (n - 1) * (1 - p) ** 2 * _below(n - 2, p, t)
-            first += prior * (self.for_one * ones + self.for_zero * zeros)
-            second += prior * (self.for_one**2 * (more + ones) + self.for_zero**2 * (fewer + zeros))
-        return first, second
+            first += prior * (for_one * ones + for_zero * zeros)
+            second += prior * (for_one**2 * (more + ones) + for_zero**2 * (fewer + zeros))
+        return unit, first, second
 
     @property
     def mean(self) -> float:
         """E[T]."""
-        return self._moments[0]
+        unit, first, _ = self._moments
+        return unit * first
 
     @property
     def sd(self) -> float:
         """Standard deviation."""
-        first, second = self._moments
-        return math.sqrt(max(second - first**2, 0.0))
+        unit, first, second = self._moments
+        return unit * math.sqrt(max(second - first**2, 0.0))
 
     @property
     def largest(self) -> float:
@@ -103,8 +107,8 @@ class TotalPayment:
         if amount < 0:
             return 0.0
         n, t = self.people, self.threshold
-        top = min(n, math.floor(amount / self.for_one))  # largest n1 > t that pays so little
-        zeros = min(n, math.floor(amount / self.for_zero))
+        top = math.floor(min(n, amount / self.for_one))  # largest n1 > t that pays so little
+        zeros = math.floor(min(n, amount / self.for_zero))
         while top < n and self.for_one * (top + 1) <= amount:  # floor of a rounded quotient
             top += 1
         while zeros < n and self.for_zero * (zeros + 1) <= amount:

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.running import ran
-from confide.people.mechanism_plan import promises_table
 from confide.people.shares import written
+from confide.privacy.groups import group_blocks
 from confide.privacy.noise import ForcedNoise
 
 __all__ = ["board_table", "explain_sections", "result_sections", "study_sections"]
@@ -43,7 +44,8 @@ def result_sections(outcome: PublicOutcome | SimulatedOutcome, found: pa.Table) 
         found: the public result as a table.
     """
     return [Section(title="Result", blocks=(_table(found),)),
-            Section(title="What is promised", blocks=(promises_table(outcome.guarantees),))]
+            Section(title="What is promised", blocks=(
+                promises_table(outcome.guarantees), *group_blocks(outcome.mechanism, outcome.guarantees.privacy)))]
 
 
 def explain_sections(

@@ -13,13 +13,15 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfuln
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.promised import in_full, promises_table
 from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
 from confide.privacy.covering import charged_for, composed, largest_delta
+from confide.privacy.groups import groups_section
 from confide.privacy.hiding import guess_at
 
-__all__ = ["MechanismPlan", "promises_table"]
+__all__ = ["MechanismPlan"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,8 @@ class MechanismPlan:
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
                                                     note="All of it is public, and none of it comes from data."),)),
-                Section(title="What is promised", blocks=(promises_table(self.guarantees),)), *seen]
+                Section(title="What is promised", blocks=(promises_table(self.guarantees),)),
+                groups_section(it, self.guarantees.privacy), *seen]
 
     @property
     def local(self) -> bool:
@@ -60,8 +63,8 @@ class MechanismPlan:
 
     def offer(self) -> Sequence[Section]:
         """What she hands in, who learns what, what she gets, and what she may do about it."""
-        private = [_sentence(each.sentence()) for each in self.guarantees.privacy]
-        others = [_sentence(each.sentence()) for each in self.guarantees
+        private = [in_full(each) for each in self.guarantees.privacy]
+        others = [in_full(each) for each in self.guarantees
                   if each.claimable and not isinstance(each, Privacy | Truthfulness)]
         limits = [f"{role.column}: {role.limit()}." for role in self.roles]
         gone = "counts as none, and only you are told."
@@ -81,7 +84,7 @@ class MechanismPlan:
             answer(Question.SEES, f"{sees} Everybody else sees the public result, and what follows from it. Your share "
                                   f"follows from {self.share_depends_on}."),
             answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
-            answer(Question.GETS, _sentence(self.share), *others),
+            answer(Question.GETS, as_sentence(self.share.rstrip(".")), *others),
             answer(Question.LIES, lies(self.guarantees)),
             answer(Question.TRUSTED, trusted),
             answer(Question.WITHDRAWING, *back),
@@ -124,19 +127,6 @@ class MechanismPlan:
         it = self.mechanism
         return {"mechanism": type(it).__name__, "guarantees": self.guarantees.to_dict(),
                 "parameters": {part.name: encode(getattr(it, part.name), {}) for part in fields(it)}}  # type: ignore[arg-type]
-
-
-def promises_table(promises: Guarantees) -> Table:
-    """Every promise with its source, how often it may fail, and whether it says anything."""
-    rows = tuple((it.name, _sentence(it.sentence()), it.failure_probability, "no" if it.vacuous else "yes",
-                  str(it.source)) for it in promises if it.claimable)
-    return Table(columns=("about", "promise", "may fail with probability", "says something at this size", "source"),
-                 rows=rows)
-
-
-def _sentence(text: str) -> str:
-    """What a mechanism of anybody's says of itself, which may end in a full stop already."""
-    return as_sentence(text.rstrip("."))
 
 
 def _shown(value: Any) -> str | int | float:

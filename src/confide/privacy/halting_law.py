@@ -12,18 +12,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
 
 from confide.contract.errors import InvalidInput
 
 __all__ = ["LaplaceLaw", "WorstStream", "log_halting_law", "log_pattern"]
 
 _REACH = 42.0  # scales beyond the outermost kink: what is left out is a relative e^-42
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_ORDER = 24
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _PANEL = 0.5  # panels in units of the smaller scale: 24 nodes then leave a relative 1e-15
-_MOST = 2**31  # evaluations: about two minutes
+_ALL = 2 * _ORDER  # whole numbers that are summed one by one
+_MOST = 2**27  # evaluations: about ten seconds
+_BYTES = 64  # of a point: its place, its weight, and what comes of them
+_MOST_POINTS = 2**23  # half a GiB
 _CHUNK = 2**18
 
 _Array = NDArray[np.float64]
@@ -77,18 +83,11 @@ class LaplaceLaw:
         low, high = min(0.0, float(kinks.min())) - reach, max(0.0, float(kinks.max())) + reach
         low, high = max(low, -self.clamp), min(high, self.clamp)
         if self.lattice:
-            _bounded(high - low)
-            points = np.arange(math.floor(low), math.ceil(high) + 1, dtype=np.float64)
-            logs = -np.abs(points) / self.scale + math.log(-math.expm1(-1.0 / self.scale)) - self._norm
-            if high == self.clamp:
-                logs[-1] = -self.clamp / self.scale - self._norm
-            if low == -self.clamp:
-                logs[0] = -self.clamp / self.scale - self._norm
-            return points, logs
+            return self._whole_nodes(math.floor(low), math.ceil(high), kinks, step)
         cuts = np.unique(np.concatenate([[low, 0.0, high], kinks[(kinks > low) & (kinks < high)]]))
         widths = np.diff(cuts)
         pieces = np.ceil(widths / (_PANEL * step)).astype(np.int64)
-        _bounded(float(pieces.sum()) * len(_NODES))
+        _bounded(float(pieces.sum()) * _ORDER)
         starts = np.repeat(cuts[:-1], pieces)
         sizes = np.repeat(widths / pieces, pieces)
         starts = starts + sizes * (np.arange(len(starts)) - np.repeat(np.cumsum(pieces) - pieces, pieces))
@@ -101,9 +100,49 @@ class LaplaceLaw:
         return np.concatenate([points, atoms]), np.concatenate([logs, mass])
 
 
-def _bounded(evaluations: float) -> None:
-    if evaluations > _MOST:
-        raise InvalidInput("answers", "spread over too many points", f"must need at most {_MOST} evaluations")
+    def _whole_nodes(self, low: int, high: int, kinks: _Array, step: float) -> tuple[_Array, _Array]:
+        """The same on the integers: long stretches between kinks by Gauss's rule for sums, short ones one by one."""
+        # A branch begins with the whole number at a kink. What a clamp gathers sits in its two ends.
+        atoms = [float(end) for end in (low, high) if abs(end) == self.clamp]
+        first, last = low + (low == -self.clamp), high - (high == self.clamp)
+        inside = kinks[(kinks > first) & (kinks <= last)]
+        cuts = np.unique(np.concatenate([[first, last + 1], inside, [0.0] if first < 0 <= last else []]))
+        lengths = np.diff(cuts)
+        pieces = np.ceil(lengths / max(float(_ALL), math.floor(_PANEL * step)))
+        _bounded(float(np.minimum(lengths, pieces * _ALL).sum()))
+        pieces = pieces.astype(np.int64)
+        which = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        each, more = np.repeat(lengths // pieces, pieces), np.repeat(lengths % pieces, pieces)
+        starts = np.repeat(cuts[:-1], pieces) + which * each + np.minimum(which, more)
+        sizes = (each + (which < more)).astype(np.int64)
+        places, logs = [np.array(atoms)], [np.full(len(atoms), -self.clamp / self.scale - self._norm)]
+        for size in np.unique(sizes).tolist():
+            nodes, weights = (np.arange(float(size)), np.ones(size)) if size <= _ALL else _sum_rule(size)
+            at = (starts[sizes == size][:, None] + nodes).reshape(-1)
+            places.append(at)
+            logs.append(np.tile(np.log(weights), len(at) // len(nodes)) - np.abs(at) / self.scale
+                        + math.log(-math.expm1(-1.0 / self.scale)) - self._norm)
+        return np.concatenate(places), np.concatenate(logs)
+
+
+@lru_cache(maxsize=256)
+def _sum_rule(size: int) -> tuple[_Array, _Array]:
+    """Nodes and weights with which a sum over 0..size-1 is exact for polynomials of degree 47: those of the discrete
+    Chebyshev polynomials, by their three-term recurrence (Golub and Welsch 1969).
+    """
+    k = np.arange(1.0, _ORDER)
+    off = k / 2.0 * np.sqrt((1.0 - (k / size) ** 2) / (4.0 * k**2 - 1.0))
+    nodes, vectors = eigh_tridiagonal(np.zeros(_ORDER), off)
+    return (size - 1) / 2.0 + size * nodes, size * vectors[0] ** 2
+
+
+def _bounded(points: float, answers: int = 1) -> None:
+    """Refuse before anything is made."""
+    if points > _MOST_POINTS or points * answers > _MOST:
+        many = f" for each of {answers:,}" if answers > 1 else ""
+        raise InvalidInput("answers", f"spread over {points:,.0f} points of the threshold's noise{many}, which take "
+                           f"{points * _BYTES / 2**30:.2g} GiB and {points * answers:.2g} evaluations",
+                           f"at most {_MOST_POINTS:,} points and {_MOST:,} evaluations; `halted` simulates the law")
 
 
 def _kinks(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> tuple[_Array, float]:
@@ -123,7 +162,8 @@ def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> 
         Shape (k+1,); the last entry is for never. Absolute error of a logarithm about 1e-13.
 
     Raises:
-        InvalidInput: the answers are spread so widely that the sum needs more than 2^31 evaluations.
+        InvalidInput: the answers are spread so widely, or so many, that the sum needs more than 2^23 points or 2^27
+            evaluations: 1 GB, or ten seconds.
 
     Source: spec query_release A3 ("exact law of the halting index").
 
@@ -134,7 +174,7 @@ def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> 
     """
     k = len(gaps)
     points, logs = threshold.nodes(*_kinks(gaps, threshold, answer))
-    _bounded(float(len(points)) * k)
+    _bounded(float(len(points)), k)
     size = max(1, _CHUNK // (k + 1))
     parts = [
         _log_sums(points[at : at + size], logs[at : at + size], gaps, answer) for at in range(0, len(points), size)
@@ -158,7 +198,7 @@ def log_pattern(gaps: _Array, tops: NDArray[np.bool_], threshold: LaplaceLaw, an
         True
     """
     points, logs = threshold.nodes(*_kinks(gaps, threshold, answer))
-    _bounded(float(len(points)) * len(gaps))
+    _bounded(float(len(points)), len(gaps))
     size = max(1, _CHUNK // len(gaps))
     parts = []
     for at in range(0, len(points), size):

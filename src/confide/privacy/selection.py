@@ -34,6 +34,7 @@ __all__ = [
 _ROOM = 2.0**-37  # of epsilon, for the rounding of logits and of exp: four times 2^-40, and more
 _PART = 2.0**-48  # of epsilon, for the rounding of the rate itself
 _LARGEST = 2**62  # scores are cut here, so that with their noise they stay within 64 bits
+_MOST_TERMS, _MOST_PRODUCTS = 2.0**24, 2.0**31  # of an enumerated law: half a GiB, and some ten seconds
 _TAIL = 750.0  # scales beyond which discrete Laplace noise has no mass in doubles
 
 
@@ -214,8 +215,11 @@ def noisy_max_law(
 def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
     """(k,) probabilities that each value is the largest after discrete Laplace noise, the first of equals."""
     reach = math.ceil(_TAIL * scale)
-    if reach * values.size > 1e8:
-        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over the integers")
+    terms = 2.0 * reach * values.size
+    if terms > _MOST_TERMS or terms * values.size > _MOST_PRODUCTS:
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size:,} items (a sum over the "
+                           f"integers: {terms * 32 / 2**30:.2g} GiB and {terms * values.size:.2g} products)",
+                           f"at most {_MOST_TERMS:.2g} numbers and {_MOST_PRODUCTS:.2g} products")
     top = int(values.max())
     # Far below the best score the others decide, and it has no mass that a double could hold.
     grid = np.arange(top - reach, top + reach + 1)

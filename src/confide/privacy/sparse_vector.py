@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Unsupported
 from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.clamping import added_delta, tail_probability
@@ -113,7 +114,8 @@ class SparseVector:
             as_exact("sensitivity", self.sensitivity)
             _number("threshold", self.threshold)
         if abs(self.threshold) > self._largest:
-            raise InvalidInput("threshold", f"{self.threshold!r} is too large", f"must be at most {self._largest:g}")
+            raise InvalidInput("threshold", f"{self.threshold!r} is too large",
+                               f"must be at most {printed(self._largest, up=False, digits=6)}")
         scales = (self.threshold_scale, self.query_scale)
         most = LARGEST_SCALE if self.lattice else 2.0 ** (_BITS - 1 - self.grid - _REACH)
         if not all(scale <= most for scale in scales):
@@ -307,6 +309,10 @@ class SparseVector:
 
         Returns:
             Shape (k+1,), the last entry for never.
+
+        Raises:
+            InvalidInput: answers that are so many, or spread so widely, that their law takes more than ten seconds or a
+                GiB; nothing is made before.
         """
         law: NDArray[np.float64] = np.exp(self._logs(answers))
         return law
@@ -369,6 +375,7 @@ class SparseVector:
 
         Raises:
             NotGuaranteed: the lemma for another split than halves.
+            Unsupported: the exact bound where one noise has 2,000 times the scale of the other, or more.
         """
         k, beta = whole("queries", queries, at_least=1), fraction("beta", beta)
         one_of("bound", bound, ("exact", "tails", "lemma"))
@@ -383,7 +390,11 @@ class SparseVector:
             source = Source(document="confide", statement=f"{bound} bound of sparse vector", spec=_SPEC)
         alpha *= _ROUNDED_UP
         if bound == "exact":
-            alpha = _least(WorstStream(k, *self.laws).failure, beta, alpha, lattice=self.lattice)
+            try:
+                alpha = _least(WorstStream(k, *self.laws).failure, beta, alpha, lattice=self.lattice)
+            except InvalidInput as error:
+                raise Unsupported("bound", 'the "exact" one at scales of noise so far apart',
+                                  '"tails" is proved for all scales, and larger') from error
         if not self.lattice:
             alpha += 2.0**-self.grid  # both sides of the comparison are rounded
         return Accuracy(bound=float(alpha), measure="distance from the threshold at which an answer is judged wrongly",

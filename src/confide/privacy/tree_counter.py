@@ -453,6 +453,7 @@ class TreeCounter:
 
         Raises:
             NotGuaranteed: a bound that is not about this noise.
+            Unsupported: an exact one that takes more than about ten seconds, or a GiB.
         """
         laplace = self.law.endswith("laplace")
         bound = ("chernoff" if laplace else "gaussian") if bound is None else bound

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.signal import fftconvolve, lfilter
 
 from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import Unsupported
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.tree_blocks import digits
 
@@ -29,6 +30,10 @@ __all__ = ["largest_error", "log_within", "variance"]
 _Array = NDArray[np.float64]
 _Step = Callable[[_Array], _Array]
 _ROOM = 1e-12  # more than the rounding of the convolutions
+_RATE = {"discrete_laplace": 8e7, "discrete_gaussian": 1.5e7}  # points a second that a walk's step takes, roughly
+_SECONDS = 10.0
+_BYTES = {"discrete_laplace": 64, "discrete_gaussian": 400}  # of a point: its arrays, and what a convolution makes
+_MOST_BYTES = 2**30
 
 
 def _gaussian(sigma: float, most: int) -> _Array:
@@ -85,6 +90,18 @@ def _gaussian_step(sigma: float, bound: int) -> _Step:
     return step
 
 
+def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int = 1) -> None:
+    """Refuse walks that take too long, before the first one."""
+    places = digits(whole("horizon", horizon, at_least=1), arity)
+    points, steps = 2 * bound + 1, sum(places) + (arity - 1) * len(places)
+    seconds, size = points * steps * turns / _RATE[law], points * _BYTES[law]
+    if seconds > _SECONDS or size > _MOST_BYTES:
+        proved = "chernoff" if law == "discrete_laplace" else "gaussian"
+        raise Unsupported("bound", f'the "exact" one for errors up to {bound:,} over {horizon:,} steps (about '
+                          f"{seconds:.2g} seconds and {size / 2**30:.2g} GiB)",
+                          f'at most {_SECONDS:g} seconds and 1 GiB; "{proved}" is proved for all sizes, and larger')
+
+
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:
     """ln of the probability that one counter's raw estimate is never off by more than E.
 
@@ -98,12 +115,16 @@ def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: fl
     Returns:
         In [-inf, 0], with an absolute error of about 1e-13.
 
+    Raises:
+        Unsupported: more than about ten seconds, or a GiB.
+
     Example:
         >>> p = math.exp(-1 / 2)  # a single step: P[|noise| <= 3]
         >>> abs(math.exp(log_within(3, 1, 2, "discrete_laplace", 2.0)) - (1 - 2 * p**4 / (1 + p))) < 1e-14
         True
     """
     bound = whole("bound", bound)
+    _bounded(bound, horizon, arity, law)
     walk = _laplace_step(scale) if law == "discrete_laplace" else _gaussian_step(scale, bound)
     inside = np.ones(2 * bound + 1)
     rest = np.ones(2 * bound + 1)
@@ -131,10 +152,14 @@ def largest_error(
         counters: k, with independent noise.
         gamma: failure probability, in (0, 1).
         enough: a valid bound, where the search starts.
+
+    Raises:
+        Unsupported: more than about ten seconds, or a GiB.
     """
     goal = math.log1p(-fraction("gamma", gamma))
     counters = whole("counters", counters, at_least=1)
     low, high = -1, math.ceil(enough)
+    _bounded(high, horizon, arity, law, turns=high.bit_length())
     while high - low > 1:
         middle = (low + high) // 2
         if counters * (log_within(middle, horizon, arity, law, scale) - _ROOM) >= goal:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.remedies import tried
 from confide.contract.unusable import unusable_in
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
@@ -117,8 +118,11 @@ class Dude(Mechanism):
             object.__setattr__(self, "start", tuple(finite("start", one) for one in given))
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
+            most = int(self.program.most_responses)
             raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",
-                          f"at most {self.program.most_responses:.0f}: fewer rounds, or a shape with a fast oracle")
+                          [*tried(f"rounds = {{rounds}} or fewer, for at most {most} solves", partial(replace, self),
+                                  up=False, rounds=most // self.program.people - self.burn_in),
+                           "a shape with a fast oracle"])
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     # ---- public arithmetic

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
+from confide.contract.remedies import tried
 from confide.numerics.compiled import kernel
 from confide.privacy.accounting import float_up
 from confide.privacy.charge import Bundle, DrawCost, Line, Session, WithoutDraw
@@ -197,15 +198,23 @@ class Flags:
         if least <= self.margin:
             fixed = self.batch * self.unit
             half = least / 2.0
-            remedy = (f"a supply {2.0 * self.margin / least:.3g} times as large" if least > 0 else
-                      f"a supply of {2.0 * self.margin / LOAD_UNIT:.5g}")
-            if half > fixed:
-                remedy += f", or about {1.01 * (self.margin - fixed) / (half - fixed):.3g} times the epsilon"
+            kept = ", of which about half is kept back"
+            larger = (tried("a supply {factor} times as large" + kept, self._at, digits=3,
+                            factor=2.0 * self.margin / least) if least > 0 else
+                      tried("a supply of {supply}" + kept, self._at, digits=5, supply=2.0 * self.margin / LOAD_UNIT))
+            more = 1.01 * (self.margin - fixed) / (half - fixed) if half > fixed else None
             needs = f"{self.margin / least:.3g} times" if least > 0 else "more than"
             raise Refused(f"infeasible budget: the flags' margin is {needs} the smallest supply",
-                          f"{remedy}: about half is kept back then")
+                          (*larger, *tried("{times} times the epsilon", self._at, digits=3, times=more))
+                          or "more supply and a larger epsilon")
 
     # ---- public arithmetic
+
+    def _at(self, factor: float = 1.0, supply: float | None = None, times: float = 1.0) -> Flags:
+        """The same with other supplies, or an epsilon so many times as large."""
+        units = tuple(math.floor(factor * one) if one > 0 or supply is None else math.floor(supply * LOAD_UNIT)
+                      for one in self.supply)
+        return replace(self, supply=units, epsilon=times * self.epsilon)
 
     @property
     def rows(self) -> int:

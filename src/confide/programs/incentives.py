@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Participation, Source, Truthfulness
+from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ZCDP
@@ -93,7 +94,7 @@ def exact_alpha(program: Program, alpha: float) -> float:
     left = Fraction(whole_units, PRICE_UNIT * program.scale) - Fraction(program.constants.largest_sum) / PRICE_UNIT
     if left <= 0:
         raise InvalidInput("alpha", f"{alpha:g} is within the rounding of prices",
-                           f"above {(program.constants.largest_sum + 1.0) / PRICE_UNIT:.3g}")
+                           f"above {printed((program.constants.largest_sum + 1.0) / PRICE_UNIT, digits=3)}")
     down = float(left)
     return down if Fraction(down) <= left else math.nextafter(down, 0.0)
 

@@ -45,7 +45,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.remedies import first_that, retried, tried
 from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
@@ -53,6 +54,7 @@ from confide.programs.incentives import check_payments
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
+from confide.programs.scaled import crowd, with_supply
 from confide.programs.tight_dude import EmptyRow, TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
@@ -78,7 +80,6 @@ _SECURE = 1.2e-5  # seconds a draw
 _TRIAL = 4096  # made-up records whose responses are timed
 _TRIAL_SOLVED = 64  # the same, where each response takes a solver
 _ALPHA = 0.01  # of modes that always charge, where none is named
-_DOUBLINGS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,7 +316,7 @@ def plan(
             raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
     if mode is not None:
         one_of("mode", mode, tuple(_KINDS))
-    names = _names(program, load_units, mode_names, row_names)
+    names, given_options = _names(program, load_units, mode_names, row_names), dict(options)
     named: dict[str, Any] = {name: value for name, value in options.items() if name not in _PATH}
     if alpha is not None:
         named["alpha"] = positive("alpha", alpha)
@@ -354,7 +355,13 @@ def plan(
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
         if wanted and chosen not in able:
             raise InvalidInput("mode", f"{names.modes[chosen]} is not {what}", f"must be one of {names.listed(able)}")
-    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused, names)
+
+    def again(larger: Program = program, **changed: float) -> ProgramPlan:
+        return plan(larger, changed.get("epsilon", epsilon), delta, mode, feasible=feasible, truthful=truthful,
+                    alpha=alpha, most_excess=most_excess, most_unused=most_unused, timed=False, load_units=load_units,
+                    mode_names=mode_names, row_names=row_names, **given_options)
+
+    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused, names, again)
     seconds, megabytes = _costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
@@ -466,7 +473,7 @@ def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
 
 def _worth(
     path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
-    names: _Names,
+    names: _Names, again: Callable[..., Any],
 ) -> None:
     """Refuse what is hopeless."""
     mode = mode_of(path)
@@ -490,57 +497,46 @@ def _worth(
         try:
             made(path, mode)
         except EmptyRow as own:  # it knows which supply, rounds or alpha would do
-            raise Refused(f"{reason}: row {names.rows[own.row]} {own.problem}", own.remedy) from None
+            reason, ways = f"{reason}: row {names.rows[own.row]} {own.problem}", _followed(own, path, again)
+            raise Refused(reason, ways) from None
         except Refused as own:
-            raise Refused(f"{reason}: {own.reason}", own.remedy) from None
-    remedies = []
-    enough = _least(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon)
-    if math.isfinite(enough):
-        remedies.append(f"an epsilon of {_written(enough)}")
-    factor = _least(lambda times: share(_larger(path, times)) <= most, 1.0)
-    if math.isfinite(factor):
-        larger = _larger(path, factor).program
-        supplies = sorted(set((np.array(larger.supplies) * names.units).tolist()))
-        named = (f"supplies of {supplies[0]:,.6g}" if len(supplies) == 1 and supplies[0] > 0
-                 else f"supplies {factor:.3g} times as large")
-        remedies.append(f"{named} with {larger.people:,} participants")
-    raise Refused(reason, ", or ".join(remedies) or "no epsilon and no supply that can be computed would do")
+            raise Refused(f"{reason}: {own.reason}", _followed(own, path, again)) from None
+
+    def with_epsilon() -> float | None:
+        return first_that(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon, close=2e-4,
+                          farthest=1e9)
+
+    def with_crowd() -> float | None:
+        return first_that(lambda times: share(replace(path, program=crowd(path.program, times))) <= most, 1.0,
+                          close=2e-4, farthest=1e9)
+
+    supplies = set((np.array(path.program.supplies) * names.units).tolist())
+    told = ("supplies of {supply}" if len(supplies) == 1 and min(supplies) > 0 else "supplies {factor} times as large")
+    factor = with_crowd()
+    grown: dict[str, Any] = {"people": factor and math.ceil(factor * path.program.people)}
+    if "{supply}" in told:
+        larger = factor and crowd(path.program, factor).supplies[0] * float(names.units[0])
+        grown["supply"] = math.ceil(larger) if larger and larger >= 10 else larger
+    else:
+        grown["factor"] = factor
+
+    def with_people(people: int, supply: float | None = None, factor: float = 1.0) -> Any:
+        values = with_supply(path.program, factor=factor).supplies if supply is None else [
+            supply / unit for unit in names.units.tolist()]
+        return again(replace(path.program, people=people, supply=tuple(values)))
+
+    raise Refused(reason, [*tried("an epsilon of {epsilon}", again, digits=3, epsilon=with_epsilon),
+                           *tried(f"{told} with {{people}} participants", with_people, digits=3, **grown)]
+                  or "no epsilon and no supply that can be computed would do")
 
 
-def _larger(path: PrivDude, times: float) -> PrivDude:
-    """The same for a larger crowd with as many times the supply."""
-    program = path.program
-    return replace(path, program=replace(
-        program, people=math.ceil(times * program.people),
-        supply=tuple(math.ceil(times * one) if one > 1 else one * times for one in program.supplies)))
+def _followed(error: Refused, path: PrivDude, again: Callable[..., Any]) -> tuple[str | Remedy, ...]:
+    """What would do by a mechanism's own refusal, tried as a plan."""
 
+    def attempt(factor: float = 1.0, supply: float | None = None, **changed: float) -> Any:
+        return again(with_supply(path.program, factor=factor, supply=supply), **changed)
 
-def _least(fits: Callable[[float], bool], start: float) -> float:
-    """The least number from `start` on that fits, to a thousandth above; infinity where none was found."""
-
-    def sound(at: float) -> bool:
-        try:
-            return fits(at)
-        except (InvalidInput, Refused, OverflowError):
-            return False
-
-    low, high = start, 2.0 * start
-    for _ in range(_DOUBLINGS):
-        if sound(high):
-            break
-        low, high = high, 2.0 * high
-        if high > 1e9 * start:
-            return math.inf
-    while high > 1.0002 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if sound(middle) else (middle, high)
-    return high
-
-
-def _written(number: float) -> str:
-    """Three digits, rounded up."""
-    scale = 10.0 ** (2 - math.floor(math.log10(number)))
-    return f"{math.ceil(number * scale * (1 - 1e-12)) / scale:.3g}"
+    return retried(error, attempt)
 
 
 def _costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.remedies import retried
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, lines_of
@@ -36,6 +37,7 @@ from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
 from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+from confide.programs.scaled import scaled
 from confide.programs.schedule import PRICES
 from confide.programs.whole_parts import WholeParts, delivered, share_of, share_table
 
@@ -95,7 +97,10 @@ class RoundDude(Dude):
             whole("batch", self.batch, at_least=1)
         super().__post_init__()
         packing_only(self.program, "RoundDude")
-        _ = self.flags  # refuses a margin that uses the supply up
+        try:
+            _ = self.flags
+        except Refused as error:  # a margin that uses the supply up
+            raise Refused(error.reason, retried(error, self._at) or "more supply and a larger epsilon") from None
 
     board = FlagBillboard
     tosses = True
@@ -106,6 +111,9 @@ class RoundDude(Dude):
     def _gaussian_part(self) -> tuple[float, float]:
         return (_below(written(self.epsilon) * (1 - written(self.flag_share))),
                 _below(written(self.delta) * (1 - written(self.stop_share))) if self.truncate else self.delta)
+
+    def _at(self, times: float = 1.0, **changed: float) -> Dude:
+        return scaled(self, epsilon=times * self.epsilon, **changed)
 
     @cached_property
     def flags(self) -> Flags:

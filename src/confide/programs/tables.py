@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import within
 from confide.contract.unusable import Unusable
 from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import values_near
@@ -155,7 +156,7 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     """
     found = one_row(name, record, shape)
     if not bool(((found >= low) & (found <= high)).all()):
-        raise InvalidInput(name, "holds what is not a number in its range", f"each must be in [{low:g}, {high:g}]")
+        raise InvalidInput(name, "holds what is not a number in its range", f"each must be in {within(low, high)}")
     return found
 
 

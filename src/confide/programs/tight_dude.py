@@ -13,18 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import one_of
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Ways
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.remedies import tried
 from confide.numerics.shards import Shards
 from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
@@ -45,6 +46,7 @@ from confide.programs.incentives import (
 from confide.programs.integral_boards import coin_slip
 from confide.programs.program import Program, as_doubles
 from confide.programs.rounding import drawn_rounds
+from confide.programs.scaled import scaled
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
     Payments,
@@ -72,7 +74,7 @@ class EmptyRow(Refused):
         remedy: what would be accepted instead.
     """
 
-    def __init__(self, row: int, name: str, problem: str, remedy: str) -> None:
+    def __init__(self, row: int, name: str, problem: str, remedy: Ways) -> None:
         self.row = row
         self.problem = problem
         super().__init__(f"row {name} {problem}", remedy)
@@ -189,9 +191,10 @@ class TightDude(Dude):
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
             raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} what all participants "
                            "together can use: more rounds, more people for each row, or a larger alpha")
-        large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
-        raise EmptyRow(j, name, problem, f"{large}, and many times that so that not nearly all is kept back; more "
-                       "rounds, or a larger alpha")
+        again, much = partial(scaled, self), ", and many times that so that not nearly all is kept back"
+        large = (tried("supplies {factor} times as large" + much, again, digits=5, factor=least / b) if b > 0.0
+                 else tried("supplies of {supply}" + much, again, digits=5, supply=least))
+        raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])
 
     @property
     def margins(self) -> NDArray[np.float64]:
@@ -218,7 +221,11 @@ class TightDude(Dude):
     @cached_property
     def variation(self) -> float:
         """Total variation between the price paths of two records of one participant."""
-        return total_variation(self.law, loss_of_a_lie(
+        return self.variation_of(1)
+
+    def variation_of(self, size: int) -> float:
+        """The same of so many participants together: deviations add up, so that their squares grow with the square."""
+        return total_variation(self.law, size**2 * loss_of_a_lie(
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
 
     @property
@@ -231,8 +238,12 @@ class TightDude(Dude):
     @property
     def gain(self) -> float:
         """What a lie gains at most, in the mean over path and coin."""
+        return self.gain_of(1)
+
+    def gain_of(self, size: int) -> float:
+        """What each of so many people gains at most who lie together, in the mean over path and coin."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
-        return additive_gain(self._short + unit, self.program.constants.most_value, self.variation)
+        return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",

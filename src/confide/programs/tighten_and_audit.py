@@ -9,18 +9,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.remedies import tried
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.accounting.roots import root_up
@@ -44,6 +45,7 @@ from confide.programs.incentives import (
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
 from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_rounds
+from confide.programs.scaled import scaled
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
     Payments,
@@ -181,18 +183,20 @@ class TightenAndAudit(Dude):
             b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.tightened[row] / LOAD_UNIT)
             needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply, nothing,"
             raise Refused(f"infeasible budget: the audit needs {needs} of row {self.program.row_names[row]}",
-                          self._remedy(b))
+                          self._remedies(b) or "more supply and a larger epsilon")
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
-    def _remedy(self, supply: float) -> str:
+    def _remedies(self, supply: float) -> tuple[Remedy, ...]:
         """What would leave half of a row: xi is noise + c sqrt(b), the noise about in proportion to 1/epsilon."""
         fixed = (2 * self.audit_margin / LOAD_UNIT + self.quantile * self.averaged)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
         least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
         spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
-        text = f"a supply {least / supply:.3g} times as large" if supply > 0.0 else f"a supply of {least:.5g}"
-        other = f", or an epsilon of about {1.01 * self.epsilon * fixed / spare:.3g}" if spare > 0.0 else ""
-        return f"{text}{other}: about half is kept back then"
+        half, again = ", of which about half is kept back", partial(scaled, self)
+        larger = (tried("a supply {factor} times as large" + half, again, digits=3, factor=least / supply)
+                  if supply > 0.0 else tried("a supply of {supply}" + half, again, digits=5, supply=least))
+        more = 1.01 * self.epsilon * fixed / spare if spare > 0.0 else None
+        return (*larger, *tried("an epsilon of {epsilon}", again, digits=3, epsilon=more))
 
     def events(self) -> tuple[Event, ...]:
         share = written(self.audit_share)
@@ -225,14 +229,19 @@ class TightenAndAudit(Dude):
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
+        return self.gain_of(1)
+
+    def gain_of(self, size: int) -> float:
+        """What each of so many people gains at most who lie together; infinite where nothing is charged."""
         if self.alpha is None:
             return math.inf
         one = self.program.constants
         most = one.most_value if self.payments == "scaled" else max(one.most_value, self.highest_price)
         short = self.alpha + self.program.oracle_error + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (
             PRICE_UNIT * self.program.scale)
-        path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
-                       for share in (self.path_share, written(self.audit_share)))
+        path, audit = (total_variation(self.law, size**2 * loss_of_a_lie(
+            one, self.neighbours, self.squared_budget * share))
+            for share in (self.path_share, written(self.audit_share)))
         return audited_gain(alpha=short, most_value=one.most_value, path_variation=path, audit_variation=audit,
                             most_utility=most)
 

@@ -103,7 +103,12 @@ class TrueDude(PrivDude):
     @property
     def gain(self) -> float:
         """What a lie gains at most, in the mean over the path."""
-        return additive_gain(self._short, self.program.constants.most_value, self.variation)
+        return self.gain_of(1)
+
+    def gain_of(self, size: int) -> float:
+        """What each of so many people gains at most who lie together, in the mean over the path."""
+        return additive_gain(self._short, self.program.constants.most_value,
+                             total_variation(self.law, size**2 * self._lie))
 
     def gain_beside(self, epsilon: float) -> Relative:
         """E[lie] <= factor E[truth] + added, for any epsilon >= 0: all of them hold.

@@ -17,6 +17,7 @@ from scipy import special
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.remedies import tried
 from confide.regression.posterior import PosteriorMean, truthful_reports
 from confide.regression.priors import Isotropic, UniformNoise
 from confide.regression.records import GRID_BITS
@@ -280,7 +281,8 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
         raise NotGuaranteed(
             f"a truth radius of {wanted:g}",
             f"the peers' estimate may be off by e = {offset:.4g}",
-            f"ask for a radius above 2 e = {2 * offset:.4g}, or lower the ridge weight of the payments",
+            [*tried("ask for a radius of {rho} or more, which is above 2 e", lambda rho: scale_for_radius(
+                rho, error, privacy_cost), rho=2 * offset), "lower the ridge weight of the payments"],
         )
     return positive("privacy_cost", privacy_cost) / (wanted * (wanted - 2 * offset))
 

@@ -22,6 +22,7 @@ from confide.charts import curves
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
+from confide.contract.remedies import printed
 from confide.regression import bounds
 from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import ParetoCosts
@@ -87,7 +88,8 @@ class Corollary1:
         ParetoCosts(exponent=self.exponent)
         most = self.exponent / (2 + 2 * self.exponent)
         if not fraction("delta", self.delta) < most:
-            raise InvalidInput("delta", f"{self.delta!r} is out of range", f"must be below p/(2 + 2p) = {most:.4g}")
+            raise InvalidInput("delta", f"{self.delta!r} is out of range",
+                               f"must be below p/(2 + 2p) = {printed(most, up=False, digits=4)}")
 
     # ---- the setting
 
@@ -227,7 +229,8 @@ class Corollary1:
             zeta: in (0, 1/2 - delta).
         """
         if not 0 < zeta < 0.5 - self.delta:
-            raise InvalidInput("zeta", f"{zeta!r} is out of range", f"must be in (0, {0.5 - self.delta:.4g})")
+            most = printed(0.5 - self.delta, up=False, digits=4)
+            raise InvalidInput("zeta", f"{zeta!r} is out of range", f"must be in (0, {most})")
         return self._power(-1.5 + self.delta + zeta)
 
     def people_for_noise(self, power: float) -> float:

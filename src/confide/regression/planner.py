@@ -9,19 +9,20 @@ Source: spec truthful_regression section 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Picture
+from confide.contract.remedies import accepted, first_that, tried, trying
 from confide.regression import bounds
 from confide.regression.costs import (
     DependentCosts,
@@ -314,6 +315,7 @@ def plan(
         >>> round(found.mechanism.payment.rule.b, 4), round(found.figures.expected_total)
         (0.0528, 126953)
     """
+    again, whole_budget = partial(_again, locals()), epsilon is not None
     epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
     positive("epsilon_release", epsilon_release)
     positive("epsilon_payment", epsilon_payment)
@@ -335,7 +337,8 @@ def plan(
     )
     if misreports * people < 1:
         raise Refused(f"misreports = {misreports:g} of {people:,} people is less than one tolerated misreport",
-                      f"tolerate at least {1 / people:.3g}; a campaign file says it under [costs]")
+                      tried("tolerate at least {misreports}, under [costs] of a campaign file", again, digits=3,
+                            misreports=1 / people) or "invite more people, or tolerate more misreports")
     if ridge_payment is not None:
         positive("ridge_payment", ridge_payment)
     elif release == "averaged":
@@ -353,7 +356,8 @@ def plan(
         raise Refused(
             f"the predicted error of a prediction, {compared[chosen]:.3g}, is hardly better than knowing nothing "
             f"({nothing:.3g})",
-            f"invite more people than {people}, or raise epsilon_release above {epsilon_release:g}",
+            _more(candidates[chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
+                  "epsilon" if whole_budget else "epsilon_release"),
         )
     draft = PrivateTruthfulRegression(
         setting=setting,
@@ -363,10 +367,30 @@ def plan(
         behaviour=behaviour,
     )
     if truth_radius is not None:
-        mechanism = _for_radius(draft, positive("truth_radius", truth_radius))
+        mechanism = _for_radius(draft, positive("truth_radius", truth_radius), again)
     else:
-        mechanism = _for_budget(draft, positive("budget", budget))
+        mechanism = _for_budget(draft, positive("budget", budget), again)
     return RegressionPlan(mechanism=mechanism, compared=compared)
+
+
+def _again(asked: Mapping[str, Any], **changed: Any) -> RegressionPlan:
+    return plan(**{**asked, **changed})
+
+
+def _more(
+    release: Release, setting: Setting, nothing: float, again: Callable[..., Any], epsilon: float | None, name: str
+) -> list[str | Remedy]:
+    """More people, or more epsilon, with which a prediction is better than knowing nothing."""
+
+    def crowd() -> float | None:
+        return first_that(lambda people: release.prediction_error(
+            replace(setting, people=int(people))) < HOPELESS * nothing, setting.people, farthest=1e9)
+
+    start: dict[str, Any] = {name: lambda: first_that(lambda level: again(**{name: level}), epsilon or 1.0,
+                                                       close=1e-2, farthest=1e3)}
+    found = [*tried("invite {people} people or more", again, people=crowd),
+             *tried(f"{name} >= {{{name}}}", again, digits=3, **start)]
+    return [*found] or ["invite more people, or raise epsilon_release"]
 
 
 def _split(
@@ -415,57 +439,64 @@ def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegres
     return replace(weighted, payment=replace(weighted.payment, rule=replace(weighted.payment.rule, a=a)))
 
 
-def _for_radius(draft: PrivateTruthfulRegression, rho: float) -> PrivateTruthfulRegression:
+def _for_radius(
+    draft: PrivateTruthfulRegression, rho: float, again: Callable[..., Any]
+) -> PrivateTruthfulRegression:
     error = peer_error(draft)
     if rho <= 2 * error:
         raise Refused(
             f"a truth radius of {rho:g} is out of reach: peers' estimates are off by up to e = {error:.4g}, "
-            f"and it must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho),
+            f"and it must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho, again),
         )
     return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost + draft.figures.coin))
 
 
-def _what_would_do(draft: PrivateTruthfulRegression, rho: float) -> str:
+def _what_would_do(
+    draft: PrivateTruthfulRegression, rho: float, again: Callable[..., Any]
+) -> list[str | Remedy]:
     """Changes of one public number that bring the radius within reach; each was tried."""
+    if trying():
+        return []
     setting, behaviour = draft.setting, draft.behaviour
 
     def reaches(misreports: float = behaviour.misreports, **changes: Any) -> bool:
-        tried = replace(draft, setting=replace(setting, **changes), behaviour=replace(behaviour, misreports=misreports))
-        return 2 * peer_error(tried) < rho
+        other = replace(draft, setting=replace(setting, **changes), behaviour=replace(behaviour, misreports=misreports))
+        return 2 * peer_error(other) < rho
 
-    found = []
-    if setting.uniform_ball and not draft.payment.debias:
-        debiased = replace(draft, payment=replace(draft.payment, debias=True))
-        if 2 * peer_error(debiased) < rho:
-            found.append("with debiased payments (debias) it would do")
+    found: list[str | Remedy] = []
+    if setting.uniform_ball and not draft.payment.debias and accepted(lambda: again(debias=True)):
+        found.append("with debiased payments (debias) it would do")
     crowds = (int(float(f"{setting.people * 1.2**k:.2g}")) for k in range(1, 60))
-    crowd = next((n for n in crowds if n > setting.people and reaches(people=n)), None)
-    if crowd is not None:
-        found.append(f"with about {crowd:,} people it would do")
+    found += tried("with {people} people it would do", again,
+                   people=next((n for n in crowds if n > setting.people and reaches(people=n)), None))
     rising = (setting.eigenvalue * 1.25**k for k in range(1, 30))
-    varied = next((mu for mu in rising if mu <= 1 / setting.features and not draft.payment.debias
-                   and reaches(smallest_eigenvalue=mu)), None)
-    if varied is not None:
-        found.append(f"it would with other features, fewer or more balanced ones, if they really had a "
-                     f"smallest_eigenvalue of {varied:.2g} instead of {setting.eigenvalue:.2g}")
+    found += tried("it would with other features, fewer or more balanced ones, if they really had a "
+                   f"smallest_eigenvalue of {{smallest_eigenvalue}} instead of {setting.eigenvalue:.2g}", again,
+                   digits=2, smallest_eigenvalue=next((mu for mu in rising if mu <= 1 / setting.features
+                                             and not draft.payment.debias and reaches(smallest_eigenvalue=mu)), None))
     fewer = behaviour.misreports / 10
     if fewer * setting.people >= 1 and reaches(misreports=fewer):
-        found.append(f"it would if only a share of {fewer:.2g} lied or stayed away")
+        found += tried("it would if only a share of {misreports} lied or stayed away", again, up=False, digits=2,
+                       misreports=fewer)
     error = peer_error(draft)
     wider = next((r for k in range(1, 20) if (r := rho * 1.25**k) > 2 * error), math.inf)
     if wider < 2 * setting.parameter_bound:
-        found.append(f"a radius of {wider:.2g} is within reach")
-    return "; ".join(found) or ("no change of a single number brings it within reach: take fewer features, more "
-                                "people, and tolerate fewer misreports")
+        found += tried("a radius of {truth_radius} is within reach", again, digits=2, truth_radius=wider)
+    return found or ["no change of a single number brings it within reach: take fewer features, more people, and "
+                     "tolerate fewer misreports"]
 
 
-def _for_budget(draft: PrivateTruthfulRegression, budget: float) -> PrivateTruthfulRegression:
+def _for_budget(
+    draft: PrivateTruthfulRegression, budget: float, again: Callable[..., Any]
+) -> PrivateTruthfulRegression:
     """The largest weight whose expected total stays within the budget; the total is linear in the weight."""
     unit, double = (_priced(draft, b).figures.expected_total for b in (1.0, 2.0))
     fixed = 2 * unit - double
     if budget <= fixed:
         raise Refused(
             f"{budget:g} {draft.payment.currency} does not even cover the participants' privacy costs "
-            f"({fixed:.2f} {draft.payment.currency})", "raise the budget, or lower epsilon",
+            f"({fixed:.2f} {draft.payment.currency})",
+            [*tried(f"a budget of {{budget}} {draft.payment.currency} or more", again, budget=fixed * (1 + 1e-9)),
+             "lower epsilon"],
         )
     return _priced(draft, (budget - fixed) / (unit - fixed))

@@ -61,7 +61,7 @@ class Setting:
             raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {self.features}")
         if self.radius is not None and positive("radius", self.radius) < self.parameter_bound:
             raise InvalidInput("radius", f"{self.radius:g} is too small",
-                               f"must be at least the parameter bound {self.parameter_bound:g}")
+                               f"must be at least the parameter bound {self.parameter_bound!r}")
         if self.response_bound is not None:
             positive("response_bound", self.response_bound, at_most=32.0)
         if self.smallest_eigenvalue is not None:

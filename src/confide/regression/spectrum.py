@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import printed
 from confide.regression.records import GRID_BITS
 
 __all__ = ["Spectrum", "ridge_shrinkage", "ridge_shrinkage_error", "smallest_eigenvalue_ball", "sufficient_rows"]
@@ -116,7 +117,8 @@ class Spectrum:
         moved = math.sqrt(self.dimension) * 2.0**-GRID_BITS
         root = math.sqrt(self.smallest) - moved
         if root <= 0:
-            raise InvalidInput("smallest", f"{self.smallest!r} is lost by truncation", f"must be above {moved**2:.3g}")
+            raise InvalidInput("smallest", f"{self.smallest!r} is lost by truncation",
+                               f"must be above {printed(moved**2, digits=3)}")
         largest = None if self.largest is None else min((math.sqrt(self.largest) + moved) ** 2, 1.0)
         return replace(self, smallest=root * root, largest=largest)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics.compiled import kernel
-from confide.release._block_mass import from_exponents, mass_of, scale_to_one
+from confide.release._block_mass import from_exponents, lacking, mass_of, scale_to_one
 
 __all__ = ["fit_boxes", "literal_products", "margins"]
 
@@ -108,7 +108,7 @@ def _box_update(
 @kernel
 def fit_boxes(
     cells: _Floats, starts: _Integers, block: _Integers, inverse: NDArray[np.bool_], ends: _Integers, base: _Integers,
-    strides: _Integers, counts: _Integers, targets: _Floats, passes: int, close: float, weights: _Floats,
+    strides: _Integers, counts: _Integers, targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
     """At most `passes` rounds of multiplicative updates towards every target, and the exact histogram of the weights.
 
@@ -129,9 +129,11 @@ def fit_boxes(
         targets: (t,) fractions.
         passes: how many at most.
         close: stop where no residual changed by more since the pass before.
+        settled: whether a side of a query that has all but vanished is brought up again, once: see `lacking`.
         weights: (t,) the exponents so far; changed.
     """
     blocks = len(starts) - 1
+    fresh = len(targets) - 1 if settled else -1
     digits = np.zeros(counts.shape[1], np.int64)
     mass = np.zeros(blocks)
     before = np.full(len(targets), np.inf)
@@ -147,8 +149,14 @@ def fit_boxes(
             residual = targets[j] - inside
             change = max(change, abs(residual - before[j]))
             before[j] = residual
-            weights[j] += residual / 2
-            factor = math.exp(-residual / 2 if inverse[j] else residual / 2)
+            step = residual / 2
+            if j == fresh:
+                share = part / mass[b]
+                more = lacking(targets[j], 1.0 - share if inverse[j] else share, share if inverse[j] else 1.0 - share,
+                               close)
+                step, fresh = more or step, -1
+            weights[j] += step
+            factor = math.exp(-step if inverse[j] else step)
             for c in range(ends[j], ends[j + 1]):
                 _box_update(cells, starts[b] + base[c], strides[c], counts[c], digits, factor, 0.0)
             mass[b] += (factor - 1.0) * part

@@ -246,7 +246,8 @@ class ColumnHistogram:
                 loops.append((1, 1))
             yield np.array([base, *(stride for stride, _ in reversed(loops)), *(count for _, count in reversed(loops))])
 
-    def fit(self, pieces: Boxes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE) -> None:
+    def fit(self, pieces: Boxes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE,
+            settled: bool = True) -> None:
         """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
 
         Args:
@@ -256,9 +257,11 @@ class ColumnHistogram:
             passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
                 the histogram becomes that of the weights.
             close: in fractions.
+            settled: whether a side of a query that has all but vanished is brought up again, so that the end is none
+                of a plateau.
         """
         fit_boxes(self.cells, self.blocks.starts, pieces.block, pieces.inverse, pieces.ends, pieces.base,
-                  pieces.strides, pieces.counts, targets, passes, close, weights)
+                  pieces.strides, pieces.counts, targets, passes, close, settled, weights)
 
     # ---- answers
 

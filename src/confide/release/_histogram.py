@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.numerics.compiled import kernel
-from confide.release._block_mass import from_exponents, mass_of, scale_to_one, uniform_cells
+from confide.release._block_mass import from_exponents, lacking, mass_of, scale_to_one, uniform_cells
 from confide.release.walsh import (
     conjunction_sums,
     cube_scale,
@@ -210,7 +210,7 @@ def cubes_of(workload: Workload, blocks: Blocks, chosen: _Integers) -> Cubes:
 @kernel
 def _replay(
     cells: _Floats, starts: _Integers, block: _Integers, ends: _Integers, base: _Integers, free: _Integers,
-    targets: _Floats, passes: int, close: float, weights: _Floats,
+    targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
     """At most `passes` rounds of multiplicative updates towards every target, and the exact histogram of the weights.
 
@@ -227,9 +227,11 @@ def _replay(
         targets: (t,) fractions.
         passes: how many at most.
         close: stop where no residual changed by more since the pass before.
+        settled: whether a side of a query that has all but vanished is brought up again, once: see `lacking`.
         weights: (t,) the exponents so far; changed.
     """
     blocks = len(starts) - 1
+    fresh = len(targets) - 1 if settled else -1
     mass = np.empty(blocks)
     before = np.full(len(targets), np.inf)
     for _ in range(passes):
@@ -244,8 +246,13 @@ def _replay(
             residual = targets[j] - inside / mass[b]
             change = max(change, abs(residual - before[j]))
             before[j] = residual
-            weights[j] += residual / 2
-            factor = math.exp(residual / 2)
+            step = residual / 2
+            if j == fresh:
+                share = inside / mass[b]
+                more = lacking(targets[j], share, 1.0 - share, close)
+                step, fresh = more or step, -1
+            weights[j] += step
+            factor = math.exp(step)
             for c in range(ends[j], ends[j + 1]):
                 cube_scale(cells, origin, base[c], free[c], factor, 0.0)
             mass[b] += (factor - 1.0) * inside
@@ -282,7 +289,8 @@ class Histogram:
         """The cells of some queries."""
         return cubes_of(workload, self.blocks, chosen)
 
-    def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE) -> None:
+    def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE,
+            settled: bool = True) -> None:
         """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
 
         Args:
@@ -292,9 +300,11 @@ class Histogram:
             passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
                 the histogram becomes that of the weights.
             close: in fractions.
+            settled: whether a side of a query that has all but vanished is brought up again, so that the end is none
+                of a plateau.
         """
         _replay(self.cells, self.blocks.starts, cubes.block, cubes.ends, cubes.base, cubes.free, targets, passes, close,
-                weights)
+                settled, weights)
 
     def answers(self, workload: Workload) -> _Floats:
         """(k,) fractions in [0, 1].

@@ -84,8 +84,9 @@ def true_answers(
 ) -> TrueAnswers:
     """The exact answers to a workload. They are private: no analyst may see them.
 
-    A file or a query is read in a stream, in memory that does not grow with it. A query engine (an ibis expression)
-    bins the columns itself, and where the workload asks about few choices of columns it also counts: no row leaves it.
+    A file or a query is read in a stream, in memory that does not grow with it. DuckDB and PostgreSQL (an ibis
+    expression) bin the columns themselves. Where the workload asks about few choices of columns they also count: no
+    row leaves them, unless the table changes meanwhile.
 
     Args:
         data: packed bits; blocks of packed bits, one after the other, from an iterator; a bool array (n, d); codes; or,
@@ -173,7 +174,9 @@ def _streamed(
 
 
 def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
-    """The answers from counts by the engine; None where it is no engine, or the workload spreads over many columns."""
+    """The answers from counts by the engine; None where it is no engine, where the workload spreads over many columns,
+    or where its queries did not count the same rows: what changes meanwhile is read once, and counted here.
+    """
     query = pushed(schema, table)
     choices = None if query is None else query.choices(workload)
     if query is None or choices is None:
@@ -182,7 +185,13 @@ def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> T
     if one_of("unusable", unusable, ("refuse", "null")) == "refuse":
         refuse(schema, bad.index(True) if any(bad) else len(bad))
     total = np.zeros(len(workload), np.int64)
-    if rows:
-        for columns, queries in choices:
-            total[queries] = count_tally(workload.some(queries), schema, *query.tally(columns))
+    margins: dict[int, np.ndarray] = {}
+    for columns, queries in choices if rows else ():
+        cells, counts = query.tally(columns)
+        for place in columns:
+            margin = np.zeros(schema.sizes[place], np.int64)
+            np.add.at(margin, cells[:, place], counts)
+            if margin.sum() != rows or not np.array_equal(margins.setdefault(place, margin), margin):
+                return None
+        total[queries] = count_tally(workload.some(queries), schema, cells, counts)
     return _complete(total, rows, workload, schema)

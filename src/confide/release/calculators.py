@@ -14,13 +14,19 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, get_args
 
+import numpy as np
+
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
-from confide.privacy.accounting import Accountant, written, written_up
+from confide.contract.remedies import tried
+from confide.privacy.accounting import Accountant
+from confide.privacy.accounting.advanced import theorem
 from confide.privacy.accounting.per_round import epsilon as per_round
+from confide.privacy.accounting.sums import as_written, float_up, remaining, totals, written_up
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP
+from confide.release.levels import ROOM, largest, round_epsilon, sums
 
 __all__ = [
     "CALCULATORS",
@@ -45,46 +51,11 @@ the last round by advanced composition, each round at its own level, or plainly 
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
 
-ROOM = 2.0**-37
-"""What each draw is charged besides, in nats: exponents and weights are doubles."""
-
-_ROOM = Fraction(ROOM)
 _NEIGHBOURS = Unit.RECORD_REPLACED
 _MOST_ROUNDS = 10**5
 _MOST_SAMPLES = 2**39  # so that clauses and negations of a round are 2^40 at most
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
-
-
-def round_epsilon(n: int, eta: float, t: int) -> float:
-    """The range of one draw of round t: 2 eta (t - 1)/n + 2^-37 in nats, rounded up; 0 in round 1.
-
-    Args:
-        n: records, public.
-        eta: step size.
-        t: the round, from 1.
-
-    Example:
-        >>> round_epsilon(1000, 0.5, 1), round(round_epsilon(1000, 0.5, 11), 9)
-        (0.0, 0.01)
-    """
-    return written_up(round_range(n, eta, t))
-
-
-def round_range(n: int, eta: float, t: int) -> Fraction:
-    """The same, exactly.
-
-    Args:
-        n: records, public.
-        eta: step size.
-        t: the round, from 1.
-    """
-    return Fraction(0) if t == 1 else (t - 1) * _slope(n, eta) + _ROOM
-
-
-@lru_cache(maxsize=4)  # the rounds of a run ask for the same one
-def _slope(n: int, eta: float) -> Fraction:
-    return 2 * written(eta) / n
 
 
 def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
@@ -121,7 +92,12 @@ def rho(n: int, eta: float, rounds: int, samples: int) -> float:
         >>> round(rho(494_021, 1.2, 170, 1750), 9)
         0.008380382
     """
-    return Accountant(draws(n, eta, rounds, samples)).rho()
+    return _rho(*checked(n, eta, rounds, samples), ())
+
+
+def _rho(n: int, eta: float, rounds: int, samples: int, besides: tuple[Event, ...]) -> float:
+    other = totals(Accountant(besides).spend).rho
+    return float_up(samples * sums(n, eta, rounds)[1] / 8 + other) if other is not None else Accountant(besides).rho()
 
 
 def epsilon(
@@ -154,24 +130,31 @@ def epsilon(
         1.859019
     """
     one_of("calculator", calculator, CALCULATORS)
-    return _proved(draws(n, eta, rounds, samples), fraction("delta", delta, zero=True), calculator)
+    n, eta, rounds, samples = checked(n, eta, rounds, samples)
+    return _proved(n, eta, rounds, samples, fraction("delta", delta, zero=True), calculator)
 
 
-def _proved(events: tuple[Event, ...], delta: float, calculator: Calculator) -> float:
-    """Of events that may hold others than draws with the calculator "zcdp" only."""
-    match calculator:
-        case "pure":
-            return Accountant(events).epsilon(0.0, calculator="basic")
-        case "theorem-3.4.2":
-            return Accountant(events).epsilon(delta, calculator="advanced") if delta else _nothing(events)
-        case "per-round":
-            return per_round(_pure(events).spend, delta) if delta else _nothing(events)
-        case _:
-            return Accountant(events).epsilon(delta, calculator="zcdp")
-
-
-def _nothing(events: tuple[Event, ...]) -> float:
-    return math.inf if events else 0.0
+def _proved(
+    n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator, besides: tuple[Event, ...] = ()
+) -> float:
+    """What the calculator's module proves of the events, from their sums; besides other ones with "zcdp" only."""
+    if rounds == 1 and not besides:
+        return 0.0
+    try:
+        if calculator == "pure":
+            return written_up(samples * sums(n, eta, rounds)[0])
+        if delta == 0:
+            return math.inf
+        match calculator:
+            case "theorem-3.4.2":
+                slack = remaining(delta, Fraction(0))
+                return theorem(float(largest(n, eta, rounds)), samples * (rounds - 1), slack) if slack > 0 else math.inf
+            case "per-round":
+                return per_round(_pure(draws(n, eta, rounds, samples)).spend, delta)
+            case _:
+                return as_written(ZCDP(_rho(n, eta, rounds, samples, besides)).epsilon_at(delta))
+    except OverflowError:
+        return math.inf
 
 
 def _pure(events: tuple[Event, ...]) -> Accountant:
@@ -196,9 +179,9 @@ def all_epsilons(n: int, eta: float, rounds: int, samples: int, delta: float) ->
         pure: 122.126389
         per-round, printed drift: 1.029474
     """
-    delta, events = fraction("delta", delta), draws(n, eta, rounds, samples)
-    found: dict[str, float] = {name: _proved(events, delta, name) for name in CALCULATORS}
-    found["per-round, printed drift"] = per_round(_pure(events).spend, delta, drift="printed")
+    delta = fraction("delta", delta)
+    found: dict[str, float] = {name: epsilon(n, eta, rounds, samples, delta, calculator=name) for name in CALCULATORS}
+    found["per-round, printed drift"] = per_round(_pure(draws(n, eta, rounds, samples)).spend, delta, drift="printed")
     return found
 
 
@@ -289,49 +272,48 @@ def solve(
                                     1 if samples is None else samples)
 
     def cost(step: float, count: int, size: int) -> float:
-        return _proved((*draws(n, step, count, size), *besides), delta, calculator)
+        return _proved(n, step, count, size, delta, calculator, besides)
 
     def about(step: float, count: int, size: int) -> float:
         return _about(n, step, count, size, delta, calculator)
+
+    def refuse(reason: str, least: float, most: float, words: str) -> Refused:
+        ways = [*tried("epsilon >= {epsilon}", again, digits=6, epsilon=least),
+                *tried("eta <= {eta}", again, up=False, eta=most or None)]
+        return Refused(reason, ways or words)
+
+    def again(**changed: float) -> Setting:
+        return solve(**{"n": n, "epsilon": budget, "delta": delta, "eta": eta, "rounds": rounds, "samples": samples,
+                        "calculator": calculator, "besides": besides} | changed)  # type: ignore[arg-type]
 
     target = ZCDP.within(budget, delta).rho - Accountant(besides).rho() if calculator == "zcdp" else budget
     if missing[0] == "rounds":
         count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, _MOST_ROUNDS)
         if count < 2:
-            _refuse_below_a_round(n, budget, delta, lambda e: cost(e, 2, size), step, size)
+            least = cost(step, 2, size)
+            raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads "
+                         f"the data, costs {least:.4g} with eta = {step:g} and {size:,} samples of {n:,} records",
+                         least, _largest_eta(lambda e: cost(e, 2, size), budget, 0.0),
+                         "take more records or fewer samples")
     elif count == 1:
         raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
-                      "ask for rounds >= 2")
+                      tried("ask for rounds >= {rounds}", again, rounds=2) or "ask for more rounds and epsilon")
     elif missing[0] == "samples":
         size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, _MOST_SAMPLES)
         if size < 1:
-            raise Refused(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = "
-                          f"{cost(step, count, 1):.4g} with {n:,} records, above {budget:g}",
-                          "take fewer rounds or a smaller eta")
+            least = cost(step, count, 1)
+            raise refuse(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "
+                         f"{n:,} records, above {budget:g}", least,
+                         _largest_eta(lambda e: cost(e, count, 1), budget, 0.0), "take fewer rounds")
     else:
         near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
         step = _largest_eta(lambda e: cost(e, count, size), budget, near)
         if step == 0:
-            raise Refused(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
-                          "size, for the room of 2^-37 of each draw and what is spent besides",
-                          "take fewer rounds or samples")
-    events = (*draws(n, step, count, size), *besides)
-    return Setting(n=n, eta=step, rounds=count, samples=size, epsilon=_proved(events, delta, calculator),
-                   delta=delta, calculator=calculator, rho=Accountant(events).rho())
-
-
-def _refuse_below_a_round(
-    n: int, budget: float, delta: float, cost: Callable[[float], float], eta: float, samples: int
-) -> None:
-    """Refuse a budget below round 2, the first one that reads the data; `cost` is that of two rounds by step size."""
-    least = cost(eta)
-    remedies = [f"epsilon >= {least * (1 + 1e-6):.6g}"] if math.isfinite(least) else []
-    smaller = _largest_eta(cost, budget, 0.0)
-    if smaller:
-        remedies.append(f"eta <= {smaller:.4g}")
-    remedy = ", or ".join(remedies) or "take more records or fewer samples"
-    raise Refused(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads the "
-                  f"data, costs {least:.4g} with eta = {eta:g} and {samples:,} samples of {n:,} records", remedy)
+            raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
+                         "size, for the room of 2^-37 of each draw and what is spent besides",
+                         cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
+    return Setting(n=n, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
+                   calculator=calculator, rho=_rho(n, step, count, size, besides))
 
 
 def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
@@ -359,18 +341,21 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
 
 def _about(n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
-    last, log = 2.0 * eta * (rounds - 1) / n, -math.log(delta) if delta else math.inf
-    squares = 4.0 * eta * eta / n / n * samples * (rounds - 1) * rounds * (2 * rounds - 1) / 6.0
+    """The cost in doubles, in the unit that is compared: of "zcdp" rho, of all others epsilon."""
+    slope, last, log = 2.0 * eta / n, rounds - 1.0, -math.log(delta) if delta else math.inf
+    ones: float = slope * last * rounds / 2.0 + ROOM * last
+    squares = slope**2 * last * rounds * (2.0 * rounds - 1.0) / 6.0 + slope * ROOM * last * rounds + ROOM**2 * last
     match calculator:
         case "pure":
-            return eta * rounds * (rounds - 1) * samples / n
+            return samples * ones
         case "theorem-3.4.2":
-            return last * (math.sqrt(2 * samples * (rounds - 1) * log)
-                           + samples * (rounds - 1) * math.expm1(min(last, 700.0)))
+            step, draws = slope * last + ROOM, samples * last
+            return step * (math.sqrt(2.0 * draws * log) + draws * math.expm1(min(step, 700.0)))
         case "per-round":
-            return math.sqrt(2 * log * squares) + squares / 2
+            each = slope * np.arange(1, rounds) + ROOM
+            return math.sqrt(2.0 * log * samples * squares) + samples * float(np.sum(each * np.tanh(each / 2.0)))
         case _:
-            return squares / 8
+            return samples * squares / 8.0
 
 
 def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> float:
@@ -381,8 +366,16 @@ def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> 
         budget: in the same unit.
         near: where to look first; 0 for no idea.
     """
-    low, high = near * (1 - 1e-8), near * (1 + 1e-8)
-    if not (near and cost(low) <= budget < cost(high)):
+    width = _CLOSE / 4.0
+    while near and width < 1e-3:
+        low, high = near * (1.0 - width), near * (1.0 + width)
+        if cost(low) > budget:
+            near, width = low, 8.0 * width
+        elif cost(high) <= budget:
+            near, width = high, 8.0 * width
+        else:
+            break
+    else:
         if cost(_LEAST_ETA) > budget:
             return 0.0
         low, high = 0.0, 1.0

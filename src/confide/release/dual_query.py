@@ -6,7 +6,6 @@ non-private optimiser for a record that satisfies most of the draws. Only the dr
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.remedies import retried
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of
 from confide.privacy.events import Event
@@ -44,6 +44,7 @@ from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import CALCULATORS, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
 from confide.release.codes import Codes
+from confide.release.draws_a_round import check_draws, drawn_a_round, usual
 from confide.release.free_attributes import (
     FREE_RULES,
     FreeRule,
@@ -66,7 +67,7 @@ from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["MOST_QUERIES", "STEP", "WIDE", "DualQuery", "usual"]
+__all__ = ["MOST_QUERIES", "DualQuery"]
 
 MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
@@ -74,36 +75,6 @@ MOST_QUERIES = 2**23
 _NARROW = 8  # literals of which no more than 81 clauses are made
 _SAME_PROGRAM = 1e-6  # by how much bounds of one linear program may differ
 _MOST_CLAUSES = 2**12  # that one query may become where records are one-hot
-
-STEP = 1.0
-"""The usual step size."""
-
-WIDE = 300
-"""Attributes up to which 1,000 draws a round ask for nearly all."""
-
-
-def usual(
-    eta: float | None, rounds: int | None, samples: int | None, over: Schema | Workload | None
-) -> tuple[float | None, int | None]:
-    """Step size and draws a round where two or three of eta, rounds and samples are left out.
-
-    Args:
-        eta: as it was given.
-        rounds: so too.
-        samples: so too.
-        over: what says how many attributes there are; None for no more than 300.
-
-    Example:
-        >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
-        ((1.0, 1000), (1.0, 1000), (1.0, None))
-    """
-    if eta is None and None in (rounds, samples):
-        eta = STEP
-    if samples is None and None in (eta, rounds):
-        attributes = over.attributes if isinstance(over, Schema | Workload) else 0
-        samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / WIDE)))
-    return eta, samples
-
 _ROUNDS = "rounds"  # the line of the charge that pays for all of them
 
 
@@ -206,6 +177,7 @@ class DualQuery(Mechanism):
             return
         if not isinstance(self.workload, Workload):
             raise InvalidInput("workload", f"{type(self.workload).__name__} is no workload", "use Workload")
+        check_draws(self.samples)  # a plan without queries is not run
         if len(self.workload) > MOST_QUERIES:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
                                f"must be at most {MOST_QUERIES:,}")
@@ -232,7 +204,8 @@ class DualQuery(Mechanism):
         """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
 
         Where two of them are missing, or all, eta is 1 and then samples 1,000, or sqrt(d/300) times as many for d > 300
-        attributes: what did well on tables whose columns depend on each other.
+        attributes: what did well on tables whose columns depend on each other. Where rounds alone are given, samples
+        are what the budget pays for, but no more than 2^20: more would buy nothing, and the rest is not spent.
 
         Args:
             n: records.
@@ -248,21 +221,35 @@ class DualQuery(Mechanism):
 
         Raises:
             InvalidInput: none of the three left out, or a parameter out of range.
-            Refused: the budget is below one round that reads the data; says what would do.
+            Refused: the budget is below one round that reads the data, or pays for more draws a round than fit into
+                memory; says what would do.
 
         Example:
             >>> DualQuery.for_budget(494_021, 1.0, 1e-3, eta=2.0, samples=1000).rounds
             279
+            >>> few = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5)
+            >>> few.samples, round(few.epsilon(), 3)
+            (1048576, 0.016)
         """
+        asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
+
+        def again(**changed: float) -> DualQuery:
+            return cls.for_budget(n, **(asked | changed), delta=delta, calculator=calculator, free=free,
+                                  marginal_share=marginal_share, **others)
+
         marginal_rho = 0.0
         if one_of("free", free, FREE_RULES) == "marginals":
             fraction("delta", delta)
             marginal_rho = fraction("marginal_share", marginal_share) * calculators.rho_within(epsilon, delta)
         besides = (marginals_event(marginal_rho),) if marginal_rho else ()
-        eta, samples = usual(eta, rounds, samples, others.get("schema") or others.get("workload"))
-        found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, calculator=calculator,
-                                  besides=besides)
-        return cls(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, delta=delta, calculator=calculator,
+        step, size = usual(eta, rounds, samples, others.get("schema") or others.get("workload"))
+        try:
+            found = calculators.solve(n, epsilon, delta, eta=step, rounds=rounds, samples=size, calculator=calculator,
+                                      besides=besides)
+        except Refused as error:
+            raise Refused(error.reason, retried(error, again)) from None
+        drawn = drawn_a_round(found, eta, samples, again)
+        return cls(n=n, eta=found.eta, rounds=found.rounds, samples=drawn, delta=delta, calculator=calculator,
                    free=free, marginal_rho=marginal_rho, **others)
 
     def epsilon(self, delta: float | None = None, calculator: Calculator | None = None) -> float:

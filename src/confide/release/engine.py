@@ -1,9 +1,10 @@
 """A query engine bins the columns itself: what leaves it are small numbers, or counts, instead of values.
 
-The expressions follow the same rules as the roles of columns, in the same double precision, and hold for column types
-on which the engine and Arrow agree: whole and floating-point numbers, booleans and texts. A table with any other type,
-such as decimals or numbers that are spelled as texts, also as levels, is streamed and read here; so is one with
-thousands of bins.
+The expressions follow the same rules as the roles of columns, in the same double precision, and hold for engines and
+column types on which the test suite finds that engine and Arrow agree: in DuckDB and PostgreSQL whole and
+floating-point numbers, booleans and texts. What is of any other engine or type, such as decimals or numbers that are
+spelled as texts, also as levels, is streamed and read here; so is a table with thousands of bins, one that each query
+draws anew, and one that the engine cannot bin.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
+from confide.tables._engines import drawn_anew, engine_of, warn_of_guesses
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
-from confide.tables.sources import Source, open_table
+from confide.tables.sources import Query, Source, open_table
 
 __all__ = ["Pushed", "pushed"]
 
@@ -29,6 +31,7 @@ _MOST_SETS = 32  # choices of columns that are counted one by one
 _MOST_CELLS = 1 << 22  # of one choice of columns
 _MOST_EDGES = 64  # of one column, each a comparison in the query; where they follow by a rule, any number
 _MOST_DIGITS = 16
+_BINNING = ("duckdb", "postgres")  # other engines order, round or trim otherwise, or have no such functions
 _EVEN = 2.0**53  # doubles from here on are whole
 
 
@@ -42,6 +45,8 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         return None
     source = open_table(table)
     source.batches([column.column for column in schema.columns])
+    if engine_of(table) not in _BINNING or drawn_anew(table):
+        return None
     types = table.schema()
     for column in schema.columns:
         kind = types[column.column]
@@ -57,7 +62,8 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         if category is not None and (kind.is_floating() or (kind.is_string() and set(category.whole) != {None})):
             return None
         column.encode(pa.array([], kind.to_pyarrow()))
-    return Pushed(schema, table, source.ordered)
+    query = Pushed(schema, table, source.ordered)
+    return query if query.runs() else None
 
 
 class Pushed:
@@ -72,15 +78,27 @@ class Pushed:
     def __init__(self, schema: Schema, table: Any, ordered: bool) -> None:
         self._schema, self._table, self._ordered = schema, table, ordered
         types = table.schema()
-        self._bins = {_name(place): _bin(column, table[column.column], types[column.column])
+        engine = engine_of(table)
+        self._bins = {_name(place): _bin(column, table[column.column], types[column.column], engine)
                       for place, column in enumerate(schema.columns)}
+
+    def runs(self) -> bool:
+        """Whether the engine takes the binning: a type that it calls a text, such as an enumeration, may have none of
+        a text's functions.
+        """
+        try:
+            self._table_of_bins.limit(0).to_pyarrow()
+        except Exception:  # noqa: BLE001
+            return False
+        return True
 
     def source(self, more: tuple[str, ...]) -> Source:
         """The rows as bins, for `decode`, with other columns as they are."""
         clash = set(self._bins) & set(more)
         if clash:
             raise InvalidInput("id", f"{min(clash)!r} is a name of confide's own", "rename the column")
-        found = open_table(self._table.select(**self._bins, **{name: self._table[name] for name in more}))
+        warn_of_guesses(self._table, [*(column.column for column in self._schema.columns), *more])
+        found = Query(self._table.select(**self._bins, **{name: self._table[name] for name in more}), own=True)
         found.ordered = self._ordered
         return found
 
@@ -123,7 +141,9 @@ class Pushed:
 
     def check(self) -> tuple[int, tuple[bool, ...]]:
         """The number of rows, and whether each column has a value that it does not accept."""
-        bad = {name: (self._table_of_bins[name] < 0).cast("int64").sum() for name in self._bins}
+        warn_of_guesses(self._table, [column.column for column in self._schema.columns])
+        ibis = _ibis()
+        bad = {name: ibis.ifelse(self._table_of_bins[name] < 0, 1, 0).max() for name in self._bins}
         row = self._run(self._table_of_bins.aggregate(rows=self._table_of_bins.count(), **bad)).to_pylist()[0]
         return int(row["rows"]), tuple(bool(row[name]) for name in self._bins)
 
@@ -157,7 +177,7 @@ class Pushed:
             return expression.to_pyarrow()
         except Exception as error:  # noqa: BLE001
             # Every backend has errors of its own, and their messages may quote values.
-            raise InvalidInput("source", f"the query failed ({type(error).__name__})") from None
+            raise InvalidInput("source", f"the query failed on the engine ({type(error).__name__})") from None
 
 
 def _ibis() -> Any:
@@ -180,19 +200,19 @@ def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: 
     return _ibis().cases(*pairs, else_=otherwise).cast("int32")
 
 
-def _bin(column: Column, value: Any, kind: Any) -> Any:
+def _bin(column: Column, value: Any, kind: Any, engine: str) -> Any:
     """The bin of a column's value, or minus what is wrong with it; int32, never null."""
     if isinstance(column, Levels):
-        return _level(column.category, column.bin_of.tolist(), value, kind)
+        return _level(column.category, column.bin_of.tolist(), value, kind, engine)
     if isinstance(column, Bit) and column.category is not None:
-        return _level(column.category, [0, 1], value, kind)
-    number = value.cast("int8").cast("float64") if kind.is_boolean() else value.cast("float64")
+        return _level(column.category, [0, 1], value, kind, engine)
+    number = (_ibis().ifelse(value, 1, 0) if kind.is_boolean() else value).cast("float64")
     missing = [(value.isnull(), -MISSING)]
     if kind.is_floating():
         missing.append((number.isnan(), -MISSING))
     if isinstance(column, Bit):
         return _first([*missing, (number == _number(1), 1), (number == _number(0), 0)], -UNLISTED)
-    return _first([*missing, *_limits(column, number, kind)], _place(column, number, kind))
+    return _first([*missing, *_limits(column, number, kind)], _place(column, number, kind, engine))
 
 
 def _limits(column: Binned, number: Any, kind: Any) -> Iterator[tuple[Any, int]]:
@@ -220,23 +240,28 @@ def _least(value: float, kind: Any) -> float:
     return float(found)
 
 
-def _place(column: Binned, number: Any, kind: Any) -> Any:
+def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
     """The bin of a number within the bounds; the bound that it is nearer to of one beyond."""
     bounds = (math.ceil(column.lower), math.floor(column.upper)) if column.whole else (column.lower, column.upper)
     first, last = (int(column.place(np.array([float(bound)]))[0]) for bound in bounds)
+    if first == last:
+        return _ibis().literal(first, "int32")
     even = _even(column, kind)
     if even is None:
         return _first([(number < _number(_least(edge, kind)), place)
                        for place, edge in enumerate(column.starts[first:last].tolist(), first)], last)
-    # An engine may compute a branch that it does not take: no number in it can overflow.
-    lower, upper = _number(_least(column.lower, kind)), _number(_least(column.upper, kind))
-    inside = _ibis().ifelse((number > lower) & (number < upper), number, lower)
+    # An engine may compute a branch that it does not take: no number in it can overflow, nor, in PostgreSQL, underflow,
+    # which it refuses. DuckDB is quicker where nearly all rows take one branch.
+    upper = _number(_least(column.upper, kind))
+    start = _number(_least(float(column.lower if engine == "duckdb" else column.starts[0]), kind))
+    above = number > start if engine == "duckdb" else number >= start
+    inside = _ibis().ifelse(above & (number < upper), number, start)
     near = ((inside - _number(column.lower)) / _number(column.step) + _number(0.5)).floor().cast("float64")
     edge = (_number(even[0]) + near * _number(even[1])) / _number(even[2])
     if kind.is_float32():
         edge = edge.cast("float32").cast("float64")
     found = near.cast("int32") - (inside < edge).cast("int32")
-    return _first([(number <= lower, first), (number >= upper, last)], found)
+    return _first([(~above, first), (number >= upper, last)], found)
 
 
 def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
@@ -264,14 +289,35 @@ def _category(column: Column) -> Category | None:
     return None if isinstance(column, Binned) else column.category
 
 
-def _level(category: Category, bins: list[int], value: Any, kind: Any) -> Any:
-    levels = list(category.levels)
+def _level(category: Category, bins: list[int], value: Any, kind: Any, engine: str) -> Any:
+    if kind.is_boolean():
+        ranks = dict(zip([level.lower() for level in category.levels], bins, strict=True))
+        return _first([(value.isnull(), -MISSING), (value, ranks["true"])], ranks["false"])
     if kind.is_integer():
         known = [(value == int(number), place) for number, place in zip(category.whole, bins, strict=True)
                  if number is not None]
         return _first([(value.isnull(), -MISSING), *known], -UNLISTED)
-    text = _ibis().ifelse(value, "true", "false") if kind.is_boolean() else value.strip()
+    text, levels = value.strip(), list(category.levels)
     if category.boolean:
         text, levels = text.lower(), [level.lower() for level in levels]
-    known = [(text == level, place) for level, place in zip(levels, bins, strict=True)]
-    return _first([(value.isnull(), -MISSING), (text == "", -MISSING), *known], -UNLISTED)
+    # Bytes, since a column's collation may take "A" for "a".
+    spelled = _utf8(text) if engine == "duckdb" else _encoded(text, "UTF8")
+    known = [(level.encode(), place) for level, place in zip(levels, bins, strict=True)]
+    found = spelled.cases((b"", -MISSING), *known, else_=-UNLISTED)
+    return _first([(value.isnull(), -MISSING)], found)
+
+
+def _utf8(text: Any) -> Any:
+    """The bytes of a text of DuckDB."""
+    def encode(text: str) -> bytes:  # type: ignore[empty-body] # DuckDB's own
+        ...
+
+    return _ibis().udf.scalar.builtin(encode)(text)
+
+
+def _encoded(text: Any, encoding: str) -> Any:
+    """The bytes of a text of PostgreSQL."""
+    def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body] # PostgreSQL's own
+        ...
+
+    return _ibis().udf.scalar.builtin(convert_to)(text, encoding)

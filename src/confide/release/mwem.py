@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,7 @@ _SPEC = "query_release C"
 _UNIT = Unit.RECORD_REPLACED
 
 Form = Literal["replay", "analysed"]
+Stop = Literal["settled", "unchanged"]
 _Floats = NDArray[np.float64]
 
 
@@ -77,7 +78,10 @@ class MWEMBillboard(Billboard):
         chosen: (T,) which query each round named.
         measured: (T,) its noisy count.
         schema: the columns whose values make the cells; None where bits do.
+        stop: of the replay, as the plan has it.
     """
+
+    absent: ClassVar[Mapping[str, Any]] = {"stop": "unchanged"}  # of outcomes of 0.1.0
 
     records: int
     workload: Workload
@@ -86,6 +90,7 @@ class MWEMBillboard(Billboard):
     chosen: np.ndarray
     measured: np.ndarray
     schema: Schema | None = None
+    stop: Stop = "settled"
 
     def answers(self, workload: Workload | None = None) -> _Floats:
         """(k,) fractions in [0, 1]: those of the histogram.
@@ -168,7 +173,8 @@ class MWEMBillboard(Billboard):
     @cached_property
     def _play(self) -> _Play:
         blocks = _blocks(self.workload, self.schema)
-        play = _Play(self.workload, blocks, self.records, len(self.chosen), self.form, self.passes)
+        play = _Play(self.workload, blocks, self.records, len(self.chosen), self.form, self.passes,
+                     self.stop)
         for chosen, measured in zip(self.chosen.tolist(), self.measured.tolist(), strict=True):
             play.ask()
             play.learn(chosen, measured)
@@ -224,9 +230,11 @@ class _Play:
     """One play of the game, from what is published alone: `ask`, then `learn`, T times, then `finish`."""
 
     def __init__(
-        self, workload: Workload, blocks: Blocks | ColumnBlocks, records: int, rounds: int, form: Form, passes: int
+        self, workload: Workload, blocks: Blocks | ColumnBlocks, records: int, rounds: int, form: Form, passes: int,
+        stop: Stop,
     ) -> None:
         self.workload, self.records, self.form, self.passes = workload, records, form, passes
+        self.settled = stop == "settled"
         self.histogram: Histogram | ColumnHistogram = _uniform(blocks)
         self.rounds = rounds
         self.chosen: list[int] = []
@@ -263,7 +271,7 @@ class _Play:
         self.weights = np.append(self.weights, residual / 2 if one_step else 0.0)
         fitted: Any = self.histogram
         pieces = fitted.pieces(self.workload, np.array(self.chosen))
-        fitted.fit(pieces, np.array(self.targets), self.weights, 0 if one_step else self.passes)
+        fitted.fit(pieces, np.array(self.targets), self.weights, 0 if one_step else self.passes, settled=self.settled)
 
     def finish(self) -> _Play:
         """Put the histogram that is meant in place, and its answers."""
@@ -297,6 +305,9 @@ class MWEM(Mechanism):
         schema: public columns. Where one of them has bins or levels, the histogram is over the combinations of the
             columns' values, and records have one value of each.
         delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
+        stop: of a replay. With "settled" a cell that was driven down to nothing and is measured then gets what was
+            measured, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
+            and stayed at 0.
 
     Raises:
         InvalidInput: a number out of range, or no query.
@@ -323,7 +334,9 @@ class MWEM(Mechanism):
     beta: float = 0.05
     schema: Schema | None = None
     delta: float = 0.0
+    stop: Stop = "settled"
 
+    absent: ClassVar[Mapping[str, Any]] = {"stop": "unchanged"}  # of outcomes of 0.1.0
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
@@ -333,6 +346,7 @@ class MWEM(Mechanism):
         if self.n > _MOST:
             raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
         one_of("form", self.form, ("replay", "analysed"))
+        one_of("stop", self.stop, ("settled", "unchanged"))
         check_parts(self.workload, self.schema)
         if len(self.workload) > _MOST_ITEMS:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
@@ -514,7 +528,7 @@ class MWEM(Mechanism):
         source = as_noise(noise)
         # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
         counts = counts_of(data, self.workload, self.n, self.schema, one_hot=self._columns is not None)
-        play = _Play(self.workload, self._blocks, self.n, self.rounds, self.form, self.passes)
+        play = _Play(self.workload, self._blocks, self.n, self.rounds, self.form, self.passes, self.stop)
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
         for t in range(self.rounds):
             scores = self.scores(counts, play.ask())
@@ -525,7 +539,7 @@ class MWEM(Mechanism):
             chosen[t], measured[t] = query, count
             play.learn(query, count)
         board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,
-                              chosen=chosen, measured=measured, schema=self._columns)
+                              chosen=chosen, measured=measured, schema=self._columns, stop=self.stop)
         vars(board)["_play"] = play.finish()  # what it would compute again
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
                              diagnostics=true_errors(board.answers(), counts, self.n))
@@ -568,11 +582,11 @@ class MWEM(Mechanism):
     def _own(self, billboard: Billboard) -> MWEMBillboard:
         if not isinstance(billboard, MWEMBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not an MWEMBillboard")
-        own = (self.n, self.form, self.passes, self._columns)
-        theirs = (billboard.records, billboard.form, billboard.passes, billboard.schema)
+        own = (self.n, self.form, self.passes, self._columns, self.stop)
+        theirs = (billboard.records, billboard.form, billboard.passes, billboard.schema, billboard.stop)
         if own != theirs or not self.workload.same(billboard.workload):
             raise InvalidInput("billboard", "is of another plan",
-                               "n, form, passes, workload and columns must be this one's")
+                               "n, form, passes, stop, workload and columns must be this one's")
         for name in ("chosen", "measured"):
             array = getattr(billboard, name)
             if array.shape != (self.rounds,) or array.dtype != np.int64:

@@ -15,7 +15,8 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, Refused
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import NoisyAnswers
-from confide.release.dual_query import MOST_QUERIES, WIDE, DualQuery
+from confide.release.draws_a_round import WIDE
+from confide.release.dual_query import MOST_QUERIES, DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict

@@ -17,7 +17,8 @@ from scipy.special import ndtr, ndtri
 from confide.contract.mechanism import Mechanism
 from confide.release._independent import uniform_answers
 from confide.release.baselines import NoisyAnswers
-from confide.release.dual_query import WIDE, DualQuery
+from confide.release.draws_a_round import WIDE
+from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.marginal_fit.consistency import RawTable
 from confide.release.marginal_fit.plan import Split

@@ -20,7 +20,7 @@ from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.base import Noise
 from confide.privacy.primitives.choosing import draw_by_logits
-from confide.release.calculators import round_range
+from confide.release.levels import round_range
 
 __all__ = ["EXACT", "Netted", "QueryRound", "check_exact", "cumulative_payoffs", "draw_queries", "net", "query_law",
            "query_logits", "round_logits"]

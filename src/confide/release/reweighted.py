@@ -28,6 +28,7 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.remedies import retried
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
@@ -43,7 +44,8 @@ from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
 from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
-from confide.release.dual_query import DualQuery, usual
+from confide.release.draws_a_round import drawn_a_round, usual
+from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
 from confide.release.guarantees import answers_accuracy, concentrated_privacy
 from confide.release.packed import PackedBits
@@ -258,6 +260,13 @@ class Reweighted(Mechanism):
             InvalidInput: shares that are none, or a parameter out of range.
             Refused: a part of the budget is below one round, or one measurement.
         """
+        asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
+        kept = others | {"shares": shares, "selection": selection, "measured": measured, "listed": listed, "rule": rule,
+                         "seed": seed, "prior": prior, "beta": beta, "marginal_share": marginal_share}
+
+        def again(**changed: float) -> Reweighted:
+            return cls.for_budget(n, **(asked | changed), delta=delta, workload=workload, **kept)
+
         total = calculators.rho_within(epsilon, gaussian_delta(delta))
         parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else _parts(shares)
         if len(parts) != 3 or min(non_negative("shares", part) for part in parts) < 0 or \
@@ -272,10 +281,13 @@ class Reweighted(Mechanism):
         besides: tuple[Event, ...] = (ZCDPEvent(rho=rho_sel + parts[2] * total, neighbours=_UNIT),)
         if marginal_rho:
             besides += (marginals_event(marginal_rho),)
-        eta, samples = usual(eta, rounds, samples, workload)
-        found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, besides=besides)
-        game = DualQuery(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, workload=workload, seed=seed,
-                         beta=beta, **others)
+        step, size = usual(eta, rounds, samples, workload)
+        try:
+            found = calculators.solve(n, epsilon, delta, eta=step, rounds=rounds, samples=size, besides=besides)
+        except Refused as error:
+            raise Refused(error.reason, retried(error, again)) from None
+        game = DualQuery(n=n, eta=found.eta, rounds=found.rounds, workload=workload, seed=seed, beta=beta,
+                         samples=drawn_a_round(found, eta, samples, again), **others)
         rho_mea = float(Fraction(total) - Fraction(rho_sel) - Fraction(game.rho))
         rest: dict[str, Any] = {} if rule is None else {"rule": rule}
         while True:

@@ -31,7 +31,7 @@ _Array = NDArray[np.float64]
 _ORDER = 24  # nodes of a piece of one scale: an error far below 1e-15 for these functions
 _FINE = 0.125  # pieces this short need a third of them
 _REACH = 60.0  # scales beyond which discrete noise has no part in any outcome, at 1e-26
-_MOST_TERMS = 1e8
+_MOST_TERMS = 2.0**24  # 128 MiB in each of some six arrays
 _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
@@ -107,7 +107,8 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
     low, high = min(values.min(), points.min(initial=np.inf)), max(values.max(), points.max(initial=-np.inf))
     reach = math.ceil(_REACH * scale)
     if (high - low + 2 * reach) * (values.size + points.size) > _MOST_TERMS:
-        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over integers")
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size + points.size:,} values",
+                           f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
     # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.

@@ -137,6 +137,14 @@ class PTarget(Mechanism):
         return tuple(Repeated(event=event, count=self.calls, neighbours=_UNIT, label=f"{event.label}s")
                      for event in self.call.events())
 
+    def group_steps(self, size: int) -> int:
+        """2 size - 1 where a degree bound is needed, else size.
+
+        One person's new contacts may lift another's degree above the bound while the old ones are still there. So the
+        contacts of all but one are taken away first, then the last one's are changed, then the others' are drawn anew.
+        """
+        return size if self.degree_bound is None else 2 * size - 1
+
     def guarantees(self) -> Guarantees:
         reach = _REACH_ANY if self.degree_bound is None else _REACH
         source = Source(document="Wu 2017", statement="Theorem 7.3.3", spec=_SPEC,

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["decimals", "integers", "is_text", "numbers", "places", "plain", "strings", "whole_numbers"]
+__all__ = ["decimals", "integers", "is_text", "numbers", "places", "plain", "strings", "trimmed",
+           "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
 """Every text of this form is a number to Arrow's cast, which fails as a whole on any other text but NaN."""
@@ -114,10 +115,13 @@ def _doubles(array: pa.Array) -> pa.Array:
 
 
 def _decimals(array: pa.Array) -> pa.Array:
-    """Decimals as text, each spelled by its value alone: 7.00 is "7", and 0.50 is "0.5"."""
+    """Decimals as text, each spelled by its value alone."""
     texts = pc.cast(array, pa.large_string())
-    if array.type.scale <= 0:
-        return texts
+    return texts if array.type.scale <= 0 else trimmed(texts)
+
+
+def trimmed(texts: pa.Array) -> pa.Array:
+    """Texts of decimals, each spelled by its value alone: 7.00 is "7", and 0.50 is "0.5"."""
     texts = pc.replace_substring_regex(texts, pattern=_DECIMAL, replacement=r"\1\2")
     return pc.replace_substring_regex(texts, pattern=r"^-?0E.*$", replacement="0")
 

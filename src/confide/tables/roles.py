@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import within
 from confide.tables._cells import numbers, places, plain, strings, whole_numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array, cell
@@ -96,7 +97,7 @@ class Numeric:
             center = finite("center", self.center)
             object.__setattr__(self, "center", center)
             if not lower <= center <= upper:
-                raise InvalidInput("center", f"{center:g} is out of bounds", f"must be in [{lower:g}, {upper:g}]")
+                raise InvalidInput("center", f"{center:g} is out of bounds", f"must be in {within(lower, upper)}")
         if not math.isfinite(self.scale):
             raise InvalidInput("upper", "the bounds are too far apart for floating point")
         outside_and_unit(self.out_of_bounds, self.unit)

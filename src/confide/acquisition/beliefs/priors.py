@@ -20,6 +20,7 @@ from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.remedies import within
 
 __all__ = [
     "DiscretePrior",
@@ -301,7 +302,7 @@ class EmpiricalPrior(_PathPrior):
         sample = _row("sample", self.sample)
         if not sample or min(sample) < low or max(sample) > high:
             raise InvalidInput("sample", "are no answers of possible people",
-                               f"must be one or more, all in [{low:g}, {high:g}]")
+                               f"must be one or more, all in {within(low, high)}")
         object.__setattr__(self, "sample", sample)
 
     @cached_property

@@ -20,6 +20,7 @@ from confide.acquisition.beliefs.priors import Prior, report_bounds
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.remedies import within
 
 __all__ = ["SmoothPrior", "SmoothVirtualCost"]
 
@@ -66,7 +67,7 @@ class SmoothVirtualCost:
         c = np.asarray(reports, dtype=np.float64)
         if not np.all((c >= self.low) & (c <= self.high)):
             raise InvalidInput("reports", "one at least is outside the prior's support",
-                               f"must be in [{self.low:g}, {self.high:g}]")
+                               f"must be in {within(self.low, self.high)}")
         return np.asarray(self.function(c), dtype=np.float64)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import within
 
 __all__ = ["Piece", "VirtualCost"]
 
@@ -179,7 +180,7 @@ class VirtualCost:
         if not np.all(self.admits(c)):
             low, high = self.support
             raise InvalidInput("reports", "one at least is outside the prior's support",
-                               f"must be in [{low:g}, {high:g}]" + (", outside its gaps" if len(self.gaps) else ""))
+                               f"must be in {within(low, high)}" + (", outside its gaps" if len(self.gaps) else ""))
         return np.asarray(np.searchsorted(self.bounds[1:], c, side="left"), dtype=np.intp)
 
     def __call__(self, reports: ArrayLike) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
 from confide.contract.checks import is_power_of_ten
 from confide.contract.known_keys import Keys
+from confide.contract.remedies import printed
 from confide.people.campaign_tables import MOST_PEOPLE
 
 __all__ = ["MeanConfig"]
@@ -170,8 +171,8 @@ class MeanConfig(Keys):
         if self.price.known is not None and self.privacy.most_local is None:
             raise ValueError("[price] known belongs to [privacy] most_local")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
-            raise ValueError(f"[price] known must be at most {(self.record.high - self.record.low) / 2:g}: the middle "
-                             "of the range is never further off")
+            half = printed((self.record.high - self.record.low) / 2, up=False)
+            raise ValueError(f"[price] known must be at most {half}: the middle of the range is never further off")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self

@@ -15,7 +15,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import as_sentence, number
+from confide.contract.promised import stated
+from confide.contract.words import number
+from confide.privacy.groups import group_blocks
 
 __all__ = ["explained", "result_sections", "result_tables", "study_sections"]
 
@@ -42,10 +44,8 @@ def result_sections(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -
         ))
     return [
         Section(title="What was bought", blocks=(found,)),
-        Section(title="What is promised, and to whom", blocks=(Text((
-            *(as_sentence(each.sentence()) + (f" {as_sentence(each.note)}" if each.note else "")
-              for each in plan.guarantees),
-        )),)),
+        Section(title="What is promised, and to whom", blocks=(
+            Text(stated(plan.guarantees)), *group_blocks(it, plan.guarantees.privacy))),
     ]
 
 

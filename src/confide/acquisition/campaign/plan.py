@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any
@@ -14,13 +14,17 @@ import numpy as np
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.config import MeanConfig
+from confide.acquisition.campaign.identity_words import identities_section, identity_warnings
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.second_identities import SecondIdentities, second_identities
 from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.words import money, number
+from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
 
 __all__ = ["Expected", "MeanPlan", "allowed", "least_right"]
@@ -142,6 +146,11 @@ class MeanPlan:
                                 most_local=it.most_local * times) for times in (0.5, 2.0)]
         return tuple(found)
 
+    @cached_property
+    def identities(self) -> SecondIdentities | None:
+        """What second identities and agreements gain; None where nobody is asked."""
+        return second_identities(self.mechanism, self.here.root_error)
+
     @property
     def remedy(self) -> str:
         """What would do where nothing is bought."""
@@ -198,17 +207,17 @@ class MeanPlan:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return [
             Section(title="Plan", blocks=tuple(blocks)),
+            *([] if self.identities is None else [identities_section(self, self.identities)]),
             Section(title="What other settings would give", blocks=(Table(
                 columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                          "largest local loss", "bought", "otherwise"),
                 rows=tuple(each.row() for each in (here, *self.others))),)),
-            Section(title="Guarantees", blocks=(Table(
-                columns=("promise", "source", "may fail with probability", "says something"),
-                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in self.guarantees),
-                note="Privacy holds for everybody whose own device added the noise of her contract. Truth and "
-                     "participation hold whatever others report; payments and averages rest on the belief in the "
-                     "campaign file."),)),
+            Section(title="Guarantees", blocks=(promises_table(
+                self.guarantees,
+                "Privacy holds for everybody whose own device added the noise of her contract. Truth and "
+                "participation hold whatever others report; payments and averages rest on the belief in the "
+                "campaign file."),)),
+            groups_section(it, self.guarantees.privacy),
         ]
 
     def _charged(self) -> str:
@@ -229,6 +238,8 @@ class MeanPlan:
         if it.caps.local > 20:
             found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which hides hardly "
                          "anything: raise psi_floor, or lower [price] error")
+        if self.identities is not None:
+            found += identity_warnings(self, self.identities)
         return found
 
     def offer(self) -> Sequence[Section]:
@@ -293,5 +304,8 @@ class MeanPlan:
             "expected": {"error": here.root_error**2, "payments": here.payments, "payments_error": here.payments_error,
                          "asked": here.asked, "largest_local": here.local, "largest_central": here.central,
                          "bought": here.bought, "draws": here.draws},
+            "identities": None if self.identities is None else {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in asdict(self.identities).items()},
             "warnings": self.warnings(),
         }

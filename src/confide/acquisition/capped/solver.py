@@ -34,6 +34,7 @@ from confide.acquisition.optimum.problem import Levels, checked_prices, levels
 from confide.acquisition.optimum.solver import Solution
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput, SolverFailed
+from confide.contract.remedies import printed
 
 __all__ = ["CappedSolution", "capped_spreads", "solve_capped"]
 
@@ -149,7 +150,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
         raise InvalidInput(field, f"shape {costs.shape}", "one number for each of at least one user")
     if not np.all((costs >= floor) & ((costs <= 1.0 + OVER) | np.isinf(costs))):
         raise InvalidInput(field, "one is out of range",
-                           f"must be in [{floor:g}, 1], or inf for whoever is above the ceiling")
+                           f"must be in [{printed(floor)}, 1], or inf for whoever is above the ceiling")
     return np.where(np.isinf(costs), costs, np.minimum(costs, 1.0))
 
 

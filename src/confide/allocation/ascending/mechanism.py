@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import as_billboard
+from confide.contract.remedies import tried
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import Line, Session, lines_of
 from confide.privacy.events import Event
@@ -101,10 +102,12 @@ class Ascending(Market):
         if self.reserve is not None and whole("reserve", self.reserve) >= 0 and self.on_overflow == "truncate" \
                 and self.reserve < self.needed_reserve:
             raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
-                          f"a reserve of {self.needed_reserve:,} or more, or on_overflow = 'flag'")
+                          [*tried("a reserve of {reserve} or more", partial(replace, self),
+                                  reserve=self.needed_reserve), "on_overflow = 'flag'"])
         if not self.plentiful and min(self.effective_supply) < 1:
             raise Refused(f"a reserve of {self.held_back:,} leaves nothing of {min(self.copies):,} copies",
-                          f"at least {self.held_back + 1:,} copies, a larger epsilon, or reclear in its place")
+                          [*tried("at least {supply} copies of each good", partial(replace, self),
+                                  supply=self.held_back + 1), "a larger epsilon", "reclear in its place"])
 
     # ---- what depends on what is sold
 

@@ -22,6 +22,7 @@ from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
+from confide.contract.remedies import printed
 from confide.tables import Roster
 
 __all__ = ["BundleAuctionTable", "BundlesConfig", "BundlesTable", "PointsTogether", "RanksTogether"]
@@ -53,7 +54,7 @@ class PointsTogether(Points):
         super().__post_init__()
         if not self.total >= self.highest - self.lowest or not np.isfinite(self.total):
             raise InvalidInput("total", f"{self.total:g} is less than one good may be worth",
-                               f"must be at least {self.highest - self.lowest:g}")
+                               f"must be at least {printed(self.highest - self.lowest)}")
 
     @property
     def unit(self) -> float:

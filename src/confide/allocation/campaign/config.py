@@ -250,7 +250,7 @@ class GoodsConfig(Keys):
             return self._rule(len(self.goods.listed()[0]))
         except InvalidInput as error:
             place = error.field if "." in error.field else f"values.{error.field}"
-            raise InvalidInput(place, error.problem, error.limit) from None
+            raise InvalidInput(place, error.problem, error.ways) from None
 
     def _rule(self, goods: int) -> Scale:
         return self.values.rule(goods, self.data.categories)

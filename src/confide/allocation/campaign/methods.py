@@ -146,7 +146,7 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
                 PMatch(**{**public, **_PLAINEST, "batch": config.people.count, **own})
             raise
     except InvalidInput as error:
-        raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.limit) from None
+        raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.ways) from None
 
 
 def words_of(market: Market) -> MethodWords:

@@ -8,13 +8,15 @@ import numpy as np
 
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.selling_words import selling_section, selling_warnings
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
-from confide.contract.guarantees import Guarantee, Truthfulness
-from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
+from confide.contract.offering import Question, answer, best_guess, lies, likelier, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.promised import promises_table, stated
 from confide.contract.words import as_sentence, percent
+from confide.privacy.groups import group_blocks, groups_section
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -54,11 +56,9 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
-        Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                        "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
-            note=_step(plan)),)),
+        *([selling_section(plan, plan.lone)] if plan.lone is not None else []),
+        Section(title="Guarantees", blocks=(promises_table(plan.guarantees, _step(plan)),)),
+        groups_section(plan.market, plan.guarantees.privacy),
     ]
 
 
@@ -117,6 +117,8 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
                          f"is planned at {plan.prediction.share:.0%}")
+    if plan.lone is not None:
+        found += selling_warnings(plan, plan.lone)
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
                      "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
@@ -176,9 +178,8 @@ def _truth(plan: GoodsPlan) -> tuple[str, str]:
     if not plan.charges:
         return ("You pay nothing; prices only say who gets what.",
                 "Nothing is promised of what could be gained by writing something else than what you would give.")
-    stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
-    said = _sentence(stated[0]) if stated else (
-        f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
+    said = lies(plan.guarantees,
+                f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
     return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
             "wrote. The operator collects it.", said)
 
@@ -205,11 +206,9 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
                 for good in order.tolist())),
             *_pictures(plan, board, order[:_DRAWN].tolist()),
             Text((_certified(plan, outcome.certificate),)))),
-        Section(title="What is promised, and to whom", blocks=(Text((
-            f"Made by: {plan.words.describe(plan.market)}.", *(_sentence(each) for each in plan.guarantees.privacy),
-            _step(plan), *(_sentence(each) for each in plan.guarantees
-                           if each not in plan.guarantees.privacy and not each.vacuous and each.claimable),
-        )),)),
+        Section(title="What is promised, and to whom", blocks=(
+            Text((f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan))),
+            *group_blocks(plan.market, plan.guarantees.privacy))),
     ]
 
 
@@ -239,12 +238,6 @@ def _points(plan: GoodsPlan) -> str:
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
     return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
-
-
-def _sentence(promise: Guarantee) -> str:
-    text = promise.sentence()
-    failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
-    return as_sentence(f"{text}{failure}")
 
 
 # ---- one person

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from confide.allocation.campaign.predicted import Expected, made_up, predicted
 from confide.allocation.campaign.words import MethodWords, worth
 from confide.allocation.market import Market
 from confide.allocation.planning.advice import hopeless, least_epsilon
+from confide.allocation.planning.lone_lies import LoneLies
 from confide.allocation.planning.predicted import RUNS
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Scale
@@ -77,6 +78,13 @@ class GoodsPlan:
         if not isinstance(self.config, MatchingConfig) or large:
             return {}
         return {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
+
+    @cached_property
+    def lone(self) -> LoneLies | None:
+        """What single people gain where goods are sold; None where nothing is charged, or there is plenty for all."""
+        from confide.allocation.campaign.selling_words import searched
+
+        return searched(self) if self.charges else None
 
     @cached_property
     def prediction(self) -> Expected:
@@ -151,6 +159,7 @@ class GoodsPlan:
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
             "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
             "beside": dict(found.beside),
+            "lone_lies": None if self.lone is None else asdict(self.lone),
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
 

@@ -17,6 +17,7 @@ from itertools import combinations
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.guarantees import Source
+from confide.contract.remedies import printed
 
 __all__ = ["Floor", "SpyProgram", "allocation_floor", "least_supply", "price_floor", "printed_supply_floor",
            "reconstruction_floor", "supply_floor"]
@@ -163,7 +164,8 @@ def printed_supply_floor(supply: int, epsilon: float = 0.1, delta: float = 0.1, 
     fraction("failure", failure, zero=True)
     for name, value, most in (("epsilon", epsilon, 0.1), ("delta", delta, 0.1), ("failure", failure, 0.01)):
         if value > most:
-            raise InvalidInput(name, f"{value!r} is out of range", f"the printed constants need at most {most:g}")
+            raise InvalidInput(name, f"{value!r} is out of range",
+                               f"the printed constants need at most {printed(most, up=False, digits=6)}")
     return _floor(float(1 / (16 * Fraction(whole("supply", supply, at_least=1)) * (supply + 1))),
                   "welfare per bidder lost by any jointly private allocation, many goods", "Theorem 4.5.4",
                   "RB counts right bits; the final constant is 1/(16 s (s + 1))")

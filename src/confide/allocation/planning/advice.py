@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from confide.allocation.market import Market
-from confide.allocation.planning.predicted import RUNS, Prediction, predicted
+from confide.allocation.planning.predicted import RUNS, Prediction, predicted, share_of_people_alike
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.remedies import outward, retried, trying
 from confide.privacy.coins import COINS
 
 __all__ = ["AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
@@ -58,6 +59,7 @@ class AllocationPlan:
         held_back: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
             given beyond its supply costs. Of a PMatch with a final clearing it is what the clearing's first cut needs.
         predicted: by the name of made-up bidders.
+        alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
         passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
             leave no choice but `PMatch`, and it charges prices.
         draws: of noise, k for each release.
@@ -69,6 +71,7 @@ class AllocationPlan:
     error: float
     held_back: int
     predicted: Mapping[str, Prediction]
+    alike: float = 1.0
     passed_over: Mapping[str, Prediction] = field(default_factory=dict)
     draws: int
     seconds: float
@@ -102,6 +105,7 @@ class AllocationPlan:
             *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.blind:.2f}; "
               + " and ".join(f"{name} {share:.2f}" for name, share in one.beside.items())
               + ", which are not private" for kind, one in self.predicted.items()),
+            f"where everybody values the goods alike it is {self.alike:.2f}: the other copies stay behind",
             f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.held_back:,} copies of a "
             f"usual good stay behind for that",
         ]
@@ -127,7 +131,7 @@ class AllocationPlan:
         settings["supply"] = list(self.mechanism.copies)
         return {
             "mechanism": type(self.mechanism).__name__, "settings": settings, "error": self.error,
-            "held_back": self.held_back, "share": self.share, "span": list(self.span),
+            "held_back": self.held_back, "share": self.share, "alike": self.alike, "span": list(self.span),
             "predicted": {name: _plain(one) for name, one in self.predicted.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
@@ -181,11 +185,25 @@ def plan(
     one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
     kinds = _kinds(mechanism, options)
     sizes: dict[str, Any] = {"people": people, "goods": goods, "supply": supply, **options}
-    first: _Advised = kinds[0].recommended(epsilon=positive("epsilon", epsilon), **sizes)
-    if first.plentiful:
-        return _planned(first, {}, {}, named)
-    found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in _recommended(kinds, epsilon, sizes)]
+
+    def again(**changed: Any) -> AllocationPlan:
+        return plan(**({"people": people, "goods": goods, "supply": supply, "epsilon": epsilon, "mechanism": mechanism,
+                        "prior": prior, "runs": runs, "seed": seed, "named": named} | options | changed))
+
+    try:
+        first: _Advised = kinds[0].recommended(epsilon=positive("epsilon", epsilon), **sizes)
+        if first.plentiful:
+            return _planned(first, {}, {}, named, 1.0)
+        recommended = _recommended(kinds, epsilon, sizes)
+    except Refused as error:
+        raise Refused(error.reason, retried(error, again)) from None
+    found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in recommended]
     found.sort(key=lambda pair: (not worth_it(pair[1]), -_mean(pair[1])))
+    alike = [share_of_people_alike(one, seed=seed) for one, _ in found]
+    if len(found) > 1 and worth_it(found[1][1]) and alike[1] > alike[0] + _CLEARLY and _mean(
+            found[0][1]) <= _mean(found[1][1]) + _CLEARLY:  # even on other crowds
+        found.reverse()
+        alike.reverse()
     best, expected = found[0]
     other = found[1][1] if len(found) > 1 else {}
     if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
@@ -197,7 +215,7 @@ def plan(
                                                            runs=tried, seed=seed), epsilon, runs)
         better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
         raise hopeless(best, expected, enough, *better)
-    return _planned(best, expected, other, named)
+    return _planned(best, expected, other, named, alike[0])
 
 
 def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
@@ -236,7 +254,8 @@ def worth_it(expected: Mapping[str, Prediction]) -> bool:
 
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], epsilon: float, runs: int) -> float:
-    """The smallest epsilon, to a tenth or so, at which it is worth it to ask anybody; infinite where none is found.
+    """The smallest epsilon of two digits, to a tenth or so, at which it is worth it to ask anybody; infinite where none
+    is found.
 
     Args:
         expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
@@ -249,6 +268,8 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
         except Refused:
             return False
 
+    if trying():
+        return math.inf
     low, high = epsilon, 2.0 * epsilon
     for _ in range(_DOUBLINGS):
         if worth(high, 1):
@@ -260,8 +281,9 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
         middle = math.sqrt(low * high)
         low, high = (low, middle) if worth(middle, 1) else (middle, high)
     for _ in range(_TENTHS):
-        if worth(high, runs):
-            return high
+        written = outward(high, digits=2)
+        if worth(written, runs):
+            return written
         high *= 1.1
     return math.inf
 
@@ -280,28 +302,23 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
            f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
            f"{one.blind:.2f} for the same made-up people without asking them)")
     if not math.isfinite(enough):
-        return Refused(few, "; or ".join(["no epsilon would do: goods need more copies", *others]))
+        return Refused(few, ["no epsilon would do: goods need more copies", *others])
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
         set(market.copies))[:2]))
-    return Refused(few, "; or ".join([f"an epsilon of {_up(enough)}, or {copies} copies of a good with as many times "
-                                      "the bidders", *others]))
-
-
-def _up(number: float) -> str:
-    """With two digits, rounded up: what is named is enough."""
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return f"{math.ceil(number / unit - 1e-9) * unit:.12g}"
+    return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
+                         f"{copies} copies of a good with as many times the bidders (not tried)", *others])
 
 
 def _planned(
-    best: _Advised, expected: Mapping[str, Prediction], other: Mapping[str, Prediction], named: int | None
+    best: _Advised, expected: Mapping[str, Prediction], other: Mapping[str, Prediction], named: int | None,
+    alike: float,
 ) -> AllocationPlan:
     width = best.goods if named is None else min(best.goods, whole("named", named, at_least=1))
     table = best.people * width
     size = 4 if named is None else 8
     draws, seconds, error, held = _costs(best, table)
     return AllocationPlan(
-        mechanism=best, error=error, held_back=held, predicted=expected, passed_over=other, draws=draws,
+        mechanism=best, error=error, held_back=held, predicted=expected, alike=alike, passed_over=other, draws=draws,
         seconds=draws * _SECURE + seconds, megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
 
 

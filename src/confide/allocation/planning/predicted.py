@@ -31,7 +31,8 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["LOTTERY", "RUNS", "SERIAL", "Prediction", "made_up", "predicted", "reduced", "upper_bound"]
+__all__ = ["LOTTERY", "RUNS", "SERIAL", "Prediction", "made_up", "predicted", "reduced", "share_of_people_alike",
+           "upper_bound"]
 
 LOTTERY = "a lottery for everybody's favourite"
 SERIAL = "a serial dictatorship"
@@ -194,6 +195,23 @@ def predicted(
         for name, values in made_up(small.people, small.goods, prior, seed=at).items():
             found.setdefault(name, []).append(_of(small, values, at, name if prior is None else None))
     return {name: Prediction.of(each) for name, each in found.items()}
+
+
+def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
+    """The share of the optimum where everybody values the goods alike: it falls with the copies that nobody gets.
+
+    Prices cannot tell such people apart. Nobody has to be asked to serve them, so this decides between mechanisms that
+    are even on other crowds, and never whether it is worth it to ask.
+
+    Args:
+        mechanism: `PMatch` or `SinkhornMatch`.
+        seed: of its noise.
+    """
+    small = reduced(mechanism)
+    row = np.linspace(1.0, 0.2, small.goods, dtype=np.float32)
+    crowd = Valuations.of(np.tile(row, (small.people, 1)), people=small.people, goods=small.goods)
+    outcome: Any = small.run(crowd, Noise.simulated(seed))
+    return float(outcome.diagnostics["welfare"]) / _blind(crowd, small.copies)
 
 
 def _of(market: Market, values: Valuations, seed: int, name: str | None) -> Prediction:

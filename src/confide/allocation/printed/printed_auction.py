@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.remedies import trying
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -103,8 +104,11 @@ class PrintedPMatch(Mechanism):
         if not self.halts_below > 0:
             wrong.append(f"2E = {2 * self.error:,.6g} is not below rho n = {float(self._satisfied):,.6g}")
         if wrong:
+            reason = " and ".join(wrong)
+            if trying():
+                raise Refused(reason)
             least = least_to_run(setting, self.supply, _corrected_error if self.corrected else None)
-            raise Refused(" and ".join(wrong), least.sentence())
+            raise Refused(reason, least.ways(partial(replace, self)) or "another reserve, or halt_below")
 
     # ---- public arithmetic
 

@@ -9,10 +9,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from confide.allocation.printed.settings import BidsSetting, MatchingSetting, as_meant
 from confide.contract.checks import fraction, non_negative, positive, whole
-from confide.contract.errors import NotGuaranteed, Refused
+from confide.contract.errors import NotGuaranteed, Refused, Remedy
+from confide.contract.remedies import tried
 
 __all__ = [
     "Bookkeeping",
@@ -176,10 +178,15 @@ class LeastToRun:
     supply: int
     epsilon: float
 
-    def sentence(self) -> str:
-        """What would do."""
-        text = f"with these parameters {self.people:,} bidders and {self.supply:,} copies"
-        return text if math.isinf(self.epsilon) else f"{text}; or epsilon = {self.epsilon:.6g} at these sizes"
+    def ways(self, attempt: Callable[..., Any]) -> tuple[Remedy, ...]:
+        """What would do, tried.
+
+        Args:
+            attempt: makes the auction with other people and supply, or another epsilon.
+        """
+        return (*tried("with these parameters {people} bidders and {supply} copies", attempt, people=self.people,
+                       supply=self.supply),
+                *tried("epsilon = {epsilon} at these sizes", attempt, digits=6, epsilon=self.epsilon))
 
 
 def least_to_run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -44,10 +45,15 @@ def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: st
         outcome: of the pack.
         other: the version that the pack names, where it is another one.
     """
-    planned, ran = plan.mechanism, outcome.mechanism
+    planned: Any = plan.mechanism
+    ran = outcome.mechanism
     if type(planned) is not type(ran):
         raise Broken(f"the campaign file plans a {type(planned).__name__}, not a {type(ran).__name__}")
     _loses_no_more(file, plan, outcome)
+    if other is not None:  # a setting that is younger than the pack stands at what it was before it had a name
+        younger: Any = planned
+        planned = replace(younger, **{name: value for name, value in getattr(type(ran), "absent", {}).items()
+                                      if getattr(ran, name) == value})
     found = list(differences(encode(planned, {}), encode(ran, {})))
     if not found:
         return "the campaign file plans exactly this mechanism"

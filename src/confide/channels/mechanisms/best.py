@@ -47,9 +47,9 @@ def formula_mechanism(
         return WaterFilling(prior=prior, distortion=distortion, prior_provenance=provenance)
     if notion != "identifiability" and level == 0.0:
         return table_mechanism(constant_channel(prior), prior, provenance)
-    found = max(0.0, h_inverse(distortion, prior.letters, prior.rows))
-    if notion == "dp":
-        return RandomizedResponse(epsilon=found, letters=prior.letters, rows=prior.rows, prior=prior)
+    if notion == "dp":  # at the level itself: from the distortion it would come back an ulp above
+        return RandomizedResponse(epsilon=level, letters=prior.letters, rows=prior.rows, prior=prior)
+    found = level if notion == "identifiability" else h_inverse(distortion, prior.letters, prior.rows)
     return KernelMechanism(prior=prior, epsilon=max(found, constants.kernel_level), prior_provenance=provenance)
 
 

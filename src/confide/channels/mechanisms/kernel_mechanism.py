@@ -10,7 +10,7 @@ Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -79,7 +79,12 @@ class KernelMechanism(FittedMechanism):
                 raise Infeasible("epsilon", self.epsilon, least, "as the prior rules some databases out",
                                  "use RandomizedResponse, or TopK where rows are independent")
             raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise",
-                             'below it, ask least_distortion("identifiability", prior, epsilon) for the best mechanism')
+                             'below it, ask least_distortion("identifiability", prior, epsilon) for the best mechanism',
+                             self._at)
+
+    def _at(self, epsilon: float) -> object:
+        """The law of another level."""
+        return replace(self, epsilon=epsilon).coded
 
     @property
     def _product(self) -> bool:
@@ -108,7 +113,7 @@ class KernelMechanism(FittedMechanism):
         table, law = self._form.table(), self.prior.vector()
         found = analyse(self._form, self.prior).identifiability
         if found > self.epsilon + _SLACK:
-            raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has")
+            raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has", attempt=self._at)
         return CodedTable(integer_table(table, self.letters, self.rows, identifiability=self.epsilon, law=law))
 
     def dp(self) -> float:

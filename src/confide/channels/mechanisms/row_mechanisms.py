@@ -7,7 +7,7 @@ Source: spec privacy_notions 4 and 5 (proved there, not in the source).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -140,7 +140,8 @@ class WaterFilling(_RowMechanism):
             level = non_negative("identifiability", self.identifiability)
             least = prior_level(self.prior)
             if level < least:
-                raise Infeasible("identifiability", level, least, "what the prior gives away without a release")
+                raise Infeasible("identifiability", level, least, "what the prior gives away without a release",
+                                 attempt=lambda found: replace(self, identifiability=found).coded)
 
     @property
     def row_distortions(self) -> NDArray[np.float64]:

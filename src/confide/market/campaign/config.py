@@ -125,7 +125,7 @@ class BitConfig(Keys):
         try:
             return self.bit.role()
         except InvalidInput as error:
-            raise InvalidInput(f"bit.{error.field}", error.problem, error.limit) from None
+            raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
 
 class State(Keys):

@@ -19,7 +19,7 @@ from confide.contract.guarantees import Budget
 from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.promised import stated
 from confide.market.campaign.config import BitConfig
 from confide.market.campaign.plan import BitPlan
 from confide.market.campaign.submissions import BitCodec, read_reports
@@ -28,6 +28,7 @@ from confide.market.strategies import NONE
 from confide.people.column_fields import field_of
 from confide.people.device_kind import ANSWER, exactly
 from confide.people.peoples_kind import PeoplesKind, absent, own_values
+from confide.privacy.groups import group_blocks
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, Source, open_table
 
@@ -216,11 +217,10 @@ class BitKind(PeoplesKind, ABC):
         return [
             Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
             Section(title="What is promised, and to whom", blocks=(Text((
-                *(as_sentence(each.sentence()) for each in plan.guarantees.privacy),
+                *stated(plan.guarantees),
                 "Reports left the people already randomised: counts, payments and everything that is concluded from "
                 "them give nothing further away.",
-                *(as_sentence(each.sentence()) for each in plan.guarantees if each not in plan.guarantees.privacy),
-            )),)),
+            )), *group_blocks(plan.collection, plan.guarantees.privacy))),
         ]
 
     def _counts(self, plan: BitPlan, board: BitBillboard) -> Table:

@@ -12,10 +12,13 @@ from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.words import money, money_at_most, percent
+from confide.market.campaign.coalition_words import FEW, coalitions_section, deciding, smallest
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
+from confide.privacy.groups import groups_section
 from confide.privacy.response import response_table
 
 __all__ = ["BitPlan", "Pages", "equilibria_table", "worth_asking"]
@@ -108,16 +111,19 @@ class BitPlan:
             warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "
                             "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
                             "larger epsilon")
+        many = deciding(self)
+        if many is not None and many < FEW * self.market.people:
+            warnings.append(f"{many:,} identities of {self.market.people:,}, fewer than {FEW:.0%}, decide the result: "
+                            "whoever has so many ids, or brings so many people to one report, chooses it")
         if warnings:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return (
-            Section(title="Plan", blocks=tuple(blocks)), *self.pages.more(self),
-            Section(title="Guarantees", blocks=(Table(
-                columns=("promise", "source", "may fail with probability", "says something"),
-                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in self.guarantees),
-                note="Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
-                     "participation and accuracy rest on the beliefs in the campaign file."),)),
+            Section(title="Plan", blocks=tuple(blocks)), *self.pages.more(self), coalitions_section(self),
+            Section(title="Guarantees", blocks=(promises_table(
+                self.guarantees,
+                "Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
+                "participation and accuracy rest on the beliefs in the campaign file."),)),
+            groups_section(self.collection, self.guarantees.privacy),
         )
 
     def offer(self) -> Sequence[Section]:
@@ -168,7 +174,7 @@ class BitPlan:
         return {"people": market.people, "largest_level": market.largest_level, "margin": market.margin,
                 "payments": list(market.payment_range()), "deposit_coins": self.deposit,
                 "expected_total": self.guarantees.of(Budget)[0].expected,
-                "accuracy": self.guarantees.of(Accuracy)[0].bound,
+                "accuracy": self.guarantees.of(Accuracy)[0].bound, "fewest_identities": smallest(self),
                 "planned": {name.strip(): value for name, value in self.pages.planned(self)}}
 
 

@@ -193,7 +193,7 @@ class BitsUnknownCostsKind(BitKind):
 def _plan(config: BitsUnknownCostsConfig) -> BitPlan:
     if config.privacy.ceiling < config.privacy.epsilon:
         raise InvalidInput("privacy.ceiling", f"{config.privacy.ceiling:g} is below privacy.epsilon",
-                           f"must be at least {config.privacy.epsilon:g}")
+                           f"must be at least {config.privacy.epsilon!r}")
     found = ThresholdMarket(
         people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
         cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,

@@ -159,7 +159,8 @@ def _failures(n: int, epsilon: float, alpha: float, counts: NDArray[np.float64])
     for start in range(0, counts.size, step):
         k = counts[start:start + step]
         mean = n / 2.0 + (k - n / 2.0) * t
-        low, high = np.ceil(mean - reach), np.floor(mean + reach)
+        # Cut to the possible counts: a wider interval would go round a circle of N + 1 counts more than once.
+        low, high = np.maximum(np.ceil(mean - reach), 0.0), np.minimum(np.floor(mean + reach), n)
         wide = high - low + 1.0
         turn = np.outer(n - low - high, half) + np.outer(2.0 * k - n, psi)
         inside = wide + 2.0 * (np.cos(turn) * np.sin(np.outer(wide, half))) @ (size / np.sin(half))

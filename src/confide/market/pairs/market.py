@@ -20,7 +20,7 @@ from confide.contract.guarantees import Guarantees
 from confide.market.costs import Cost, as_cost
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.known_level import KnownLevel
-from confide.market.matching import MatchingPayment, PeerStatistic
+from confide.market.matching import MatchingPayment, PeerStatistic, check_payable
 from confide.market.nature import Nature, as_level
 from confide.market.paid import Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
@@ -45,7 +45,7 @@ class PairMarket(KnownLevel):
     Args:
         prior: what everybody believes about the bits.
         cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700].
+        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
         average: pay by the mean over all other participants (default), or by one of them each.
         presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
             payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
@@ -80,6 +80,8 @@ class PairMarket(KnownLevel):
         if not isinstance(self.average, bool):
             raise InvalidInput("average", f"{self.average!r} is not true or false")
         object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
+        check_payable(self.epsilon, [self.cost], lambda level: (
+            abs(self.prior.covariance) * math.tanh(level / 2.0) * self.company))
 
     @property
     def people(self) -> int:

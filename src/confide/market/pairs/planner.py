@@ -9,7 +9,8 @@ shows the price of their looseness.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.remedies import first_that, tried
 from confide.market.costs import Cost, as_cost
 from confide.market.nature import LARGEST_LEVEL
 from confide.market.pairs.accuracy import (
@@ -47,12 +49,19 @@ class TooFewPeople(InvalidInput):
         alpha: the error that was asked for.
         criterion: which one.
         people: how many would do.
+        attempt: plans for other `people`, or another `alpha`.
+        alpha_reached: about the least alpha with as many people as there are.
     """
 
-    def __init__(self, alpha: float, criterion: str, people: int) -> None:
-        self.alpha, self.criterion, self.people = alpha, criterion, people
+    def __init__(
+        self, alpha: float, criterion: str, people: int, attempt: Callable[..., Any], alpha_reached: float
+    ) -> None:
+        ways = [*tried("need people >= {people}", attempt, people=people),
+                *tried("alpha >= {alpha}", attempt, alpha=alpha_reached)]
+        told = [each.settings["people"] for each in ways if "people" in each.settings]
+        self.alpha, self.criterion, self.people = alpha, criterion, int(told[0]) if told else people
         super().__init__("alpha", f"{alpha:g} is out of reach of the criterion {criterion} with so few people",
-                         f"need people >= {people}, or another criterion")
+                         [*ways, "another criterion"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,13 +194,22 @@ def plan_mean(prior: PairPrior, cost: Cost, alpha: float, delta: float, criterio
     cap = None if max_payment is None else positive("max_payment", max_payment)
     if chosen == "exact" and n > LARGEST_EXACT:
         raise Unsupported("criterion", f"exact for {n} people", f"at most {LARGEST_EXACT} people, or another one")
+
+    def again(people: int = n, alpha: float = width) -> MeanPlan:
+        crowd = prior if people == n else replace(prior, people=people, log_counts=None)
+        return plan_mean(crowd, cost, alpha, delta, criterion, max_payment=max_payment)
+
     levels = {"thesis": thesis_level, "chebyshev": chebyshev_level, "hoeffding": hoeffding_level}
     least = (min(chebyshev_level(n, width, failure), hoeffding_level(n, width, failure)) if chosen == "exact"
              else levels[chosen](n, width, failure))
     if chosen == "hoeffding" and math.isinf(least):
-        raise TooFewPeople(width, chosen, math.floor(math.log(2.0 / failure) / (2.0 * width**2)) + 1)
+        enough = math.log(2.0 / failure) / 2.0
+        raise TooFewPeople(width, chosen, math.floor(enough / width**2) + 1, again, math.sqrt(enough / n))
     if least > LARGEST_LEVEL:
-        raise InvalidInput("alpha", f"{width:g} needs a level above {LARGEST_LEVEL:g}", "must be larger")
+        raise InvalidInput("alpha", f"{width:g} needs a level above {LARGEST_LEVEL:g}",
+                           tried("must be at least {alpha}", again, alpha=lambda: first_that(
+                               lambda alpha: levels.get(chosen, hoeffding_level)(n, alpha, failure) <= LARGEST_LEVEL,
+                               width)) or "must be larger")
     if chosen == "exact":
         epsilon = _exact_level(prior, cost, width, failure, least)
         least = min(least, epsilon)

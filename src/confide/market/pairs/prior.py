@@ -7,7 +7,7 @@ depend on the law of the number of ones, where that is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,9 @@ from scipy.special import gammaln
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.remedies import printed
 from confide.market.nature import Nature
+from confide.numerics.running_sums import running_sum
 
 __all__ = ["PairPrior", "as_groups"]
 
@@ -37,6 +39,38 @@ def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
     inside = (part >= 0) & (part <= top)
     some = np.where(inside, part, 0.0)
     return np.where(inside, gammaln(top + 1) - gammaln(some + 1) - gammaln(top - some + 1), -np.inf)
+
+
+def _log_law(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """ln P(k) for k = 0..n from ln P(k+1)/P(k), to about 1e-12 where P is not negligible.
+
+    Differences of log-gamma functions lose what a million people or large parameters need.
+    """
+    rough = np.concatenate([[0.0], np.cumsum(steps)])
+    top = int(np.argmax(rough))  # from the likeliest count outwards: errors grow where probabilities fall
+    logs = np.concatenate([running_sum(-steps[:top][::-1])[::-1], [0.0], running_sum(steps[top:])])
+    found: NDArray[np.float64] = logs - np.logaddexp.reduce(logs)
+    return found
+
+
+def _log_binomial(n: int, odds: float) -> NDArray[np.float64]:
+    """ln P(Bin = k) for k = 0..n.
+
+    Args:
+        n: trials.
+        odds: p/(1 - p).
+    """
+    k = np.arange(float(n))
+    return _log_law(np.log((n - k) / (k + 1.0) * odds))
+
+
+def _log_drawn(n: int, size: float, ones: float) -> NDArray[np.float64]:
+    """ln P(k of n drawn people have a 1) for k = 0..n, without replacement, of a group with so many ones."""
+    logs = np.full(n + 1, -np.inf)
+    least, most = int(max(0.0, n - (size - ones))), int(min(float(n), ones))
+    k = np.arange(float(least), float(most))
+    logs[least:most + 1] = _log_law(np.log((ones - k) / (k + 1.0) * ((n - k) / (size - ones - n + k + 1.0))))
+    return logs
 
 
 def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -106,15 +140,13 @@ class PairPrior:
         low, high = (part * (1.0 - part) - n * alone) / (n * (n - 1.0)), alone
         if not low - _ROUNDING * alone / n <= d <= high * (1 + _ROUNDING):
             raise InvalidInput("covariance", f"{d:g} is that of no {n} bits with P(S = 1) = {self.signal_one:g}",
-                               f"must be in [{low:.6g}, {high:.6g}]")
+                               f"must be in [{printed(low, digits=6)}, {printed(high, up=False, digits=6)}]")
         object.__setattr__(self, "covariance", d)
 
     def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:
         if logs.shape != (n + 1,):
             raise InvalidInput("log_counts", f"have shape {logs.shape}", f"must be ({n + 1},)")
-        one, covariance = _moments(np.exp(logs))
-        off = abs(one - self.signal_one) + abs(covariance - self.covariance)
-        if not abs(float(np.exp(logs).sum()) - 1.0) <= _ROUNDING or not off <= _ROUNDING:
+        if not _are_of(logs, self.signal_one, self.covariance):
             raise InvalidInput("log_counts", "are not of this prior", "must have its two moments and sum to 1")
         logs.setflags(write=False)
         object.__setattr__(self, "log_counts", logs)
@@ -177,14 +209,14 @@ class PairPrior:
             people: N; up to a million the law of the number of ones is written down.
         """
         a, b, n = positive("a", a), positive("b", b), whole("people", people, at_least=2)
-        k = np.arange(n + 1.0) if n <= LARGEST_WRITTEN else None
         logs = None
-        if k is not None:  # by the ratios of neighbours: differences of log-gamma functions lose large a and b
-            k = k[:-1]
+        if n <= LARGEST_WRITTEN:
+            k = np.arange(float(n))
             steps = np.log((n - k) / (k + 1.0)) + np.log((a + k) / (b + n - 1.0 - k))
             logs = np.concatenate([[0.0], np.cumsum(steps)])
             logs -= np.logaddexp.reduce(logs)
-        return cls(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs)
+        return cls._written(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs, lambda: _log_law(
+            np.log((n - k) / (k + 1.0) * ((a + k) / (b + (n - 1.0 - k))))))
 
     @classmethod
     def two_state(cls, people: int, signal_accuracy: float, prior_one: float) -> PairPrior:
@@ -203,7 +235,14 @@ class PairPrior:
             agree, miss = math.log(theta), math.log1p(-theta)
             logs = _log_choose(n, k) + np.logaddexp(math.log(p) + k * agree + (n - k) * miss,
                                                     math.log(zero) + k * miss + (n - k) * agree)
-        return cls(n, nature.signal_one, p * zero * nature.edge**2, logs)
+
+        def exactly() -> NDArray[np.float64]:
+            agree = _log_binomial(n, nature.signal_accuracy / (1.0 - nature.signal_accuracy))
+            # In state 0 ones are as likely as zeros in state 1.
+            found: NDArray[np.float64] = np.logaddexp(math.log(p) + agree, math.log(zero) + agree[::-1])
+            return found
+
+        return cls._written(n, nature.signal_one, p * zero * nature.edge**2, logs, exactly)
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
@@ -230,7 +269,21 @@ class PairPrior:
             each = [math.log(w) + _log_choose(m, k) + _log_choose(total - m, n - k) - float(_log_choose(total, n))
                     for w, total, m in zip(weight, size, one, strict=True)]
             logs = np.logaddexp.reduce(each, axis=0)
-        return cls(n, share, covariance, logs)
+
+        def exactly() -> NDArray[np.float64]:
+            drawn = [math.log(w) + _log_drawn(n, total, m) for w, total, m in zip(weight, size, one, strict=True)]
+            found: NDArray[np.float64] = np.logaddexp.reduce(drawn, axis=0)
+            return found
+
+        return cls._written(n, share, covariance, logs, exactly)
+
+    @classmethod
+    def _written(cls, people: int, signal_one: float, covariance: float, logs: NDArray[np.float64] | None,
+                 exactly: Callable[[], NDArray[np.float64]]) -> PairPrior:
+        """With the law as 0.1.0 wrote it, bit for bit in its packs; or, where its rounding shows, a better sum."""
+        if logs is not None and not _are_of(logs, signal_one, covariance):
+            logs = exactly()
+        return cls(people, signal_one, covariance, logs)
 
     @property
     def signal_zero(self) -> float:
@@ -256,3 +309,11 @@ def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
     n, k = weights.size - 1, np.arange(weights.size)
     one = float(weights @ k) / n
     return one, float(weights @ (k - n * one) ** 2 - n * one * (1.0 - one)) / (n * (n - 1.0))
+
+
+def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> bool:
+    """Whether a law has these two moments and sums to 1, but for rounding."""
+    law = np.exp(logs)
+    one, found = _moments(law)
+    off = abs(one - signal_one) + abs(found - covariance)
+    return bool(abs(float(law.sum()) - 1.0) <= _ROUNDING and off <= _ROUNDING)

@@ -72,7 +72,8 @@ class PairTotal:
     def sd(self) -> float:
         """Standard deviation."""
         amounts, law = self._law
-        return math.sqrt(float(law @ (amounts - law @ amounts) ** 2))
+        unit = max(float(amounts[-1]), 1.0)  # squares of money can leave the doubles
+        return unit * math.sqrt(float(law @ ((amounts - law @ amounts) / unit) ** 2))
 
     def cdf(self, amount: float) -> float:
         """P(T <= amount)."""

@@ -12,6 +12,7 @@ halved within the first cell at whose end the error is small enough. The result 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +23,7 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import trying
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.planner import OutOfReach, least_people
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
@@ -232,7 +234,7 @@ class _Search:
         return total if math.isfinite(total) else 1e300
 
 
-def _infeasible(search: _Search, epsilon: float | None) -> OutOfReach:
+def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any], seconds: float) -> OutOfReach:
     """Why nothing was found: the best that these people reach, and how many would do."""
     theta, people = search.nature.signal_accuracy, search.people
     level = epsilon if epsilon is not None else min(search.ceiling, float(_LEVELS[-1]))
@@ -250,8 +252,9 @@ def _infeasible(search: _Search, epsilon: float | None) -> OutOfReach:
         flips = flip_probability(search.law, search.thresholds, search.shares, level, search.ceiling, rough=True)
         reachable = min((search.quality(people, float(share), reporting_of(search.nature, flip, level))
                          for share, flip in zip(search.shares, flips, strict=True)), default=reach(people))
-    needed = least_people(lambda count: reach(count) <= search.error)
-    return OutOfReach(search.error, people, reachable, None if needed is None else max(needed, people + 1))
+    needed = None if trying() else least_people(lambda count: reach(count) <= search.error)
+    return OutOfReach(search.error, people, reachable, None if needed is None else max(needed, people + 1), again,
+                      seconds / people)
 
 
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
@@ -301,17 +304,21 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         return plan_unknown_costs(target, nature.signal_accuracy, nature.prior_one, law, other, people=n, epsilon=level,
                                   ceiling=ceiling, max_payment=cap)
 
+    def with_others(people: int = n, error: float = target) -> UnknownCostPlan:
+        return plan_unknown_costs(error, signal_accuracy, prior_one, law, criterion, people=people, epsilon=epsilon,
+                                  ceiling=ceiling, max_payment=max_payment)
+
     blind = min(nature.prior_one, nature.prior_zero)
     if chosen != "thesis" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=0.0, participation=0.0, threshold=0.0,
                                total=0.0, error=blind, market=None, max_payment=cap, _again=again)
-    search = _Search(target, nature, law, n, chosen, top)
+    start, search = time.process_time(), _Search(target, nature, law, n, chosen, top)
     if level is None:
         total, at, share = search.best()
     else:
         (total, share), at = search.at(level), level
     if math.isinf(total):
-        raise _infeasible(search, level)
+        raise _infeasible(search, level, with_others, time.process_time() - start)
     market = ThresholdMarket(n, signal_accuracy, prior_one, law, at, participation=share, ceiling=ceiling)
     return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=at, participation=share,
                            threshold=market.cost_threshold, total=market.expected_total,

@@ -79,7 +79,7 @@ def signed_tables(terms: Terms, nature: Nature, errors: MajorityErrors, company:
     low, high = np.asarray(errors.low, dtype=np.float64), np.asarray(errors.high, dtype=np.float64)
     low_one, low_zero = p1 * low, p0 * (1.0 - high)  # P(W = w, M = 0)
     high_one, high_zero = p1 * (1.0 - low), p0 * high  # P(W = w, M = 1)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         rows = [[(high_zero * u + high_one * v) / half, -(low_one * v + low_zero * u) / half],
                 [-(high_zero * v + high_one * u) / half, (low_one * u + low_zero * v) / half]]
     table: NDArray[np.float64] = np.moveaxis(np.array(rows), (0, 1), (-2, -1))

@@ -9,7 +9,8 @@ nobody. Only a ceiling, which each person's client enforces, makes a promise of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
-from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
+from confide.contract.remedies import first_that, printed, tried
+from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
@@ -145,7 +147,7 @@ class ThresholdMarket(PaidByCounts):
             top = as_level("ceiling", self.ceiling)
             if top < self.epsilon:
                 raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
-                                   f"must be in [{self.epsilon:g}, {LARGEST_LEVEL:g}]")
+                                   f"must be in [{self.epsilon!r}, {LARGEST_LEVEL:g}]")
             object.__setattr__(self, "ceiling", top)
         share, cost = self._resolved(law)
         object.__setattr__(self, "participation", share)
@@ -276,7 +278,7 @@ class ThresholdMarket(PaidByCounts):
     def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
         """(2, 2) money for report x (row) when the majority of the others is m, if that many take part; default all."""
         n = self.people if present is None else self._present(present)
-        return signed_tables(self.terms, self.nature, majority_errors(n - 1, self.reporting), self.company)
+        return self._signed(majority_errors(n - 1, self.reporting))
 
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
@@ -296,7 +298,19 @@ class ThresholdMarket(PaidByCounts):
         if most < first:
             return alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
-        return np.concatenate([alone, signed_tables(self.terms, self.nature, errors, self.company)])
+        return np.concatenate([alone, self._signed(errors)])
+
+    def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
+        """(..., 2, 2) the payments at errors of the majority of the others; or a level that can be paid."""
+        try:
+            return signed_tables(self.terms, self.nature, errors, self.company)
+        except InvalidInput as error:
+            def again(epsilon: float) -> None:
+                replace(self, epsilon=epsilon).payment_range()
+
+            ways = tried("must be at most {epsilon}", again, up=False,
+                         epsilon=lambda: first_that(again, self.epsilon, up=False))
+            raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
         """What is offered.
@@ -415,7 +429,8 @@ class ThresholdMarket(PaidByCounts):
     def _level_of_participant(self, cost: float) -> float:
         level = float(self.level_of(positive("cost", cost)))
         if math.isnan(level):
-            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {self.cost_threshold:.10g}")
+            most = printed(self.cost_threshold, up=False, digits=10)
+            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {most}")
         return level
 
     def rounds_until_nonnegative(self, delta: float, cost: float | None = None) -> int:
@@ -435,7 +450,8 @@ class ThresholdMarket(PaidByCounts):
         if cost is not None:
             self._level_of_participant(cost)
         lowest, highest = self.liability()
-        return math.ceil((highest - lowest) ** 2 * math.log(1.0 / risk) / (2.0 * mean**2))
+        ratio = Fraction((highest - lowest) / mean)  # its square can leave the doubles
+        return math.ceil(ratio**2 * Fraction(math.log(1.0 / risk) / 2.0))
 
     def total_payment(self) -> SignedTotal:
         """The law of the sum of all payments of one round, over who comes."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import NotGuaranteed
+from confide.contract.remedies import tried
 from confide.privacy.accounting.sums import Spend, as_written, ball, remaining, totals, written, written_up
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
 from confide.privacy.losses import BITS, largest, up
@@ -83,7 +84,8 @@ def corollary_step(epsilon: float, slack: float, count: int) -> float:
         raise NotGuaranteed(
             f"epsilon {epsilon:g} for {count} uses of {step:.6g}",
             f"the theorem gives {cost:.6g} at a slack of {slack:g}, so the corollary's step is too large",
-            f"take {largest_step(epsilon, slack, count):.6g} a use",
+            tried("take {step} a use", lambda step: theorem(step, count, slack) <= epsilon, up=False, digits=6,
+                  step=largest_step(epsilon, slack, count)),
         )
     return step
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import printed
 
 __all__ = [
     "Center",
@@ -106,7 +107,8 @@ def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) 
     if type(value) is float:
         return Fraction(positive(field, value, at_most=at_most))
     if isinstance(value, Rational) and abs(value) > _LARGEST:
-        raise InvalidInput(field, "is beyond the doubles", f"must be in (0, {min(at_most, sys.float_info.max):g}]")
+        most = printed(min(at_most, sys.float_info.max), up=False, digits=6)
+        raise InvalidInput(field, "is beyond the doubles", f"must be in (0, {most}]")
     double = positive(field, value, at_most=at_most)  # this also refuses a fraction so small that it reads as 0
     return Fraction(value) if isinstance(value, Rational) else Fraction(double)
 

@@ -2,9 +2,10 @@
 
 Six people show what a rule costs; what happens among many only, they cannot show. Here people, rows, rounds and noise
 are the campaign's own, as far as a run of bearable length goes. Both runs are given the same noisy answers: what is
-published may not differ, and the loss along the path is exact. Flags are made never to rise; what that tells of her is
-computed from the noise that was asked for, where there are not too many of them. How much of the promise the pair
-reaches says how much too little noise it would show.
+published may not differ, and the loss along the path is exact. Flags are made never to rise, or with stops before any
+could: a stop follows from the loads, and has its own delta. What that tells of her is computed from the noise that was
+asked for, where there are not too many of them. How much of the promise the pair reaches says how much too little noise
+it would show.
 """
 
 from __future__ import annotations
@@ -111,6 +112,8 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[Records, Records, int]:
     draw = study_generator(seed, "who has which, at its own size")
     which = draw.integers(0, len(pool.records), own.program.people)
     index = own.program.people // 2
+    if isinstance(own, RoundDude):  # somebody who is served before flags rise
+        index = min([index, *((at + 1) * own.flags.batch // 2 for at in _risen(own).values())])
     first, second = pool.farthest_places()
     if own.neighbours == "null":
         second = next(at for at, record in enumerate(pool.records) if record is None)
@@ -122,13 +125,22 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[Records, Records, int]:
     return tables[0], tables[1], index
 
 
+def _risen(own: RoundDude) -> dict[int, int]:
+    """Row -> the query at which noise raises its flag, which no stop can do before: so few have been counted."""
+    flags = own.flags
+    if not flags.stop_delta:
+        return {}
+    latest = {j: max(0, supply // (flags.batch * flags.unit) - 2) for j, supply in enumerate(flags.supply)}
+    return {j: at for j, at in latest.items() if at < flags.queries}
+
+
 def _walked(own: Dude, pair: tuple[Records, Records, int], seed: int, bent: _Bent = lambda noise: noise) -> _Walk:
     first, second, index = pair
     heard = dict[str, Any]()
 
     def noise(_: int) -> Noise:
         drawn = Noise.simulated(seed + 77_003)
-        return FlagAnswers(drawn, lambda _: None) if isinstance(own, RoundDude) else drawn
+        return FlagAnswers(drawn, _risen(own).get) if isinstance(own, RoundDude) else drawn
 
     def run(data: Any, source: Noise) -> Any:
         outcome = own.run(data, bent(source))

@@ -183,5 +183,5 @@ def coding_of(config: ProgramConfig) -> Coding:
     except InvalidInput as error:
         places = {"people": "people.count", "tau": "program.tau", "rows": "program.resources"}
         place = error.field if "." in error.field else places.get(error.field, f"program.{error.field}")
-        raise InvalidInput(place, error.problem, error.limit) from None
+        raise InvalidInput(place, error.problem, error.ways) from None
 

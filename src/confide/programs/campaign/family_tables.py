@@ -10,6 +10,7 @@ from pydantic import Field
 
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
+from confide.contract.remedies import printed
 from confide.programs.campaign.coding import Coding, named, pairs, table_lines
 from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
 from confide.programs.families.capped_additive import CappedAdditive
@@ -194,7 +195,7 @@ class KnapsackTable(_Family):
         for name, one, most in zip(names, least, largest, strict=True):
             if one > most:
                 raise InvalidInput("least_weight", f"{one:g} of {name} is above its largest_weight",
-                                   f"at most {most:g}")
+                                   f"at most {printed(most, up=False)}")
         each = tuple(one / most for one, most in zip(least, largest, strict=True))
         program = Knapsack(people, tuple(one / most for one, most in zip(supply, largest, strict=True)),
                            least_weight=each, most_weight=self.most_weight)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.promised import stated
+from confide.privacy.groups import group_blocks
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
-from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.pages_before import sentence, step
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, sure
@@ -93,10 +93,8 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
         Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
         Section(title="What is promised, and to whom", blocks=(Text((
             f"Made by {described(plan.mode, plan.mechanism)}.",
-            *(_stated(names, each) for each in plan.guarantees.privacy), step(plan),
-            *(_stated(names, each) for each in plan.guarantees if each not in plan.guarantees.privacy
-              and not each.vacuous and each.claimable),
-        )),)),
+            *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan),
+        )), *group_blocks(plan.mechanism, plan.guarantees.privacy))),
     ]
 
 
@@ -105,12 +103,6 @@ def _board(outcome: AnyOutcome) -> PathBillboard:
     if not isinstance(board, PathBillboard):
         raise TypeError("the outcome has no path of prices")
     return board
-
-
-def _stated(names: Coding, promise: Any) -> str:
-    text = sentence(names, promise)
-    failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
-    return as_sentence(f"{text}{failure}")
 
 
 def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
@@ -144,7 +136,7 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
                         "them is quoted.")
     claims = getattr(plan.mechanism, "claims", None)
     if claims is not None:
-        said_all += [_stated(names, each) for each in claims(found) if not each.vacuous]
+        said_all += stated(claims(found), lambda each: sentence(names, each))
     if found.vacuous:
         said_all.append("At these sizes the certificate says nothing.")
     return said_all

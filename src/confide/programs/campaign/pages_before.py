@@ -7,11 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
-from confide.contract.offering import Question, answer, best_guess, withdrawing
+from confide.contract.offering import Question, answer, best_guess, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.words import as_sentence, percent
+from confide.privacy.groups import groups_section
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
+from confide.programs.campaign.selling_words import selling_section, selling_warnings
 from confide.programs.campaign.words import described, said, settings, shared_out, sure
 
 __all__ = ["offer_sections", "plan_sections", "sentence", "step"]
@@ -46,11 +49,10 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
-        Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((sentence(names, each), str(each.source), each.failure_probability,
-                        "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
-            note=step(plan)),)),
+        *([selling_section(plan)] if plan.charges else []),
+        Section(title="Guarantees", blocks=(promises_table(
+            plan.guarantees, step(plan), sentence=lambda each: sentence(names, each)),)),
+        groups_section(it, plan.guarantees.privacy),
     ]
 
 
@@ -120,6 +122,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
         found.append("whoever prefers something else at the average prices gets it, beyond supply: the certificate "
                      "says how many at most")
     if plan.charges:
+        found += selling_warnings(plan)
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, and the "
                      "operator collects it")
     return found
@@ -208,10 +211,8 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
         return (["You pay nothing; prices only say who gets what."],
                 ["Nothing is promised of what could be gained by handing in something else than the truth."])
     names = plan.coding
-    stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
-    gain = (f"On average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
-            f"{names.worth}, whatever others do." if stated else
-            "At this epsilon nothing is promised of what a lie could gain.")
+    gain = lies(plan.guarantees, "At this epsilon nothing is promised of what a lie could gain.",
+                sentence=lambda each: sentence(names, each))
     return (["You pay the price of what you get, which the operator collects.", as_sentence(_taking_part(plan))],
             [gain, "What you use must be what you say: the promise is about what you want and what it is worth to "
                    "you."])

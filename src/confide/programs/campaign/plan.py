@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
+from confide.privacy.groups import SIZES
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
 from confide.programs.dude import Dude
@@ -101,7 +102,9 @@ class SharingPlan:
                    if name in ("people", "averaged", "expected_excess", "certified_excess", "excess_share",
                                "unused_share", "settles", "needed_rounds", "vacuous")},
                 "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
-                "gain": it.gain * unit if self.charges else None, "unit": self.coding.worth,
+                "gain": it.gain * unit if self.charges else None,
+                "gain_of_groups": {str(size): it.gain_of(size) * unit for size in SIZES}  # type: ignore[attr-defined]
+                if self.charges else None, "unit": self.coding.worth,
                 "rounds": it.rounds, "burn_in": it.burn_in}
 
 
@@ -144,5 +147,5 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
     if error.field == "alpha" and coding.unit != 1.0:
         return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
-    return InvalidInput(place, error.problem, error.limit)
+    return InvalidInput(place, error.problem, error.ways)
 

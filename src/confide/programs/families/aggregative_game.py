@@ -19,6 +19,7 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.remedies import within
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
@@ -133,9 +134,10 @@ class AggregativeGame(Program):
         super().__post_init__()
         reach = self.people * self.gamma
         for one in self.supplies:
-            if not (-reach if self.signed else 0.0) <= one <= reach:
+            least = -reach if self.signed else 0.0
+            if not least <= one <= reach:
                 raise InvalidInput("supply", f"no contributions add up to {one:g}",
-                                   f"must be in [{-reach if self.signed else 0.0:g}, {reach:g}]")
+                                   f"must be in {within(least, reach)}")
 
     @property
     def rows(self) -> int:

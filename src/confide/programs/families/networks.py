@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,19 +61,13 @@ def packaged_network(name: str) -> Network:
     """A network that topohub ships, every link as two arcs.
 
     Args:
-        name: such as "sndlib/polska" or "topozoo/Abilene".
+        name: such as "sndlib/polska", "topozoo/Abilene" or "gabriel/25/0", of which the second part is a collection
+            within a collection.
 
     Raises:
         InvalidInput: topohub is not installed, or ships no such network; names the nearest one.
     """
-    topohub = extra("topohub", "examples")
-    folder, _, item = name.partition("/")
-    shipped = files(topohub) / "data"
-    for what, asked, place in (("collection", folder, shipped), ("network", item, shipped / folder)):
-        known = sorted(one.name.removesuffix(".json") for one in place.iterdir() if not one.name.startswith("__"))
-        if asked not in known:
-            raise InvalidInput("name", f"the {what} {asked!r} is unknown", did_you_mean(asked, known, ""))
-    found = json.loads((shipped / folder / f"{item}.json").read_text(encoding="utf-8"))
+    found = json.loads(_shipped(name).read_text(encoding="utf-8"))
     place_of = {node["id"]: place for place, node in enumerate(found["nodes"])}
     demands = found["graph"].get("demands", {})
     return Network(
@@ -81,6 +76,24 @@ def packaged_network(name: str) -> Network:
         demands=tuple((place_of[int(source)], place_of[int(sink)], float(amount))
                       for source, sinks in demands.items() for sink, amount in sinks.items()),
         names=tuple(str(node.get("name", node["id"])) for node in found["nodes"]))
+
+
+def _shipped(name: str) -> Traversable:
+    """The file of a network that topohub ships; a collection may lie within another one."""
+    place = files(extra("topohub", "examples")) / "data"
+    folders, _, item = name.rpartition("/")
+    parts = [("collection", folder) for folder in (folders or name).split("/")] + [("network", item)]
+    for what, asked in parts:
+        entries = [one for one in place.iterdir() if not one.name.startswith("__")]
+        known = {one.name.removesuffix(".json"): one for one in entries if one.is_dir() == (what == "collection")}
+        if asked not in known:
+            within = [one for one in entries if one.name == asked]
+            inner = sorted(one.name.removesuffix(".json") for folder in within if folder.is_dir()
+                           for one in folder.iterdir())
+            hint = f"it is a collection: name one of its networks, such as {name}/{inner[0]}" if inner else ""
+            raise InvalidInput("name", f"the {what} {asked!r} is unknown", did_you_mean(asked, sorted(known), hint))
+        place = known[asked]
+    return place
 
 
 def unit_users(network: Network) -> NDArray[np.int64]:

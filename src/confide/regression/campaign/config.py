@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys
+from confide.contract.remedies import printed
 from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
@@ -177,7 +178,8 @@ class RegressionConfig(Keys):
         if self.model.smallest_eigenvalue > possible:
             raise InvalidInput("model.smallest_eigenvalue",
                                f"{self.model.smallest_eigenvalue:g} is more than any population has with these columns",
-                               f"must be below {possible:.3g}, and for most populations far below")
+                               f"must be at most {printed(possible, up=False, digits=3)}, and for most populations "
+                               "far below")
         return design
 
     def response_role(self) -> Numeric:
@@ -210,7 +212,7 @@ def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Categ
     try:
         return column.role()
     except InvalidInput as error:
-        raise InvalidInput(f"{place}.{error.field}", error.problem, error.limit) from None
+        raise InvalidInput(f"{place}.{error.field}", error.problem, error.ways) from None
 
 
 if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]

@@ -25,6 +25,7 @@ from confide.regression import planner
 from confide.regression.audit import audit_regression
 from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
+from confide.regression.campaign.identity_words import deciding
 from confide.regression.campaign.stand_ins import StandIns, stand_ins
 from confide.regression.campaign.stored_records import RecordCodec
 from confide.regression.campaign.study import study_sections
@@ -66,7 +67,8 @@ class CampaignPlan:
         return pages.offer_sections(self.regression, self.design, self.response, self.stand_ins)
 
     def to_dict(self) -> dict[str, Any]:
-        return self.regression.to_dict()
+        fewest = {"second": 2, "deciding": deciding(self.regression, self.response)}
+        return {**self.regression.to_dict(), "fewest_identities": fewest}
 
 
 _STORED = (

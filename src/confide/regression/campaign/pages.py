@@ -10,7 +10,10 @@ from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
 from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import in_full, promises_table, says_something
 from confide.contract.words import money, money_at_least, money_at_most, number, percent
+from confide.privacy.groups import group_blocks, groups_section
+from confide.regression.campaign.identity_words import identities_section, identity_warnings
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -89,7 +92,8 @@ def plan_sections(
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            ("no lie gains more, on average over everybody else, than", _at_most(m, f.gain)),
+            (f"no lie about {response.column} alone gains more, on average over everybody else, than",
+             _at_most(m, f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
@@ -116,6 +120,7 @@ def plan_sections(
     if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
         warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
                      "choose it far smaller",)
+    warnings += identity_warnings(plan, response)
     if warnings:
         blocks.append(Text(tuple(f"Warning: {w}." for w in warnings)))
     compared = Table(
@@ -134,13 +139,19 @@ def plan_sections(
                  "made-up participants, with features anywhere between their public bounds, whose peers predict what "
                  "the truth foretells. Small lies cost little: a quadratic score has no edge.",
         ),)),
-        Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((g.sentence(), str(g.source), g.failure_probability, _says(plan, g)) for g in plan.guarantees),
-            note="Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
-                 "people as the model draws them: no audit of it can show that the model is right.",
-        ),)),
+        identities_section(plan, response, _money(m, made_up.payment)),
+        Section(title="Guarantees", blocks=(promises_table(
+            plan.guarantees,
+            "Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
+            "people as the model draws them: no audit of it can show that the model is right. "
+            f"{_about(response)}", says=lambda each: _says(plan, each)),)),
+        groups_section(m, plan.guarantees.privacy),
     ]
+
+
+def _about(response: Numeric) -> str:
+    """What promises about lies speak of."""
+    return f"What is said of a lie is about {response.column} alone: the operator checks all else in a record."
 
 
 def _truth_of(plan: RegressionPlan) -> Guarantee:
@@ -152,9 +163,7 @@ def _why_empty(plan: RegressionPlan) -> str:
 
 
 def _says(plan: RegressionPlan, promise: Guarantee) -> str:
-    if not promise.vacuous:
-        return "yes"
-    return "no: answers are cut off" if plan.mechanism.setting.cuts else "no: vacuous at these sizes"
+    return "no: answers are cut off" if promise.vacuous and plan.mechanism.setting.cuts else says_something(promise)
 
 
 def _precision(plan: RegressionPlan, design: Design, response: Numeric) -> Table:
@@ -191,8 +200,7 @@ def offer_sections(
     but = f", but for a probability of {delta:g}," if delta else ""
     return [
         answer(Question.REPORT, f"{response.column} ({response.limit()}), and beside it {asked}, which the operator "
-               "checks.",
-               f"What is said below of a lie is about {response.column} alone."),
+               "checks.", _about(response)),
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
                               "published coefficients, two noisy estimates that payments are computed from, and a "
                               "random split of the participants into two groups. Only you (and whoever pays you) see "
@@ -221,8 +229,9 @@ def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Tabl
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    return [f"On average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
-            f"worth at most {_at_least(m, f.privacy_cost)} to you.",
+    said = (f"on average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
+            f"worth at most {_at_least(m, f.privacy_cost)} to you")
+    return [in_full(_truth_of(plan), lambda _: said),
             Table(columns=(f"answering more or less than the truth by ({unit})",
                            f"typically loses you, on average ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
@@ -285,16 +294,16 @@ def result_sections(
         Section(title="What is promised, and to whom", blocks=(Text((
             formula,
             f"Made by: {m.release.describe()}.",
-            _truth(plan),
+            _truth(plan), _about(response),
             f"Money: the expected total is at most {_at_most(m, f.expected_total)}. What was really paid depends on "
             "private records; it is the operator's and is not published.",
-        )),)),
+        )), *group_blocks(m, plan.guarantees.privacy))),
     ]
 
 
 def _truth(plan: RegressionPlan) -> str:
     promise = _truth_of(plan)
-    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth: {promise.sentence()}."
+    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
 
 
 def _due(plan: RegressionPlan, coins: int) -> str:

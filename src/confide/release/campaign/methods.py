@@ -91,17 +91,18 @@ def _placed(make: Callable[[], T]) -> T:
     except InvalidInput as error:
         if error.field in _BUDGET:
             raise Refused(f"{_BUDGET[error.field]}: {error.problem}",
-                          error.limit or "spend more, or choose another method") from None
+                          error.ways or "spend more, or choose another method") from None
         place = {"n": "data.records", "workload": "workload", "schema": "columns"}.get(
             error.field, f"method.{error.field}")
-        raise InvalidInput(place, error.problem, error.limit) from None
+        raise InvalidInput(place, error.problem, error.ways) from None
 
 
 def declined(error: Refused) -> Refused:
     """The same refusal, by the key of the file that it is about: rounds, budget, queries, or else the columns."""
     if error.reason.startswith(_PLACES):
         return error
-    marks = {"single round": "method.rounds", "epsilon": "privacy.epsilon", "rho_": "privacy.epsilon",
+    marks = {"single round": "method.rounds", "draws in each": "method.rounds", "draws a round": "method.samples",
+             "epsilon": "privacy.epsilon", "rho_": "privacy.epsilon",
              "the workload": "workload"}
     place = next((key for mark, key in marks.items() if mark in error.reason), "columns")
-    return Refused(f"{place}: {error.reason}", error.remedy)
+    return Refused(f"{place}: {error.reason}", error.ways)

@@ -10,8 +10,10 @@ import numpy as np
 from confide.charts import intervals
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess, likelier
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.promised import promises_table, stated
 from confide.contract.unusable import MOST_UNUSABLE
-from confide.contract.words import as_sentence, number, percent
+from confide.contract.words import number, percent
+from confide.privacy.groups import group_blocks, groups_section
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
@@ -107,11 +109,9 @@ def plan_sections(plan: QueriesPlan) -> list[Section]:
     if warnings:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [Section(title="Plan", blocks=tuple(blocks)), _spend_section(plan), _error_section(plan),
-            Section(title="Guarantees", blocks=(Table(
-                columns=("promise", "source", "may fail with probability", "says something"),
-                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
-                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
-                note="Privacy holds for every table, when one record is replaced by any other.",),))]
+            Section(title="Guarantees", blocks=(promises_table(
+                plan.guarantees, "Privacy holds for every table, when one record is replaced by any other."),)),
+            groups_section(plan.mechanism, plan.guarantees.privacy)]
 
 
 def _spend_section(plan: QueriesPlan) -> Section:
@@ -290,8 +290,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
                     "answers does, as far as their number allows; no row is anybody's.")
     # The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan.
-    losses = [as_sentence(each.sentence()) for each in plan.guarantees.privacy
-              if each.loss == plan.loss or isinstance(each.loss, ZCDP)]
+    losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
     return [
         Section(title="Released answers", blocks=(
             Table(columns=("query", "answer", "+-"), rows=tuple(
@@ -302,7 +301,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
             f"Made by: {describe(plan)}.", *losses,
             "To whom: to everybody who sees what is published, whatever else they know, about each of the records, "
             "when one of them is replaced by any other. How many there are is public.",
-        )),)),
+        )), *group_blocks(plan.mechanism, plan.guarantees.privacy))),
     ]
 
 

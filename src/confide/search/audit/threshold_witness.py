@@ -17,15 +17,21 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import log_expit, log_softmax
 
-from confide.privacy.selection import exponential_law
-from confide.search.contests import below, density, nodes_between
+from confide.contract.checks import fraction, positive, whole
+from confide.search.contests import nodes_between
 
 __all__ = ["Witness", "limit_loss"]
 
 _Array = NDArray[np.float64]
 _WIDE = 8.5  # standard deviations of a binomial that are summed
+
+
+def _log_below(y: _Array) -> _Array:
+    """ln P(noise <= y) of Laplace noise, in units of the scale."""
+    tail = -np.abs(y) - math.log(2.0)
+    return np.where(y < 0, tail, np.log1p(-np.exp(tail)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +61,14 @@ class Witness:
         return 4.0 / self.epsilon
 
     def _threshold(self, zeros: int, ones: int) -> _Array:
-        """(d + 1,) law of a threshold that counts so many vertices of value 0 and 1."""
+        """(d + 1,) logarithms of the law of a threshold that counts so many vertices of value 0 and 1."""
         counts = np.zeros(self.degree_bound + 1)
         counts[0], counts[1] = zeros + ones, ones
         sensitivity = self.degree_bound + 1 if self.printed else max(self.degree_bound - 1, 1)
-        return exponential_law(-np.abs(counts - self.stopping_target), self.epsilon / 2, float(sensitivity))
+        return np.asarray(log_softmax(-np.abs(counts - self.stopping_target) * (self.epsilon / (4.0 * sensitivity))))
 
-    def law(self, known: bool) -> _Array:
-        """(d + 1,) probability that t1 is found first and the second threshold is x, for every x.
+    def log_law(self, known: bool) -> _Array:
+        """(d + 1,) ln of the probability that t1 is found first and the second threshold is x, for every x.
 
         Args:
             known: whether i knows the others: the second graph.
@@ -72,30 +78,33 @@ class Witness:
         first = self._threshold(self.strangers + 1 + others[0], others[1])
         points = np.arange(self.degree_bound + 1) / b
         y, weights = nodes_between(np.concatenate([points, [value / b]]), self.bridged + 2)
-        fake = np.sum(first[:, None] * below(y - points[:, None], "laplace"), axis=0)
-        mass = weights * density(y, "laplace") * fake * below(y - value / b, "laplace") ** self.bridged
+        fake = np.logaddexp.reduce(first[:, None] + _log_below(y - points[:, None]), axis=0)
+        # In logarithms: the chance that k' others are all lower leaves the doubles long before its ratio does.
+        mass = np.log(weights / 2.0) - np.abs(y) + fake + self.bridged * _log_below(y - value / b)
         if not self.printed:
-            return np.asarray(mass.sum() * self._threshold(self.strangers + others[0], others[1]))
-        return np.asarray(sum(part * self._second(float(at), *others) for part, at in zip(mass, y, strict=True)))
+            return np.asarray(np.logaddexp.reduce(mass) + self._threshold(self.strangers + others[0], others[1]))
+        seconds = np.array([self._second(float(at), *others) for at in y])
+        return np.asarray(np.logaddexp.reduce(mass[:, None] + seconds, axis=0))
 
     def _second(self, y: float, zeros: int, ones: int) -> _Array:
-        """The printed second threshold's law, given t1's noisy value: strangers above it are examined."""
-        above = float(np.exp(-y) / 2) if y >= 0 else 1.0 - float(np.exp(y) / 2)
-        mean = self.strangers * above
-        wide = _WIDE * math.sqrt(mean * (1 - above)) + 40.0
+        """ln of the printed second threshold's law, given t1's noisy value: strangers above it are examined."""
+        lower, above = _log_below(np.array([y, -y])).tolist()
+        mean = self.strangers * math.exp(above)
+        wide = _WIDE * math.sqrt(mean * math.exp(lower)) + 40.0
         examined = np.arange(max(0, math.floor(mean - wide)), min(self.strangers, math.ceil(mean + wide)) + 1)
-        chance = binom.pmf(examined, self.strangers, above)
+        steps = np.log((self.strangers - examined[:-1]) / (examined[:-1] + 1.0)) + above - lower
+        chance = np.concatenate([[0.0], np.cumsum(steps)])  # binomial, by the ratios of neighbours
+        chance -= np.logaddexp.reduce(chance)
         left = np.abs(self.strangers - examined + zeros + ones - self.stopping_target)
         # Only the score of 0 depends on who was examined: one logit against the others' total.
         rate = self.epsilon / (4.0 * (self.degree_bound + 1))
         counts = np.zeros(self.degree_bound)
         counts[0] = ones
         rest = -rate * np.abs(counts - self.stopping_target)
-        top = rest.max()
-        total = top + math.log(np.exp(rest - top).sum())
-        zero = float(chance @ (1.0 / (1.0 + np.exp(np.minimum(total + rate * left, 700.0)))))
-        other = float(chance @ (1.0 / (1.0 + np.exp(np.minimum(-total - rate * left, 700.0)))))
-        return np.concatenate([[zero], other * np.exp(rest - total)])
+        total = np.logaddexp.reduce(rest)
+        zero = np.logaddexp.reduce(chance + log_expit(-total - rate * left))
+        other = np.logaddexp.reduce(chance + log_expit(total + rate * left))
+        return np.concatenate([[zero], other + rest - total])
 
     @cached_property
     def loss(self) -> float:
@@ -106,7 +115,7 @@ class Witness:
             >>> bad.loss > bad.promised, good.loss < good.promised
             (True, True)
         """
-        return float(np.max(np.abs(np.log(self.law(False)) - np.log(self.law(True)))))
+        return float(np.max(np.abs(self.log_law(False) - self.log_law(True))))
 
     @property
     def promised(self) -> float:
@@ -117,22 +126,34 @@ class Witness:
 def limit_loss(bridged: int, scale: float, at_most: float) -> float:
     """The same for a population without end: the log ratio of "t1 is first, with F(its noise) < at_most".
 
-    Falling to 0, `at_most` sends it to k'/b = k' epsilon/4.
+    It grows as `at_most` falls, and is k'/b = k' epsilon/4 from 1/2 down.
 
     Args:
-        bridged: k'.
-        scale: b.
+        bridged: k' >= 1.
+        scale: b > 0.
         at_most: in (0, 1).
+
+    Raises:
+        InvalidInput: a number out of range.
 
     Example:
         >>> round(limit_loss(40, 20.0, 0.7), 2), round(limit_loss(40, 20.0, 1e-3), 2)
         (0.96, 2.0)
     """
-    top = math.log(2 * at_most) if at_most <= 0.5 else -math.log(2 * (1 - at_most))
-    out = []
-    for value in (0.0, 1.0 / scale):
-        kinks = np.array([min(top, 0.0), top, min(top, value)])
-        y, weights = nodes_between(kinks, 1)
-        y, weights = y[y < top], weights[y < top]
-        out.append(float(np.sum(weights * density(y, "laplace") * below(y - value, "laplace") ** bridged)))
-    return math.log(out[0] / out[1])
+    others, shift = whole("bridged", bridged, at_least=1), 1.0 / positive("scale", scale)
+    tail = fraction("at_most", at_most)
+    if tail <= 0.5:
+        return others * shift  # both noises lie in the exponential tail: every other one costs its own shift
+    # In logarithms: the integrals of density(y) below(y)^k' and of density(y) below(y - 1/b)^k' up to the quantile.
+    top, power = -math.log(2.0 * (1.0 - tail)), others + 1.0
+    first = power * math.log(tail) - math.log(power)
+    parts = [-power * math.log(2.0) - others * shift - math.log(power)]  # up to 0
+    middle = min(top, shift)  # where the others' noise is still in its lower tail
+    grown = (others - 1) * middle
+    parts.append(parts[0] + math.log(power) + (
+        grown + math.log(-math.expm1(-grown) / (others - 1)) if others > 1 else math.log(middle)))
+    reached = math.log1p(-(1.0 - tail) * math.exp(min(shift, top)))
+    above = power * (reached + math.log(2.0))
+    if above > 0:  # where it is in the upper one
+        parts.append(power * reached + math.log(-math.expm1(-above)) - math.log(power) - shift)
+    return first - float(np.logaddexp.reduce(parts))

@@ -11,7 +11,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.offering import best_guess, likelier
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.promised import stated
+from confide.privacy.groups import group_blocks
 from confide.search.campaign.pages_before import BASIS
 from confide.search.campaign.plan import SearchPlan
 from confide.search.releases import PublicRelease
@@ -81,13 +82,13 @@ def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
             "searches were made.",
         )))),
         Section(title="What is promised, and to whom", blocks=(Text((
-            *(as_sentence(each.sentence()) for each in plan.guarantees.privacy),
+            *stated(plan.guarantees),
             f"Of this very list: its probability changes by at most {likelier(board.epsilon_spent)} when one protected "
             "person's contacts are changed, because so many searches were made. That is no promise beforehand, and "
             "says nothing about any delta.",
             f"To whom: to everybody who sees the list. {BASIS} How long the search took, and whom it examined, is not "
             "covered, and not published.",
-        )),)),
+        )), *group_blocks(it, plan.guarantees.privacy))),
     ]
 
 

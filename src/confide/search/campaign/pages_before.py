@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from confide.charts import curves
-from confide.contract.guarantees import Guarantee, Privacy
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess, likelier
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.promised import promises_table
 from confide.contract.words import number
+from confide.privacy.groups import groups_section
 from confide.search.campaign.plan import SearchPlan
 
 __all__ = ["BASIS", "described", "offer_sections", "plan_sections"]
@@ -82,10 +83,8 @@ def plan_sections(plan: SearchPlan) -> list[Section]:
                 "bound from outside knowledge. A bound that is read off this network is a leak, "
                 "and to leave contacts out until it holds is no remedy: it changes other people's lists, too.",)),
         )),)),
-        Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((each.sentence(), str(each.source), each.failure_probability, _says(each))
-                       for each in plan.guarantees)),)),
+        Section(title="Guarantees", blocks=(promises_table(plan.guarantees),)),
+        groups_section(it, plan.guarantees.privacy),
     ]
 
 
@@ -99,12 +98,6 @@ def _time(plan: SearchPlan) -> str:
     return (f"{what}. It is published by the first run on {day.isoformat()} or later (UTC), which tells nothing if "
             "the search has ended by then and is run on that very day; a list that comes later tells that it was not, "
             "or did not")
-
-
-def _says(promise: Guarantee) -> str:
-    if isinstance(promise, Privacy) and not promise.claimable:
-        return "no: as printed, and false"
-    return "no: vacuous at these sizes" if promise.vacuous else "yes"
 
 
 def _spends(plan: SearchPlan) -> Section:

@@ -118,7 +118,8 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
         theirs = {"confide", "olga", "draft", "name", *kind_names(), parts.store.home.fingerprint,
                   "The ledger admits the campaign.", "is new to it.", "epsilon = 1"}  # the ledger's
         theirs |= {as_sentence(kind(name).summary) for name in kind_names()}
-        theirs |= {text for each in plan.guarantees for text in (as_sentence(each.sentence()), str(each.source))}
+        theirs |= {text for each in plan.guarantees for text in (
+            as_sentence(each.sentence()), str(each.source), each.note) if text}
         theirs |= {text for each in it.asked(plan.config, plan) for text in (each.label, each.note)}
         rows = parts.jobs.of(number, Task.AUDIT).result["rows"]
         theirs |= {row["promise"] for row in rows} | {str(row["promised"]) for row in rows}

@@ -23,7 +23,9 @@ from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.opened import check_settled
 from confide.campaign.states import State
+from confide.contract.promised import in_full, promises_json
 from confide.contract.worded import worded
+from confide.privacy.groups import group_losses
 
 __all__ = ["router", "settled_files"]
 
@@ -35,7 +37,9 @@ class GuaranteesModel(BaseModel):
     """What is promised."""
 
     guarantees: list[dict[str, Any]]
-    sentences: list[str] = Field(description="each promise in words; those that say nothing at this size say so")
+    sentences: list[str] = Field(description="each promise in words, with its condition and its note; those that say "
+                                             "nothing at this size say so")
+    groups: list[dict[str, Any]] = Field(description="what groups of 2, 5 and 10 people lose together")
 
 
 class PackModel(BaseModel):
@@ -87,9 +91,11 @@ def show_offer(parts: PartsOf, number: Number) -> SectionsModel:
 @router.get("/{number}/guarantees", responses=answers(404, 422))
 def show_guarantees(parts: PartsOf, number: Number) -> GuaranteesModel:
     """What is promised, with sources, and whether it says anything at this size."""
-    promises = parts.opened.get(number).campaign.plan.guarantees
-    return GuaranteesModel(guarantees=promises.to_dict(),
-                           sentences=[each.sentence() for each in promises if each.claimable])
+    plan = parts.opened.get(number).campaign.plan
+    promises = plan.guarantees
+    return GuaranteesModel(guarantees=promises_json(promises),
+                           sentences=[in_full(each) for each in promises if each.claimable],
+                           groups=[each.to_dict() for each in group_losses(plan.mechanism, promises.privacy)])
 
 
 @router.get("/{number}/result", responses=answers(404, 409, 422))

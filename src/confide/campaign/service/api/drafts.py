@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
+from confide.campaign.ledger_gaps import ledger_warnings
 from confide.campaign.opening import charged_at, opening_says
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import (
@@ -27,6 +28,7 @@ from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
 from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.trade_off import kept_trade_off
+from confide.contract.promised import promises_json
 
 __all__ = ["router"]
 
@@ -124,9 +126,10 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
     return PlanModel(
         version=draft.version, title=file.title, kind=file.kind.name,
         slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
-        guarantees=plan.guarantees.to_dict(), sections=[each.to_dict() for each in plan.sections()],
+        guarantees=promises_json(plan.guarantees), sections=[each.to_dict() for each in plan.sections()],
         offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
-        ledger=ledger_says(file, plan, parts.store)[1], charged_at=charged_at(file.kind), cost=cost_of(file, plan),
+        ledger=" ".join((ledger_says(file, plan, parts.store)[1], *ledger_warnings(file, parts.store))),
+        charged_at=charged_at(file.kind), cost=cost_of(file, plan),
         opening=opening_says(campaign))
 
 

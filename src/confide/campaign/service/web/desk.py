@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.ledger_gaps import ledger_warnings
 from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
@@ -279,9 +280,10 @@ def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved |
     shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": "", "title": ""}
     try:
         it = parts.drafts.campaign(found)
-        verdict, ledger = ledger_says(it.file, it.plan, parts.store)
+        verdict, said = ledger_says(it.file, it.plan, parts.store)
         shown |= {"title": it.file.title, "plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
-                  "ledger": ledger, "refused": verdict == "refuses", "campaign": it.file,
+                  "ledger": " ".join((said, *ledger_warnings(it.file, parts.store))),
+                  "refused": verdict == "refuses", "campaign": it.file,
                   "when": charged_at(it.file.kind), "cost": cost_of(it.file, it.plan),
                   "people": len(it.file.kind.identities(it.file.config))}
     except ConfideError as error:

@@ -29,6 +29,7 @@ from confide.campaign.service.shell.guards import (
 )
 from confide.campaign.service.web.rendering import sections_html
 from confide.campaign.service.web.telling import told
+from confide.contract.promised import sentences_of
 from confide.contract.worded import worded
 from confide.contract.words import as_sentence, number
 from confide.people.device_odds import of_hundred
@@ -53,7 +54,8 @@ Listed = TypeVar("Listed", bound=_Numbered)
 def _templates(language: str = "en") -> Environment:
     found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
                         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
-    found.globals.update(sections=sections_html, figure=number, sentence=as_sentence, hundred=of_hundred)
+    found.globals.update(sections=sections_html, figure=number, sentence=as_sentence, promised=sentences_of,
+                         hundred=of_hundred)
     speak(found, translations(language))
     return found
 

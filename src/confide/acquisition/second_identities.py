@@ -1,0 +1,143 @@
+"""What a second identity, or an agreement, gains where a mean is bought, and what it does to the mean.
+
+Contracts follow from everybody's reports. So nothing has a closed form, and all of it is computed on profiles of
+reports that are drawn from the public belief: exactly on each of them, and then averaged.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.mechanism import Contracts, TwoPartMechanism
+from confide.numerics.fewest import fewest
+
+__all__ = ["SecondIdentities", "second_identities"]
+
+_WORK = 40_000  # people, over all profiles
+_MOST, _FEWEST = 20, 3
+_REPORTS, _LEAST_REPORTS = 33, 5  # that are tried of one person
+_TRIED = 300_000  # people, over all reports that are tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecondIdentities:
+    """Of people who are asked for a record. Money is in the currency.
+
+    Args:
+        rent: what one identity is paid beyond what its record costs, on average.
+        adds: by what share a second identity with the same report raises the rent of its owner; nan without any rent.
+        made_up: what a second identity is paid on average, whose record is made up and costs nothing.
+        deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
+        deciding_pay: what each of those is paid on average.
+        group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
+            for it; None where no report that was tried does.
+        group_gain: what they are paid more together, each share of it alike.
+        draws: how many profiles.
+    """
+
+    rent: float
+    adds: float
+    made_up: float
+    deciding: int | None
+    deciding_pay: float
+    group: int | None
+    group_gain: float
+    draws: int
+
+
+def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentities | None:
+    """Figures of a campaign; None where fewer than two people are there, or nobody is asked in any profile.
+
+    Args:
+        it: the mechanism.
+        root_error: the standard error of the mean, in the unit of a record.
+    """
+    if it.people < 2:
+        return None
+    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
+    profiles = [reports for reports, _ in prior_draws(it.prior, it.people, draws, 0, stream="identities")]
+    before, after, added = list[float](), list[float](), list[float]()
+    for reports in profiles:
+        one = it.contracts(reports)
+        if not one.solution.winners.size:
+            continue
+        owner = int(one.solution.winners[0])
+        second = (owner + 1) % it.people
+        changed = reports.copy()
+        changed[second] = reports[owner]
+        two = it.contracts(changed)
+        before.append(float(_rents(it, one, reports)[owner]))
+        after.append(float(_rents(it, two, changed)[[owner, second]].sum()))
+        added.append(float(two.exact[second]))
+    if not before:
+        return None
+    rent = float(np.mean(before))
+    deciding, paid = _deciding(it, profiles[0], root_error)
+    group, gain = _agreement(it, profiles[0])
+    return SecondIdentities(
+        rent=rent, adds=float(np.mean(after)) / rent - 1.0 if rent > 0 else math.nan, made_up=float(np.mean(added)),
+        deciding=deciding, deciding_pay=paid, group=group, group_gain=gain, draws=len(before))
+
+
+def _rents(it: TwoPartMechanism, contracts: Contracts, c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) what is paid beyond what the losses cost people of these sensitivities; 0 for who is not asked."""
+    found, asked = np.zeros(c.size), contracts.solution.winners
+    local, central = contracts.solution.epsilon_local[asked], contracts.solution.epsilon_central[asked]
+    found[asked] = contracts.exact[asked] - it.nat_price * (c[asked] * local + (1.0 - c[asked]) * central)
+    return found
+
+
+def _tried(it: TwoPartMechanism, slot: int, reports: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Reports that somebody in a slot may try: those that anybody's belief can produce, thinned."""
+    rule = it.rules[slot if len(it.rules) > 1 else 0]
+    low, high = rule.support
+    known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
+    many = int(min(_REPORTS, max(_LEAST_REPORTS, _TRIED // it.people)))
+    found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, many).round().astype(int))]
+    return found
+
+
+def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) -> tuple[int | None, float]:
+    """The fewest identities whose weights, at the report that weighs most, move the mean by an error: (m, pay)."""
+    def claimed(m: int, report: float) -> NDArray[np.float64]:
+        changed = reports.copy()
+        changed[:m] = report
+        return changed
+
+    def weight(m: int, report: float) -> float:
+        solved = it.payment_rule.solve(it.payment_rule.virtual_costs(claimed(m, report)))
+        return float(solved.weights[:m].sum())
+
+    if len(it.rules) > 1:  # each slot has a belief of its own, and may not report what others may
+        return None, math.nan
+    best = max(_tried(it, 0, reports).tolist(), key=lambda report: weight(1, report))
+    found = fewest(lambda m: weight(m, best) * it.width >= error, it.people, singly=1)  # it grows with m
+    if found is None:
+        return None, math.nan
+    return found, float(it.contracts(claimed(found, best)).exact[:found].mean())
+
+
+def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int | None, float]:
+    """The fewest people who are paid a coin more together if one of them reports something else: (m, money)."""
+    true = it.contracts(reports)
+    if not true.solution.winners.size:
+        return None, math.nan
+    liar = int(true.solution.winners[0])
+    own, coin = _rents(it, true, reports), 1.0 / it.minor_units
+    found: tuple[int | None, float] = (None, math.nan)
+    for report in _tried(it, liar, reports).tolist():
+        changed = reports.copy()
+        changed[liar] = report
+        # The liar bears her own cost whatever she says; all others report the truth.
+        gains = _rents(it, it.contracts(changed), reports) - own
+        lost, others = gains[liar], np.sort(np.delete(gains, liar))[::-1]
+        together = lost + np.cumsum(others)
+        enough = np.flatnonzero(together >= coin)
+        if enough.size and (found[0] is None or enough[0] + 2 < found[0]):
+            found = int(enough[0]) + 2, float(together[enough[0]])
+    return found

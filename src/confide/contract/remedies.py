@@ -1,0 +1,216 @@
+"""What would do instead of a refused setting: rounded outward to the digits that are printed, and tried as printed.
+
+A refusal that names a number promises that the number does. So the number is rounded to the side that does, and the
+constructor or planner is called with it before it is printed. Where that is refused, the number goes further out. What
+takes over a second to try is printed as "not tried". Inside a try nothing else is tried: the refusals of a try are read
+by nobody.
+
+Everything here is a function of the settings alone, which are public.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+from confide.contract.errors import ConfideError, Remedy
+
+__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
+
+_SECONDS = 1.0  # of this process that trying one remedy may take
+_PATIENCE = 4.0  # seconds of all quick tries of one remedy
+_REACH = 8.0  # how many times further out a number goes at most
+_DIGITS = 4
+_FARTHEST = 2.0**200
+
+_TRYING: ContextVar[bool] = ContextVar("trying a remedy", default=False)
+
+
+def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
+    """The nearest number of so many decimal digits that is not below, or with `up=False` not above.
+
+    Args:
+        number: any finite one, or an infinite one, which stays.
+        up: to which side.
+        digits: of the result, >= 1.
+
+    Example:
+        >>> outward(0.2328231), outward(2.0464, up=False), outward(-1.23456, up=False), outward(0.1, digits=12)
+        (0.2329, 2.046, -1.235, 0.1)
+    """
+    if not math.isfinite(number) or float(f"{number:.{digits}g}") == number:
+        return number
+    exact = Decimal(number)
+    rounded = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(exact)
+    return float(rounded)  # rounding to doubles is monotone, so that it is not back on the other side
+
+
+def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
+    """A bound as text: everything on the accepted side of what is printed is accepted.
+
+    Args:
+        number: the bound.
+        up: whether larger numbers are accepted.
+        digits: how many are printed at most. Fewer are, where the number has no more.
+
+    Example:
+        >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4)
+        ('0.3333', '0.25', '123500')
+    """
+    return f"{outward(number, up=up, digits=digits):.15g}"
+
+
+def within(low: float, high: float, *, digits: int = 12) -> str:
+    """A closed interval as text, rounded inward: all that is in what is printed is accepted.
+
+    Args:
+        low: the lower bound.
+        high: the upper one.
+        digits: of each, at most.
+
+    Example:
+        >>> within(0.0, 2 / 3, digits=3)
+        '[0, 0.666]'
+    """
+    return f"[{printed(low, digits=digits)}, {printed(high, up=False, digits=digits)}]"
+
+
+def trying() -> bool:
+    """Whether this runs inside a try, so that nobody reads what would do."""
+    return _TRYING.get()
+
+
+def accepted(attempt: Callable[[], Any]) -> bool:
+    """Whether something is not refused: it returns, and what it returns is not False.
+
+    Args:
+        attempt: calls the constructor or planner.
+    """
+    with _trying(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return attempt() is not False
+        except (ConfideError, ArithmeticError):
+            return False
+
+
+@contextmanager
+def _trying() -> Iterator[None]:
+    token = _TRYING.set(True)
+    try:
+        yield
+    finally:
+        _TRYING.reset(token)
+
+
+def tried(
+    words: str, attempt: Callable[..., Any], *, up: bool = True, digits: int = _DIGITS, seconds: float = 0.0,
+    **starts: float | Callable[[], float | None] | None,
+) -> tuple[Remedy, ...]:
+    """The remedy that names these settings, tried: one or, where nothing near does, none.
+
+    Args:
+        words: the sentence, with a place for each setting.
+        attempt: calls what was refused with the settings; a refusal, or False, is a no.
+        up: to which side the numbers are rounded and go further.
+        digits: of numbers that are not whole; whole ones are printed in full.
+        seconds: about how long a try takes, where that is known. Above a second it is not tried.
+        starts: by the name of the setting, about the number that does; ints stay whole. A function gives it only where
+            it is needed. None and infinity are no remedy.
+
+    Example:
+        >>> def square(side: float) -> None:
+        ...     if side * side < 2.0:
+        ...         raise ConfideError("too small")
+        >>> [str(each) for each in tried("a side of {side}", square, side=1.41421356)]
+        ['a side of 1.415']
+        >>> tried("a side of {side}", square, up=False, side=1.0)
+        ()
+    """
+    if _TRYING.get():
+        return ()
+    found = {name: start() if callable(start) else start for name, start in starts.items()}
+    base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
+    if len(base) < len(starts):
+        return ()
+    begun = time.process_time()
+    for step in range(math.ceil(math.log2(_REACH * 10.0 ** (digits - 1))) + 1):
+        settings = {name: _out(start, step, up, digits) for name, start in base.items()}
+        if seconds > _SECONDS:
+            return (Remedy(words, settings, up, digits, tried=False),)
+        before = time.process_time()
+        if accepted(lambda now=settings: attempt(**now)):  # type: ignore[misc]
+            return (Remedy(words, settings, up, digits),)
+        seconds = time.process_time() - before
+        if seconds < _SECONDS and time.process_time() - begun > _PATIENCE:  # quick tries, and none does
+            break
+    return ()
+
+
+def _out(start: float, step: int, up: bool, digits: int) -> float:
+    """The start, moved outward: not at all, then by one and ever more units of its last digit."""
+    factor = 1.0 + (2.0**step - 1.0) * 10.0 ** (1 - digits)
+    if not isinstance(start, int):
+        return outward(start * factor if up is (start > 0) else start / factor, up=up, digits=digits)
+    moved = math.ceil(start * factor) - start if up else start - math.floor(start / factor)
+    return start + max(step, moved) if up else start - max(step, moved)
+
+
+def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Remedy, ...]:
+    """The ways of a refusal from further in, of which the numbers were tried with `attempt` instead.
+
+    Whoever calls a planner gives it other settings than the planner gives a constructor: what does there may not do
+    here.
+
+    Args:
+        error: what was raised further in.
+        attempt: calls what the user called, with the settings of a remedy.
+    """
+    found: list[str | Remedy] = []
+    for way in error.ways:
+        if isinstance(way, str):
+            found.append(way)
+        else:
+            found += tried(way.words, attempt, up=way.up, digits=way.digits, **way.settings)
+    return tuple(found)
+
+
+def first_that(
+    does: Callable[[float], Any], start: float, *, up: bool = True, close: float = 1e-3, farthest: float = _FARTHEST
+) -> float | None:
+    """About the number nearest to a start, on one side, with which something is accepted; None where none is found.
+
+    Doubling and halving: for conditions that hold for all numbers further out. A refusal, or False, is a no.
+
+    Args:
+        does: of a number; of whole ones where the start is an int.
+        start: where to begin, > 0; it does not do itself.
+        up: whether to look above.
+        close: how far from the nearest one the result may be, relatively; a whole number is the nearest.
+        farthest: by how many times, at most.
+
+    Example:
+        >>> first_that(lambda n: n * n > 1000, 1), round(first_that(lambda x: x < 0.3, 1.0, up=False), 3)
+        (32, 0.3)
+    """
+    if _TRYING.get():
+        return None
+    whole, low, reach = isinstance(start, int), start, 2.0
+    while True:
+        high = start * reach if up else start / reach
+        high = math.ceil(high) if whole and up else math.floor(high) if whole else high
+        if (whole and high < 1) or reach > farthest or not math.isfinite(high):
+            return None
+        if accepted(lambda now=high: does(now)):  # type: ignore[misc]
+            break
+        low, reach = high, 2.0 * reach
+    while abs(high - low) > (1 if whole else close * min(high, low)):
+        middle = (low + high) // 2 if whole else math.sqrt(low) * math.sqrt(high)
+        low, high = (low, middle) if accepted(lambda now=middle: does(now)) else (middle, high)  # type: ignore[misc]
+    return high

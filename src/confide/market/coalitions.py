@@ -1,0 +1,176 @@
+"""What people gain who agree on one report, or one person with many ids, and what that does to the answer; exact.
+
+A market for bits pays a report by how it meets the others' reports. Whoever controls several of them meets their own:
+each gives the same report, whatever is true. Privacy costs them nothing, since their reports say nothing of a bit. All
+others keep to the equilibrium. Everything here follows from the market's public parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.market.binomials import majority_threshold
+from confide.market.counts import binomial_weights
+from confide.market.decision import at_least, decision_threshold
+from confide.market.majority import MajorityMarket
+from confide.market.pairs.market import PairMarket
+from confide.market.threshold.threshold_market import ThresholdMarket
+
+__all__ = ["AnswerCoalition", "ShareCoalition", "answer_coalition", "share_coalition", "turned"]
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCoalition:
+    """People, or ids of one person, who all give one report in a market that answers yes or no.
+
+    Args:
+        size: how many.
+        each: what each of them is paid on average if they choose the report that is paid more, whatever is true.
+        own: the same if they are the ids of one person, and all give her own answer.
+        turned: probability that the answer is wrong where they all report what is not true; the worse of both states.
+        alone: the same probability where nobody agrees on anything.
+    """
+
+    size: int
+    each: float
+    own: float
+    turned: float
+    alone: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareCoalition:
+    """People, or ids of one person, who all give one report in a market that estimates a share.
+
+    Args:
+        size: how many.
+        each: what each of them is paid on average if they choose the report that is paid more.
+        shift: by how much they move the estimate at most beside what their own devices would have reported.
+    """
+
+    size: int
+    each: float
+    shift: float
+
+
+def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> AnswerCoalition:
+    """A coalition of a market for known or unknown costs, all of which take part and give one report.
+
+    Args:
+        market: what pays.
+        size: m, in 1..people.
+
+    Returns:
+        Closed sums over who else takes part, and how many of them report a 1.
+
+    Raises:
+        InvalidInput: a size that there is none of.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> market = MajorityMarket(200, 0.7, 0.5, LinearCost(0.5), 1.0)
+        >>> twenty = answer_coalition(market, 20)
+        >>> round(20 * twenty.each, 1), round(20 * twenty.own, 1), round(market.quote().participation, 2)
+        (73.1, 95.1, 3.29)
+    """
+    m = _checked(market.people, size)
+    theta, prior = market.signal_accuracy, (market.nature.prior_zero, market.nature.prior_one)
+    given = np.array([_paid(market, m, x) for x in (0, 1)])  # [x, w]
+    right, wrong = np.diag(given), np.array([given[1, 0], given[0, 1]])  # by the state
+    return AnswerCoalition(
+        size=m, each=float((given @ prior).max()), own=float((theta * right + (1.0 - theta) * wrong) @ prior),
+        turned=max(turned(market, m, x) for x in (0, 1)), alone=max(turned(market, 0, x) for x in (0, 1)))
+
+
+def _paid(market: MajorityMarket | ThresholdMarket, m: int, x: int) -> NDArray[np.float64]:
+    """(2,) what each of m reports of x is paid on average, given the state."""
+    n, weights = _present(market.people - m, market.presence)
+    there = n + m
+    tables = _tables(market, int(there[0]), int(there[-1]))[:, x]
+    # The others of one member: the rest of the coalition, m - 1 reports of x, and n honest ones.
+    needed = majority_threshold(there - 1) - (m - 1) * x
+    chance = np.array([at_least(n, rate, needed) for rate in _rates(market)])  # (2, k) that a 1 is their majority
+    found: NDArray[np.float64] = (tables[:, 1] * chance + tables[:, 0] * (1.0 - chance)) @ weights
+    return found
+
+
+def _tables(market: MajorityMarket | ThresholdMarket, least: int, largest: int) -> NDArray[np.float64]:
+    """(k, 2, 2) money for report x when the majority of the others is m, for each number of participants."""
+    if isinstance(market, ThresholdMarket):
+        return market.payment_tables(least, largest)
+    for_one, for_zero = market.tariff(least, largest)
+    found = np.zeros((len(for_one), 2, 2))
+    found[:, 1, 1], found[:, 0, 0] = for_one, for_zero
+    return found
+
+
+def _rates(market: MajorityMarket | ThresholdMarket) -> tuple[float, float]:
+    """Of an honest report 1, by the state."""
+    return float(market.reporting.miss), float(market.reporting.agree)
+
+
+def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> float:
+    """The probability that the answer is a report although the other one is true, where so many all give it; exact.
+
+    Args:
+        market: whose best guess, or majority of reports, is the answer.
+        size: m, in 0..people.
+        report: 0 or 1.
+    """
+    n, weights = _present(market.people - size, market.presence)
+    there = n + size
+    if isinstance(market, ThresholdMarket):  # the majority of the reports, and 1 at a tie
+        needed = (there + 1) // 2
+    else:
+        blind = 0 if market.nature.prior_one > market.nature.prior_zero else 1
+        needed = np.where(there > 0, decision_threshold(np.maximum(there, 1), market.nature, market.reporting), blind)
+    ones = at_least(n, _rates(market)[1 - report], needed - size * report)
+    return float((ones if report else 1.0 - ones) @ weights)
+
+
+def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> ShareCoalition:
+    """A coalition of a market of pairs, all of which take part and give one report.
+
+    Args:
+        market: what pays.
+        size: m, in 1..peers.
+        peers: how many are compared with each other, the coalition among them, at least 2; by default everybody. Fewer
+            where people are in groups of peers.
+
+    Raises:
+        InvalidInput: a size or a number of peers that there is none of.
+
+    Example:
+        >>> from confide.market import LinearCost, PairPrior
+        >>> market = PairMarket(PairPrior.beta_binomial(2, 3, people=100), LinearCost(1.0), epsilon=1.0)
+        >>> [round(share_coalition(market, m).each - market.quote().participation, 2) for m in (1, 50)]
+        [-0.18, 20.14]
+    """
+    group = market.people if peers is None else whole("peers", peers, at_least=2)
+    if group > market.people:
+        raise InvalidInput("peers", f"{group} is more than are invited", f"must be at most {market.people}")
+    m, keep = _checked(group, size), market.strategy.channel[1]  # of a report 1, by the bit
+    ones = float(keep @ [market.prior.signal_zero, market.prior.signal_one])
+    own, honest = np.diag(market.table), market.table @ [1.0 - ones, ones]
+    n, weights = _present(group - m, market.presence)
+    others = np.maximum(n + m - 1, 1)
+    each = max(float(((m - 1) * own[x] + n * honest[x]) / others @ weights) for x in (0, 1))
+    n, weights = _present(market.people - m, market.presence)
+    return ShareCoalition(size=m, each=each, shift=m * float((1.0 / (n + m)) @ weights) / float(keep[1] - keep[0]))
+
+
+def _checked(people: int, size: int) -> int:
+    m = whole("size", size, at_least=1)
+    if m > people:
+        raise InvalidInput("size", f"{m} is more than there are", f"must be at most {people}")
+    return m
+
+
+def _present(people: int, presence: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    if people == 0 or presence >= 1.0:
+        return np.array([people]), np.ones(1)
+    return binomial_weights(people, presence)

@@ -1,0 +1,37 @@
+"""The least whole number at which something holds, without trying them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["fewest"]
+
+
+def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int | None:
+    """The least number from 1 on at which something holds; from `singly` on, of what does not hold first and then does.
+
+    Args:
+        holds: of a number.
+        largest: number that is tried.
+        singly: up to it numbers are tried one after another, at least 1; then they are doubled.
+
+    Returns:
+        None where it holds at no number that was tried, the largest among them.
+
+    Example:
+        >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)
+        (1000, None)
+    """
+    for size in range(1, min(largest, singly) + 1):
+        if holds(size):
+            return size
+    low, high = singly, 2 * singly
+    while low < largest:
+        high = min(high, largest)
+        if holds(high):
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if holds(middle) else (middle, high)
+            return high
+        low, high = high, 2 * high
+    return None

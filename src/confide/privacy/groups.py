@@ -1,0 +1,318 @@
+"""Group privacy: what several neighbour steps at once lose, from the mechanism's own loss.
+
+A promise is about one step, such as one record. People of a household, or one person with several rows, take several
+steps together. Their figure follows from the loss that the mechanism really has, and not from a pair (epsilon, delta)
+that was made of it for display: the pair gives away far more.
+
+For k steps, along any path of k neighbours:
+
+- epsilon-DP gives k epsilon, and a log ratio within a range of epsilon one within k epsilon;
+- rho-zCDP gives k^2 rho (Bun and Steinke 2016, Proposition 1.9);
+- mu-GDP gives k mu (Dong, Roth and Su 2022, Theorem 2);
+- (epsilon, delta)-DP gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)) (Vadhan 2017, Lemma 2.2);
+- Renyi divergence of one order gives 3^c epsilon at the order alpha/2^c, for k <= 2^c and alpha >= 2^(c+1) (Mironov
+  2017, Proposition 2), and nothing else.
+
+Reports that each device draws alone make a product: there k people lose the composition of k reports, so that rho-zCDP
+gives k rho, mu-GDP sqrt(k) mu and (epsilon, delta)-DP (k epsilon, k delta).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from confide.contract.checks import whole
+from confide.contract.errors import ConfideError
+from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.mechanism import Mechanism
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number, percent
+from confide.privacy.accounting import Accountant
+from confide.privacy.accounting.sums import float_up, totals
+from confide.privacy.covering import charged_for, composed, largest_delta
+from confide.privacy.events import (
+    ApproxEvent,
+    BoundedRangeEvent,
+    Event,
+    GDPEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    Repeated,
+    ZCDPEvent,
+    flatten,
+)
+from confide.privacy.hiding import guess_at
+from confide.privacy.losses import BITS, GDP, ZCDP, ApproxDP, PureDP, RenyiDP, up
+from confide.privacy.noise.balls import precision
+
+__all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section"]
+
+SIZES = (2, 5, 10)
+"""Numbers of people that a plan and a result state."""
+
+_DELTA = 1e-6
+"""At which a loss without an epsilon is turned into one, where no promise names a delta."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupLoss:
+    """What so many people lose together, towards one audience.
+
+    Args:
+        size: how many.
+        audience: who looks.
+        loss: in the notion that people read.
+        guess: how often somebody is right at most who must guess between two versions of the group, even money
+            beforehand, in [1/2, 1].
+    """
+
+    size: int
+    audience: Audience
+    loss: PureDP | ApproxDP
+    guess: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"size": self.size, "audience": self.audience.value, "loss": self.loss.to_dict(),
+                "vacuous": self.loss.vacuous, "guess": self.guess}
+
+
+def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
+    """What so many steps at once lose, rounded up.
+
+    Args:
+        loss: of one step, any of `confide.privacy.losses`.
+        steps: k, >= 1.
+        alone: whether each step is that of a report that a device draws alone, so that k reports make a product.
+
+    Returns:
+        A loss of the same notion; infinite, or with a delta of 1, where it says nothing.
+
+    Example:
+        >>> group_loss(ZCDP(0.125), 4), group_loss(ZCDP(0.125), 4, alone=True)
+        (ZCDP(rho=2.0), ZCDP(rho=0.5))
+        >>> pair = group_loss(ApproxDP(1.0, 1e-6), 10)
+        >>> pair.epsilon, round(pair.delta, 4)
+        (10.0, 0.0128)
+    """
+    k = whole("steps", steps, at_least=1)
+    if k == 1 or loss.vacuous:
+        return loss
+    match loss:
+        case PureDP(epsilon=epsilon):
+            return PureDP(float_up(k * Fraction(epsilon)))
+        case ZCDP(rho=rho):
+            return ZCDP(float_up((k if alone else k * k) * Fraction(rho)))
+        case GDP(mu=mu):
+            return GDP(_root_times(k, mu) if alone else float_up(k * Fraction(mu)))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            together = float_up(k * Fraction(delta)) if alone else _pair_delta(epsilon, delta, k)
+            return ApproxDP(float_up(k * Fraction(epsilon)), min(1.0, together))
+        case RenyiDP(alpha=alpha, epsilon=epsilon):
+            if alone:
+                return RenyiDP(alpha, float_up(k * Fraction(epsilon)))
+            doublings = (k - 1).bit_length()
+            if alpha < 2 ** (doublings + 1):
+                return RenyiDP(alpha, math.inf)
+            return RenyiDP(alpha / 2**doublings, float_up(3**doublings * Fraction(epsilon)))
+    return ApproxDP(math.inf, 1.0)
+
+
+def _pair_delta(epsilon: float, delta: float, k: int) -> float:
+    """delta (e^(k epsilon) - 1)/(e^epsilon - 1) = delta (1 + e^epsilon + ... + e^((k-1) epsilon)), rounded up."""
+    if not delta:
+        return 0.0
+    if (k - 1) * epsilon + math.log(delta) > 1.0:  # the last term alone is above 1
+        return 1.0
+    from flint import arb
+
+    with precision(BITS):
+        power = arb(epsilon).exp()
+        return min(1.0, up(arb(delta) * sum((power**j for j in range(k)), start=arb(0))))
+
+
+def _root_times(k: int, mu: float) -> float:
+    from flint import arb
+
+    with precision(BITS):
+        return up(arb(k).sqrt() * arb(mu))
+
+
+def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
+    """A release as so many steps at once see it: an event of the same relation, which no longer says what a step is.
+
+    Args:
+        event: of one step; no list of events.
+        steps: k, >= 1.
+        alone: see `group_loss`.
+
+    Example:
+        >>> group_event(GDPEvent(mu=0.5, neighbours=Unit.RECORD_REPLACED), 4).mu
+        2.0
+    """
+    if alone:
+        return Repeated(event=event, count=steps, neighbours=event.neighbours, label=event.label)
+    common: dict[str, Any] = {"neighbours": event.neighbours, "label": event.label}
+    match event:
+        case RandomizedResponseEvent(epsilon=epsilon):
+            return PureEvent(epsilon=_times(epsilon, steps), **common)
+        case PureEvent() | BoundedRangeEvent():
+            return replace(event, epsilon=_times(event.epsilon, steps))
+        case ZCDPEvent():
+            return replace(event, rho=group_loss(ZCDP(event.rho), steps).rho)
+        case GDPEvent():
+            return replace(event, mu=group_loss(GDP(event.mu), steps).mu)
+        case ApproxEvent():
+            pair = group_loss(ApproxDP(event.epsilon, event.delta), steps)
+            return replace(event, epsilon=pair.epsilon, delta=min(pair.delta, math.nextafter(1.0, 0.0)))
+    return event  # no accountant knows it, and each says so
+
+
+def _times(epsilon: float, steps: int) -> float:
+    return float_up(steps * Fraction(repr(epsilon)))  # epsilons of events are as people write them
+
+
+def group_losses(
+    mechanism: Mechanism, promises: Iterable[Privacy], sizes: Sequence[int] = SIZES
+) -> tuple[GroupLoss, ...]:
+    """What groups lose towards each audience to which something of the whole is promised.
+
+    Args:
+        mechanism: whose events say what its releases are.
+        promises: its promises of privacy.
+        sizes: of the groups.
+    """
+    claimed = [each for each in promises if each.claimable]
+    own = [each for each in claimed if each.whole and not each.loss.vacuous]
+    charged = charged_for(own)
+    try:
+        events: tuple[Any, ...] = tuple(mechanism.events())
+        Accountant(events)
+    except ConfideError:  # nothing can be charged, or an event that no rule is proved for: promises alone count
+        events = ()
+    found = []
+    for audience in Audience:
+        if not any(each.audience is audience for each in own):
+            continue
+        there = [each for each in own if audience in each.audience.sees]
+        spent = events if audience in charged else ()
+        found += [_together(mechanism, there, spent, audience, size) for size in sizes]
+    return tuple(found)
+
+
+def _together(
+    mechanism: Mechanism, promises: Sequence[Privacy], events: Sequence[Event], audience: Audience, size: int
+) -> GroupLoss:
+    """The least loss that follows from any promise, or from the events."""
+    steps = mechanism.group_steps(size)
+
+    def of(promised: Audience) -> tuple[int, bool]:
+        """Steps, and whether each is a device's: whoever sees less than the collector learns no more from reports."""
+        return (size, True) if promised is Audience.COLLECTOR else (steps, False)
+
+    losses = []
+    for each in promises:
+        times, alone = of(each.audience)
+        losses.append(group_loss(each.loss, times, alone=alone))
+    delta = largest_delta(promises)
+    if not delta and not any(isinstance(each, PureDP) for each in losses):
+        delta = _DELTA
+    found: list[PureDP | ApproxDP] = [_as_read(each, delta) for each in losses]
+    if events:
+        times, alone = of(audience)
+        lifted = [Repeated(event=group_event(leaf, times, alone=alone), count=count, neighbours=leaf.neighbours)
+                  for event in events for leaf, count in flatten(event)]
+        # Events with a delta of their own leave as much of the delta to all others as they did for one step.
+        before, after = (totals(Accountant(tuple(each)).spend).delta for each in (events, lifted))
+        at = min(float_up(Fraction(delta) + after - before), math.nextafter(1.0, 0.0)) if delta else 0.0
+        found.append(Accountant(tuple(lifted)).loss(at))
+        losses.append(_composed(lifted, at))
+    pairs = [each for each in found if not each.vacuous]
+    best = min(pairs, key=lambda each: (each.epsilon, getattr(each, "delta", 0.0)), default=ApproxDP(math.inf, 1.0))
+    known = [each for each in losses if isinstance(each, ApproxDP)]
+    if best.vacuous and known:  # a pair, and nothing more is known
+        best = min(known, key=lambda each: each.delta)
+    return GroupLoss(size=size, audience=audience, loss=best,
+                     guess=min(guess_at(each) for each in (best, *losses)))
+
+
+def _composed(events: Sequence[Event], delta: float) -> Any:
+    try:
+        return composed(events, delta)
+    except ConfideError:
+        return ApproxDP(math.inf, 1.0)
+
+
+def _as_read(loss: Any, delta: float) -> PureDP | ApproxDP:
+    """In the notion that people read, at a delta; infinite where nothing is known there."""
+    if isinstance(loss, PureDP):
+        return loss
+    epsilon = math.inf if loss.vacuous else loss.epsilon_at(delta)
+    return ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
+
+
+# ---- in words
+
+
+_OWN = {
+    Unit.RECORD_REPLACED: "A group is so many records: of the people of a household, or of one person who has several.",
+    Unit.RECORD_ADDED_OR_REMOVED: "A group is so many records that are added or removed together: of the people of a "
+                                  "household, or of one person who has several. A record that is replaced counts "
+                                  "twice, once removed and once added.",
+    Unit.VERTEX_REWIRED: "A group is so many protected people, such as a household without a member of the group that "
+                         "is searched for. All their contacts change together, those with each other too. A household "
+                         "with a member of that group in it is not protected as one: nothing is stated of it.",
+    Unit.BIT: "A group is so many people who send one report each. Where their answers go together, as in a household, "
+              "this is also what all their reports together may tell about one of them.",
+}
+
+_TOWARDS = {
+    Audience.PUBLIC: "the public", Audience.OTHERS: "everybody outside of the group, together",
+    Audience.COLLECTOR: "the collector, and everybody", Audience.FELLOWS: "fellow participants"}
+
+_NOT_STATED = ("What a group loses together, such as a household, is not stated: nothing is promised of all that an "
+               "audience sees.")
+
+
+def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
+    """What groups of 2, 5 and 10 lose, as a table; a sentence where nothing is stated.
+
+    Args:
+        mechanism: that runs.
+        promises: its promises of privacy.
+    """
+    made = tuple(promises)
+    found = group_losses(mechanism, made)
+    if not found:
+        return (Text((_NOT_STATED,)),)
+    seen: dict[tuple[Any, ...], list[Audience]] = {}
+    for audience in dict.fromkeys(each.audience for each in found):
+        mine = tuple((each.size, each.loss, each.guess) for each in found if each.audience is audience)
+        seen.setdefault(mine, []).append(audience)
+    rows = tuple(
+        (size, "; ".join(_TOWARDS[audience] for audience in audiences),
+         "says nothing" if loss.vacuous else number(loss.epsilon), number(float(getattr(loss, "delta", 0.0))),
+         percent(guess)) for figures, audiences in seen.items() for size, loss, guess in figures)
+    units = {each.unit for each in made if each.claimable and each.whole and not each.loss.vacuous}
+    own = [text for unit, text in _OWN.items() if unit in units]
+    if any(each.audience is Audience.OTHERS for each in found):
+        own.append("Each member of the group sees their own share, which may tell of the group: that is not covered.")
+    return (Table(
+        columns=("people changed together", "towards", "epsilon", "delta", "whoever guesses is right, at most"),
+        rows=rows,
+        note=" ".join((*own, "The figures follow from the mechanism's own loss. The last column is about somebody who "
+                       "must guess between two versions of the whole group, even money beforehand."))),)
+
+
+def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:
+    """What groups lose, as a section of a plan.
+
+    Args:
+        mechanism: that runs.
+        promises: its promises of privacy.
+    """
+    return Section(title="Households and other groups", blocks=group_blocks(mechanism, promises))

@@ -1,0 +1,97 @@
+"""What a plan that charges prices says of second identities and agreements."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.contract.guarantees import Truthfulness
+from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import percent
+from confide.numerics.fewest import fewest
+from confide.people.slot_rows import SlotRows
+from confide.privacy.groups import SIZES
+from confide.privacy.noise import Noise
+from confide.programs.campaign.made_up import made_up
+from confide.programs.campaign.words import said
+from confide.programs.reading.slots import collected
+
+if TYPE_CHECKING:
+    from confide.programs.campaign.plan import SharingPlan
+
+__all__ = ["FEW", "part_of_another", "selling_section", "selling_warnings"]
+
+FEW = 0.01
+"""Where a smaller share of the invited people can use up a row, the plan warns."""
+
+_MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
+
+
+def part_of_another(plan: SharingPlan) -> float | None:
+    """What one more identity is handed on average, in value less its price, at the prices of a made-up crowd.
+
+    Args:
+        plan: that charges prices.
+
+    Returns:
+        In units of value; None where a run of the plan's size takes long.
+    """
+    it = plan.mechanism
+    if it.program.people * it.program.rows * it.rounds > _MOST_CELLS:
+        return None
+    cells = made_up(it.program, 1)
+    records = collected(it.program, iter([SlotRows(np.arange(it.program.people), cells)]))
+    told: Any = it.run(records, Noise.simulated(1)).diagnostics  # type: ignore[union-attr] # a study has them
+    return (float(told["value"]) - float(told["paid"])) / it.program.people
+
+
+def _fewest_to_fill(plan: SharingPlan) -> int:
+    """The fewest people whose parts can use up some row, each with the largest part that there is."""
+    one = plan.mechanism.program
+    return math.ceil(float(np.min(np.abs(np.asarray(one.supplies)))) / one.constants.largest_entry)
+
+
+def selling_section(plan: SharingPlan) -> Section:
+    """What a second identity is handed, and what a group gains at most.
+
+    Args:
+        plan: that charges prices.
+    """
+    it, names, more = plan.mechanism, plan.coding, part_of_another(plan)
+    gain: Any = getattr(it, "gain_of", None)
+    most, people = it.program.constants.most_value, it.program.people
+    told = ["No run on made-up people was made at this size: what a second id is handed is not stated."
+            if more is None else
+            f"One second id, with the same record, is handed a part of its own. On made-up people that part is worth "
+            f"{said(names, more)} {names.worth} more than its price, on average. Its owner gains as much where she can "
+            "use both parts, and loses the price where she cannot."]
+    rows: list[tuple[int, str]] = []
+    if gain is not None and any(not each.vacuous for each in plan.guarantees.of(Truthfulness)):
+        rows = [(size, f"{said(names, gain(size))} {names.worth}" if gain(size) < most else "nothing is promised")
+                for size in (1, *SIZES)]
+        least = fewest(lambda size: gain(size) >= most, people)
+        told.append("Up to everybody together, the bound below says something." if least is None else
+                    f"From {least:,} people who agree on ({percent(least / people, 2)} of the invited), nothing is "
+                    "promised of what each of them gains.")
+    many = _fewest_to_fill(plan)
+    told += [f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row, "
+             "and so decide its price.", "The operator has to see to it that nobody has two ids."]
+    bound = Table(columns=("people who report something else together", "each gains at most"), rows=tuple(rows),
+                  note="By the total variation of the prices, whose deviations add up over a group: in the mean over "
+                       "the noise.")
+    return Section(title="Second identities and agreements",
+                   blocks=(Text(tuple(told)), *((bound,) if rows else ())))
+
+
+def selling_warnings(plan: SharingPlan) -> list[str]:
+    """What the operator should know before anybody is asked.
+
+    Args:
+        plan: that charges prices.
+    """
+    many, people = _fewest_to_fill(plan), plan.mechanism.program.people
+    if many >= FEW * people:
+        return []
+    return [f"{many:,} people of {people:,}, fewer than {FEW:.0%}, can use up a row: they decide its price"]

@@ -1,0 +1,94 @@
+"""How many queries DualQuery draws in a round, where nobody says so, and how many fit into memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from confide.contract.errors import Refused
+from confide.contract.remedies import tried
+from confide.release.calculators import Setting
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["ENOUGH", "STEP", "WIDE", "check_draws", "drawn_a_round", "usual"]
+
+STEP = 1.0
+"""The usual step size."""
+
+WIDE = 300
+"""Attributes up to which 1,000 draws a round ask for nearly all."""
+
+ENOUGH = 2**20
+"""Draws a round that are chosen at most where rounds alone are given: that many give the mean over the player's queries
+to .01 for all records of 300 attributes at once, which is less than any number of rounds leaves."""
+
+MOST_BYTES = 2**30
+"""What the draws of one round may take of memory, at 160 bytes each, as measured."""
+
+_DRAW = 160
+_MOST = MOST_BYTES // _DRAW
+
+
+def usual(
+    eta: float | None, rounds: int | None, samples: int | None, over: Schema | Workload | None
+) -> tuple[float | None, int | None]:
+    """Step size and draws a round where two or three of eta, rounds and samples are left out.
+
+    Args:
+        eta: as it was given.
+        rounds: so too.
+        samples: so too.
+        over: what says how many attributes there are; None for no more than 300.
+
+    Example:
+        >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
+        ((1.0, 1000), (1.0, 1000), (1.0, None))
+    """
+    if eta is None and None in (rounds, samples):
+        eta = STEP
+    if samples is None and None in (eta, rounds):
+        attributes = over.attributes if isinstance(over, Schema | Workload) else 0
+        samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / WIDE)))
+    return eta, samples
+
+
+def drawn_a_round(
+    found: Setting, eta: float | None, samples: int | None, again: Callable[..., Any]
+) -> int:
+    """The draws a round of a setting that was solved for: what is paid for, where that fits into memory.
+
+    Args:
+        found: the setting.
+        eta: as it was given.
+        samples: so too.
+        again: plans with another eta or rounds.
+
+    Raises:
+        Refused: eta and rounds were given, and leave more than fits; says what would do.
+    """
+    if samples is not None or found.samples <= _MOST:
+        return found.samples if eta is not None or samples is not None else min(found.samples, ENOUGH)
+    if eta is None:
+        return ENOUGH
+    raise Refused(
+        f"epsilon = {found.epsilon:.4g} pays for {found.samples:,} draws in each of {found.rounds:,} rounds at eta = "
+        f"{found.eta:g}, which take {found.samples * _DRAW / 2**30:,.1f} GiB of memory",
+        [*tried("eta >= {eta}", again, eta=found.eta * math.sqrt(found.samples / _MOST)),
+         *tried("rounds >= {rounds}", again, rounds=math.ceil(found.rounds * (found.samples / _MOST) ** (1 / 3))),
+         f"leave eta out too, which takes {ENOUGH:,} draws a round"])
+
+
+def check_draws(samples: int) -> None:
+    """Refuse a run whose draws of one round do not fit into memory.
+
+    Args:
+        samples: s, draws a round.
+
+    Raises:
+        Refused: says how many do.
+    """
+    if samples > _MOST:
+        raise Refused(f"{samples:,} draws a round take {samples * _DRAW / 2**30:,.1f} GiB of memory",
+                      f"samples <= {_MOST:,}, which take {MOST_BYTES / 2**30:g} GiB")

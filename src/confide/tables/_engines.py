@@ -1,0 +1,109 @@
+"""Query engines behind ibis: which ones give the cells that a file would give, and how each is asked for them.
+
+The test suite reads one table from every engine that is named here, and from files and data frames, and finds the same
+cells. An engine that is not named is refused before anything is read.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import trimmed
+from confide.tables._packaged import extra
+
+__all__ = ["ENGINES", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "warn_of_guesses"]
+
+ENGINES = ("duckdb", "polars", "sqlite", "postgres", "datafusion")
+"""What ibis calls them."""
+
+_DECLARED = re.compile(r"all_varchar|columns\"?\s*=", re.IGNORECASE)
+_CSV = re.compile(r"read_csv|\.(csv|tsv|txt)\b", re.IGNORECASE)
+
+
+def engine_of(expression: Any) -> str:
+    """The engine that an ibis table expression runs on.
+
+    Raises:
+        InvalidInput: none, several, or one that is not in `ENGINES`; says what works.
+    """
+    ibis = extra("ibis", "data")
+    try:
+        name = str(expression.get_backend().name)
+    except ibis.common.exceptions.IbisError:
+        raise InvalidInput("source", "the query runs on no engine, or on several", "must run on one") from None
+    if name not in ENGINES:
+        raise InvalidInput("source", f"the engine {name} was not compared with the others",
+                           f"must be {', '.join(ENGINES[:-1])} or {ENGINES[-1]}; or write the rows to a file with "
+                           "expression.to_parquet(PATH) and give its path")
+    return name
+
+
+def drawn_anew(expression: Any) -> bool:
+    """Whether an expression may give other rows each time that it runs.
+
+    It may where it draws or samples, where functions of the user's own or a text of SQL say what runs, and where it
+    takes some rows of a table without an order.
+    """
+    ops = extra("ibis.expr.operations", "data")
+    draws = (ops.Impure, ops.Sample, ops.SQLQueryResult, ops.SQLStringView)
+    return any(isinstance(node, draws) or (isinstance(node, ops.Limit) and not isinstance(node.parent, ops.Sort))
+               for node in expression.op().find((*draws, ops.Limit)))
+
+
+def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
+    """Some columns of an expression, each in a form in which its cells leave the engine unchanged.
+
+    Raises:
+        InvalidInput: the engine keeps no such cells; names the column, its type, the engine and what works.
+    """
+    found, types = {}, expression.schema()
+    for name in columns:
+        kind = types[name]
+        if engine == "sqlite" and kind.is_decimal():
+            raise InvalidInput(name, f"the column is of type {kind}, and sqlite keeps no exact decimals",
+                               f"cast it: table.cast({{{name!r}: 'float64'}}), or 'string' where it spells levels")
+        # SQLite's integers would pass through doubles beside a null; numerics of PostgreSQL may be NaN or too long.
+        text = (engine == "sqlite" and kind.is_integer()) or (engine == "postgres" and kind.is_decimal())
+        found[name] = expression[name].cast("string") if text else expression[name]
+    return expression.select(**found)
+
+
+def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.RecordBatch:
+    """A batch of `exact_columns`, with decimals that left as texts spelled by their values alone."""
+    if engine != "postgres":
+        return batch
+    types = expression.schema()
+    arrays = [trimmed(pc.cast(array, pa.large_string())) if types[name].is_decimal() else array
+              for name, array in zip(batch.schema.names, batch.columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def warn_of_guesses(expression: Any, columns: Sequence[str]) -> None:
+    """Name the columns whose types DuckDB guessed from a CSV file, and which are not texts: 1.10 may have become
+    1.1.
+
+    What is known is what DuckDB keeps: a view on the file, or the text of a query. A table that was made from one is
+    any table.
+    """
+    if engine_of(expression) != "duckdb":
+        return
+    ops = extra("ibis.expr.operations", "data")
+    texts = [node.query for node in expression.op().find((ops.SQLQueryResult, ops.SQLStringView))]
+    names = {node.name for node in expression.op().find(ops.DatabaseTable)}
+    if names:
+        views = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal"
+        texts += [text for name, text in expression.get_backend().raw_sql(views).fetchall() if name in names]
+    texts = [text for text in texts if _CSV.search(text) and not _DECLARED.search(text)]
+    types = expression.schema()
+    found = [name for name in columns if not types[name].is_string()
+             and any(re.search(rf"\b{re.escape(name)}[\"']?\s*:=?\s*'", text) is None for text in texts)]
+    if found:
+        warnings.warn(f"DuckDB guessed the types of {', '.join(found)} from a CSV file: 1.10 may have become 1.1; "
+                      "give confide the file's path, or say read_csv(..., types={...})", stacklevel=2)

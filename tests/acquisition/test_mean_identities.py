@@ -1,0 +1,82 @@
+"""What second identities gain where a mean is bought: against each person's own offer, and against the lattice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from campaign.forging import words
+from confide.acquisition import TwoPartMechanism, UniformPrior
+from confide.acquisition.second_identities import _rents, second_identities
+from people.all_kinds import campaign_of
+
+FEW = TwoPartMechanism(people=40, prior=UniformPrior(), mse_price=400.0, nat_price=3.0)
+
+
+def test_rents_are_what_offers_are_worth() -> None:
+    """utility(c) of each offer, which the payment rule works out person by person."""
+    reports = np.random.default_rng(5).uniform(0.05, 0.95, FEW.people)
+    contracts = FEW.contracts(reports)
+    rents = _rents(FEW, contracts, reports)
+    payments = FEW.payment_rule.pay(reports)
+    for person in payments.solution.winners.tolist():
+        offer = payments.offer(person)
+        assert rents[person] == pytest.approx(FEW.nat_price * offer.utility(float(reports[person])), rel=1e-9)
+    assert (rents >= -1e-12).all()
+    assert rents.max() > 0
+
+
+def test_a_second_identity_nearly_doubles_the_rent() -> None:
+    plan = campaign_of("mean").plan
+    found = plan.identities
+    assert found is not None
+    assert found.rent > 0
+    assert 0.97 < found.adds < 1.0
+    assert found.made_up > found.rent  # its record costs nothing
+    said = words(plan.sections())
+    assert "Second identities and agreements" in said
+    assert f"{found.adds:.1%}" in said
+
+
+def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not() -> None:
+    """By the whole numbers in which records are weighed: the mean is sum(steps x)/sum(steps)."""
+    it = campaign_of("mean").plan.mechanism
+    plan = campaign_of("mean").plan
+    found, error = plan.identities, plan.here.root_error
+    assert found is not None
+    assert found.deciding is not None
+    from confide.acquisition.beliefs.draws import prior_draws
+    from confide.acquisition.second_identities import _MOST, _tried
+
+    reports = next(iter(prior_draws(it.prior, it.people, _MOST, 0, stream="identities")))[0]
+
+    def moved(size: int) -> float:
+        best = 0.0
+        for report in _tried(it, 0, reports).tolist():
+            changed = reports.copy()
+            changed[:size] = report
+            lattice = it.contracts(changed).lattice
+            mine = np.isin(lattice.index, np.arange(size))
+            best = max(best, float(lattice.steps[mine].sum()) / float(lattice.steps.sum()))
+        return best * it.width
+
+    assert moved(found.deciding) >= 0.98 * error
+    assert moved(found.deciding - 2) < error
+
+
+def test_two_can_gain_where_one_cannot() -> None:
+    """One member reports something else: she loses, the others gain, and together they are paid a coin more."""
+    found = second_identities(replace(FEW, minor_units=100), 0.1)
+    assert found is not None
+    assert found.group is not None
+    assert 2 <= found.group <= FEW.people
+    assert found.group_gain >= 0.01
+    coarse = second_identities(replace(FEW, minor_units=1), 0.1)
+    assert coarse is not None
+    assert (coarse.group is None or coarse.group >= found.group)
+
+
+def test_a_single_person_has_no_second_identity() -> None:
+    assert second_identities(TwoPartMechanism(people=1, prior=UniformPrior(), mse_price=40.0), 0.1) is None

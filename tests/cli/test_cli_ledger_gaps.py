@@ -1,0 +1,93 @@
+"""What the ledger may not know of the same people: the operator is warned, and nobody is refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from campaign.small import write
+from cli.commands import Run
+from confide.campaign import Campaign, Home, Store
+from confide.campaign.ledger_gaps import alike, ledger_warnings, near_names
+
+NAME = '"pay survey"'
+
+
+@pytest.mark.parametrize(("name", "near"), [
+    ("Pay survey", True), ("PAY SURVEY", True), ("paysurvey", True), ("pay-survey", True), ("pay_survey", True),
+    ("pay survey 2", True), ("pay survey2", True), ("pay survey 2024", True), ("pay surveys", False),
+    ("payroll", False), ("pay survey b", False), ("2 pay survey", False), ("pay survey", False),
+])
+def test_names_are_near_that_differ_in_case_blanks_or_a_number_at_the_end(name: str, near: bool) -> None:
+    assert near_names(name, ["pay survey", "sleep"]) == (("pay survey",) if near else ())
+    assert alike(["pay survey", "sleep", name]) == ((("pay survey", name),) if near else
+                                                    (("pay survey",) * 2,) if name == "pay survey" else ())
+
+
+def test_names_of_digits_alone_are_near_nothing_else() -> None:
+    assert near_names("2023", ["2024", "20 23", "1"]) == ("20 23",)
+
+
+@pytest.mark.parametrize("verb", ["plan", "check", "run"])
+def test_a_name_near_a_known_one_is_told_before_the_charge(run: Run, tmp_path: Path, verb: str) -> None:
+    assert run("run", write(tmp_path)).err == ""
+    other = tmp_path / "other"
+    other.mkdir()
+    path = write(other, (NAME, '"Pay Survey 2"'), ('title = "What', 'title = "Now what'))
+    found = run(verb, path)
+    assert found.code == 0
+    said = ("confide: warning: The data set 'Pay Survey 2' is new to the ledger, which knows 'pay survey'. If they "
+            "hold the same people, write 'pay survey': another name has another budget.\n")
+    assert found.err == said
+    assert "is new to the ledger, which knows" not in found.out  # the page may be shown to others
+    assert run("plan", write(other, (NAME, '"sleep survey"'))).err == ""
+    assert run("plan", write(other)).err == ""
+
+
+def test_two_near_names_stand_in_the_ledger_as_such(run: Run, tmp_path: Path) -> None:
+    assert run("run", write(tmp_path)).code == 0
+    assert "nearly alike" not in run("ledger").out
+    assert run("run", write(tmp_path, (NAME, '"Pay survey"')), "--out", tmp_path / "second",
+               "--another-campaign").code == 0
+    shown = " ".join(run("ledger").out.split())
+    assert "The names 'Pay survey' and 'pay survey' are nearly alike. If they hold the same people" in shown
+    assert run("plan", write(tmp_path)).err == ""  # both are known by now
+
+
+def test_a_pack_of_a_campaign_that_the_ledger_does_not_know_is_told(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another store was charged for the same people; its pack lies beside the campaign's own place."""
+    assert run("run", write(tmp_path)).code == 0
+    changed = (('title = "What', 'title = "So what'), ("epsilon = 7.0", "epsilon = 70.0"))
+    own = Campaign.load(write(tmp_path, *changed, name="again"))
+    with Store() as store:
+        assert ledger_warnings(own.file, store, own.default_folder) == ()  # this ledger was charged
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another home"))
+    pack = tmp_path / "out" / "pay"
+    said = (f"confide: warning: The pack in {pack} is of a campaign on 'pay survey' that this ledger does not know: "
+            "another store was charged for it. What it cost the same people is not counted here.\n")
+    assert run("plan", own.file.path).err == said  # no store yet
+    assert run("check", own.file.path).err == said
+    assert run("run", own.file.path, "--out", tmp_path / "elsewhere").err == said
+    near = write(tmp_path, (NAME, '"Pay survey"'), name="near")
+    assert said in run("plan", near).err
+    assert run("plan", write(tmp_path, (NAME, '"sleep survey"'), name="sleep")).err == ""
+    broken = tmp_path / "out" / "broken"  # what is no pack is none
+    shutil.copytree(tmp_path / "out" / "pay", broken)
+    (broken / "campaign.toml").write_bytes(b"\xff")
+    (tmp_path / "out" / "empty").mkdir()
+    assert run("plan", own.file.path).err == said
+
+
+def test_the_ledger_tells_of_releases_from_other_stores(run: Run, tmp_path: Path) -> None:
+    assert run("run", write(tmp_path)).code == 0
+    said = "This installation has released 1 campaign that this ledger does not know: another store was charged"
+    assert "does not know" not in run("ledger").out
+    Home.default().store.rename(tmp_path / "old.db")
+    with Store() as fresh:
+        assert fresh.data_sets() == ()
+    assert said in " ".join(run("ledger").out.split())
+    assert "does not know" not in run("ledger", "--store", f"sqlite:///{tmp_path / 'old.db'}").out

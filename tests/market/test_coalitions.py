@@ -1,0 +1,152 @@
+"""What identities gain that all give one report: against every outcome, one by one, and the figures of campaigns."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from campaign.forging import words
+from confide.campaign import Campaign
+from confide.contract import InvalidInput, kind
+from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
+from confide.market.campaign.coalition_words import deciding
+from confide.market.coalitions import answer_coalition, share_coalition, turned
+from confide.market.decision import posterior_one
+from confide.market.threshold.cost_laws import LogNormalLaw
+from confide.numerics.fewest import fewest
+from people.all_kinds import campaign_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MAJORITY = MajorityMarket(6, 0.8, 0.6, LinearCost(1.0), 1.5)
+SOME_STAY_AWAY = MajorityMarket(6, 0.75, 0.45, LinearCost(1.0), 1.0, presence=0.6)
+THRESHOLD = ThresholdMarket(6, 0.8, 0.55, LogNormalLaw(0.0, 1.0), epsilon=1.0, participation=0.5, ceiling=3.0)
+
+
+def honest(market: Any, others: int, state: int) -> list[tuple[int, int, float]]:
+    """(ones, zeros, probability) of every outcome of honest people, each alone: absent, with a 1 or with a 0."""
+    agree = float(market.reporting.agree)
+    one = agree if state else 1 - agree
+    law = {"none": 1 - market.presence, "one": market.presence * one, "zero": market.presence * (1 - one)}
+    return [(each.count("one"), each.count("zero"), float(np.prod([law[name] for name in each])))
+            for each in product(law, repeat=others)]
+
+
+def by_hand(market: Any, size: int, report: int, state: int) -> tuple[float, float]:
+    """What each of them is paid on average, and P(the answer is 1), over every outcome."""
+    paid = chosen = 0.0
+    for theirs, others, probability in honest(market, market.people - size, state):
+        ones, zeros = theirs + size * report, others + size * (1 - report)
+        due = market.pay(ones, zeros)
+        paid += probability * (due.one if report else due.zero)
+        answer = ones >= zeros if isinstance(market, ThresholdMarket) else (
+            posterior_one(ones, zeros, market.nature, market.reporting) > 0.5)
+        chosen += probability * float(answer)
+    return paid, chosen
+
+
+@pytest.mark.parametrize("market", [MAJORITY, SOME_STAY_AWAY, THRESHOLD], ids=["all", "some", "unknown costs"])
+@pytest.mark.parametrize("size", [1, 2, 4, 6])
+def test_closed_sums_are_those_of_every_outcome(market: Any, size: int) -> None:
+    p1, theta, found = market.prior_one, market.signal_accuracy, answer_coalition(market, size)
+    paid = np.array([[by_hand(market, size, x, w)[0] for w in (0, 1)] for x in (0, 1)])
+    assert found.each == pytest.approx(max(paid @ [1 - p1, p1]), rel=1e-10)
+    own = p1 * (theta * paid[1, 1] + (1 - theta) * paid[0, 1]) + (1 - p1) * (
+        theta * paid[0, 0] + (1 - theta) * paid[1, 0])
+    assert found.own == pytest.approx(own, rel=1e-10)
+    wrong = [1 - by_hand(market, size, 0, 1)[1], by_hand(market, size, 1, 0)[1]]
+    for report in (0, 1):
+        assert turned(market, size, report) == pytest.approx(wrong[report], abs=1e-12)
+    assert found.turned == pytest.approx(max(wrong), abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("presence", [1.0, 0.7])
+def test_of_pairs_too(size: int, presence: float) -> None:
+    market = PairMarket(PairPrior.beta_binomial(2, 3, people=5), LinearCost(1.0), 1.2, presence=presence)
+    keep = 1 / (1 + np.exp(-1.2))
+    reports: dict[int, float] = {0: 0.0, 1: 0.0}
+    p1 = float(market.prior.signal_one)
+    one = p1 * keep + (1 - p1) * (1 - keep)
+    law = {"none": 1 - presence, "one": presence * one, "zero": presence * (1 - one)}
+    for each in product(law, repeat=5 - size):  # the mean over peers is linear: their joint law does not matter
+        probability = float(np.prod([law[name] for name in each]))
+        for report in (0, 1):
+            ones, zeros = each.count("one") + size * report, each.count("zero") + size * (1 - report)
+            due = market.pay(ones, zeros)
+            reports[report] += probability * (due.one if report else due.zero)
+    found = share_coalition(market, size)
+    assert found.each == pytest.approx(max(reports.values()), rel=1e-10)
+    if presence == 1.0:  # reports of 1 in the place of reports of 0
+        most = market.estimate(size, 5 - size).value - market.estimate(0, 5).value
+        raw = (size / 5) / (2 * keep - 1)
+        assert found.shift == pytest.approx(raw)
+        assert most <= raw + 1e-12
+
+
+def test_figures_that_were_seen() -> None:
+    exception = Campaign.load(EXAMPLES / "rule_or_exception.toml").plan.mechanism.market
+    assert exception.error_probability() == pytest.approx(0.0507, abs=1e-4)
+    twenty = answer_coalition(exception, 20)
+    assert turned(exception, 20, 1) == pytest.approx(0.828, abs=5e-4)
+    assert twenty.each == pytest.approx(4.25, abs=0.01)
+    affairs = Campaign.load(EXAMPLES / "affairs.toml").plan.mechanism.market
+    assert share_coalition(affairs, 100).shift == pytest.approx(0.0340, abs=5e-5)
+    assert affairs.half_width(0.05) == pytest.approx(0.0368, abs=5e-5)
+    template = campaign_of("bits").plan.mechanism.market
+    assert 20 * answer_coalition(template, 20).own == pytest.approx(95.1, abs=0.05)
+    assert template.quote().participation == pytest.approx(3.29, abs=5e-3)
+
+
+def test_the_plan_warns_where_few_decide_and_only_there() -> None:
+    few = Campaign.load(EXAMPLES / "rule_or_exception.toml").plan
+    market, many = few.mechanism.market, deciding(few)
+    assert many == 13  # the fewest: 12 do not
+    assert max(turned(market, 13, x) for x in (0, 1)) >= 0.5 > max(turned(market, 12, x) for x in (0, 1))
+    assert "Warning: 13 identities of 6,366, fewer than 1%, decide the result" in words(few.sections())
+    assert "decide the result: whoever" not in words(campaign_of("bits").plan.sections())
+    said = words(campaign_of("bits").plan.sections())
+    assert "['ids of one person, who earns more than with one', 2, '1.00%'" in said
+    assert "['people who agree, each of whom earns more than by the truth', 11," in said
+    truth = campaign_of("bits").plan.mechanism.market.quote().participation
+    assert answer_coalition(campaign_of("bits").plan.mechanism.market, 11).each > truth
+    assert answer_coalition(campaign_of("bits").plan.mechanism.market, 10).each < truth
+
+
+def test_what_is_said_depends_on_the_file_alone(tmp_path: Path) -> None:
+    """The plan is the same whatever lies where reports will be."""
+    place = tmp_path / "campaign.toml"
+    place.write_text(kind("bits").template)
+    before = words(Campaign.load(place).plan.sections())
+    (tmp_path / "reports.csv").write_text("id,report\n" + "".join(f"{i},yes\n" for i in range(1, 201)))
+    assert words(Campaign.load(place).plan.sections()) == before
+
+
+@pytest.mark.parametrize("size", [0, 7, 1.5, True])
+def test_sizes_that_there_are_none_of(size: Any) -> None:
+    with pytest.raises(InvalidInput, match="size"):
+        answer_coalition(MAJORITY, size)
+
+
+def test_peers_are_some_of_the_people() -> None:
+    market = PairMarket(PairPrior.beta_binomial(2, 3, people=5), LinearCost(1.0), 1.2)
+    assert share_coalition(market, 2, 3).each > share_coalition(market, 2).each  # two of three meet more of their own
+    for peers in (1, 6):
+        with pytest.raises(InvalidInput, match="peers"):
+            share_coalition(market, 1, peers)
+
+
+def test_the_fewest_is_found_without_trying_all() -> None:
+    tried = list[int]()
+
+    def holds(m: int) -> bool:
+        tried.append(m)
+        return m >= 70_001
+
+    assert fewest(holds, 10**6) == 70_001
+    assert len(tried) < 70
+    assert fewest(lambda m: m >= 3, 10) == 3
+    assert fewest(lambda _: False, 10**6) is None

@@ -1,0 +1,192 @@
+"""What groups lose: from the mechanism's own loss, attained where that can be shown, and never the naive sum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from campaign.forging import words
+from confide.contract import Audience, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.privacy import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    ApproxEvent,
+    BoundedRangeEvent,
+    GDPEvent,
+    PureDP,
+    PureEvent,
+    RandomizedResponseEvent,
+    RenyiDP,
+    ZCDPEvent,
+    hockey_stick,
+)
+from confide.privacy.groups import SIZES, group_event, group_loss, group_losses, groups_section
+from confide.search import PTarget
+
+SOURCE = Source(document="a", statement="b")
+REPLACED = Unit.RECORD_REPLACED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promising(Mechanism):
+    """It promises what it is told to, and is never run."""
+
+    promises: tuple[Privacy, ...]
+    spends: tuple[Any, ...]
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees(self.promises)
+
+    def events(self) -> tuple[Any, ...]:
+        return self.spends
+
+    def run(self, data: Any, noise: Any) -> Any:
+        raise NotImplementedError
+
+    def decode(self, record: Any, index: int, billboard: Any) -> Any:
+        raise NotImplementedError
+
+
+def promise(loss: Any, audience: Audience = Audience.PUBLIC, unit: Unit = REPLACED, **more: Any) -> Privacy:
+    return Privacy(loss=loss, audience=audience, unit=unit, source=SOURCE, **more)
+
+
+def figures(*promises: Privacy, events: tuple[Any, ...] = ()) -> dict[tuple[str, int], Any]:
+    it = Promising(promises=promises, spends=events)
+    return {(each.audience.value, each.size): each.loss for each in group_losses(it, promises)}
+
+
+def chain(epsilon: float, delta: float, steps: int) -> list[np.ndarray]:
+    """Laws of a yes or no, each (epsilon, delta)-close to the next one, in both directions, that end at a sure no."""
+    yes = [0.0]
+    for _ in range(steps):
+        yes.insert(0, math.exp(epsilon) * yes[0] + delta)
+    return [np.array([each, 1.0 - each]) for each in yes]
+
+
+@pytest.mark.parametrize("steps", [2, 5, 10])
+def test_the_pair_is_attained_and_the_naive_sum_is_false(steps: int) -> None:
+    epsilon, delta = 0.7, 1e-5
+    laws = chain(epsilon, delta, steps)
+    for one, other in pairwise(laws):
+        assert hockey_stick(one, other, epsilon) <= delta * (1 + 1e-9)
+        assert hockey_stick(other, one, epsilon) <= delta * (1 + 1e-9)
+    true = hockey_stick(laws[0], laws[-1], steps * epsilon)
+    together = group_loss(ApproxDP(epsilon, delta), steps)
+    assert true == pytest.approx(together.delta, rel=1e-9)
+    assert together.epsilon >= steps * epsilon
+    assert true > 1.3 * steps * delta  # more than (k epsilon, k delta) would allow
+
+
+def test_a_group_under_gaussian_noise_is_k_times_as_far() -> None:
+    mu, k = 0.3, 5
+    grid = np.linspace(-12.0, 14.0, 400_001)
+    law, far = (np.exp(-(grid - at) ** 2 / 2) for at in (k * mu, 0.0))
+    law, far = law / law.sum(), far / far.sum()
+    for epsilon in (0.5, 1.5):
+        assert group_loss(GDP(mu), k).delta_at(epsilon) == pytest.approx(hockey_stick(law, far, epsilon), rel=1e-6)
+
+
+def test_concentrated_losses_grow_with_the_square_and_renyi_ones_by_threes() -> None:
+    assert group_loss(ZCDP(0.02), 10).rho == pytest.approx(2.0)
+    assert group_loss(ZCDP(0.02), 10).rho >= 2.0
+    assert group_loss(PureDP(0.1), 10).epsilon == pytest.approx(1.0)
+    renyi = group_loss(RenyiDP(32.0, 0.01), 10)
+    assert (renyi.alpha, renyi.epsilon) == (2.0, pytest.approx(0.81))  # 16 steps cover 10
+    assert group_loss(RenyiDP(31.0, 0.01), 10).vacuous
+    assert group_loss(ApproxDP(3.0, 1e-6), 10) == ApproxDP(30.0, 1.0)  # says nothing, and says so
+    assert group_loss(ApproxDP(0.0, 1e-6), 10).delta == pytest.approx(1e-5)
+    assert group_loss(PureDP(math.inf), 3) == PureDP(math.inf)
+
+
+def test_reports_of_single_devices_make_a_product() -> None:
+    assert group_loss(ZCDP(0.02), 10, alone=True).rho == pytest.approx(0.2)
+    assert group_loss(GDP(0.3), 4, alone=True).mu == pytest.approx(0.6)
+    pair = group_loss(ApproxDP(1.0, 1e-6), 5, alone=True)
+    assert (pair.epsilon, pair.delta) == (5.0, pytest.approx(5e-6))
+    keep = 1 / (1 + math.exp(-0.8))  # three people whose answers are the same, by randomised response
+    yes = np.array([keep, 1 - keep])
+    law = np.einsum("i,j,k->ijk", yes, yes, yes).ravel()
+    other = np.einsum("i,j,k->ijk", yes[::-1], yes[::-1], yes[::-1]).ravel()
+    assert math.log((law / other).max()) == pytest.approx(group_loss(PureDP(0.8), 3, alone=True).epsilon)
+
+
+def test_events_of_groups() -> None:
+    common: dict[str, Any] = {"neighbours": REPLACED, "label": "x"}
+    assert group_event(PureEvent(epsilon=0.1, **common), 3).epsilon == pytest.approx(0.3)
+    ranged = group_event(BoundedRangeEvent(epsilon=0.1, **common), 3)
+    assert isinstance(ranged, BoundedRangeEvent)
+    assert ranged.epsilon == pytest.approx(0.3)
+    assert isinstance(group_event(RandomizedResponseEvent(epsilon=1.0, **common), 2), PureEvent)
+    assert group_event(ZCDPEvent(rho=0.1, **common), 3).rho == pytest.approx(0.9)
+    assert group_event(GDPEvent(mu=0.1, **common), 3).mu == pytest.approx(0.3)
+    pair = group_event(ApproxEvent(epsilon=1.0, delta=1e-6, **common), 2)
+    assert (pair.epsilon, pair.delta) == (2.0, pytest.approx(1e-6 * (1 + math.e)))
+
+
+def test_the_figure_comes_from_what_the_mechanism_loses_not_from_its_pair() -> None:
+    rho, delta = 0.02, 1e-6
+    pair = ApproxDP(ZCDP(rho).epsilon_at(delta), delta)
+    from_rho = figures(promise(ZCDP(rho)), promise(pair))
+    from_events = figures(promise(pair), events=(ZCDPEvent(rho=rho, neighbours=REPLACED),))
+    alone = figures(promise(pair))
+    for size in SIZES:
+        best = ZCDP(rho * size**2).epsilon_at(delta)
+        assert from_rho["public", size].epsilon == pytest.approx(best, rel=1e-9)
+        assert from_events["public", size].epsilon == pytest.approx(best, rel=1e-9)
+        assert alone["public", size] == group_loss(pair, size)  # nothing more is known
+    assert alone["public", 10].delta > 100 * from_rho["public", 10].delta  # which the pair would give away
+
+
+def test_a_cost_in_delta_of_one_release_grows_by_the_pair() -> None:
+    events = (PureEvent(epsilon=0.5, neighbours=REPLACED), ApproxEvent(epsilon=0.1, delta=1e-7, neighbours=REPLACED))
+    found = figures(promise(ApproxDP(0.6, 1e-7)), events=events)["public", 5]
+    assert found.epsilon == pytest.approx(3.0)
+    assert found.delta == pytest.approx(1e-7 * math.expm1(0.5) / math.expm1(0.1))
+
+
+def test_who_sees_less_is_told_no_more() -> None:
+    """What fellows learn follows from the reports, which devices draw one by one."""
+    found = figures(promise(ZCDP(0.02), Audience.COLLECTOR), promise(ZCDP(0.02), Audience.FELLOWS))
+    assert found["fellows", 10] == found["collector", 10]
+    assert found["collector", 10].epsilon == pytest.approx(ZCDP(0.2).epsilon_at(1e-6), rel=1e-9)
+
+
+def test_where_nothing_of_the_whole_is_promised_nothing_is_stated() -> None:
+    part = promise(PureDP(1.0), part="the first answer")
+    it = Promising(promises=(part,), spends=(PureEvent(epsilon=1.0, neighbours=REPLACED),))
+    assert group_losses(it, (part,)) == ()
+    assert "such as a household, is not stated" in words([groups_section(it, (part,))])
+    nothing = promise(ApproxDP(math.inf, 1.0))
+    assert group_losses(Promising(promises=(nothing,), spends=()), (nothing,)) == ()
+
+
+def test_a_household_in_a_network_with_a_degree_bound_takes_more_steps() -> None:
+    """One person's new contacts may break the bound while the others' old ones are there: 2k - 1 steps do not."""
+    free = PTarget(200, 5, None, 0.2, None, stop="none")
+    bound = PTarget(200, 5, 10, 0.2, 20)
+    for it, steps in ((free, 2), (bound, 3)):
+        found = {each.size: each.loss for each in group_losses(it, it.guarantees().privacy)}
+        assert found[2].epsilon == pytest.approx(steps * 4 * 0.2)
+    said = words([groups_section(bound, bound.guarantees().privacy)])
+    assert "household without a member of the group that is searched for" in said
+    assert "nothing is stated of it" in said
+
+
+def test_the_words_say_what_a_household_is() -> None:
+    def said(unit: Unit, audience: Audience, loss: Any = None) -> str:
+        made = (promise(loss or PureDP(1.0), audience, unit),)
+        return words([groups_section(Promising(promises=made, spends=()), made)])
+
+    assert "who send one report each" in said(Unit.BIT, Audience.COLLECTOR)
+    assert "counts twice" in said(Unit.RECORD_ADDED_OR_REMOVED, Audience.PUBLIC)
+    joint = said(REPLACED, Audience.OTHERS)
+    assert "everybody outside of the group" in joint
+    assert "sees their own share" in joint
+    assert "says nothing" in said(REPLACED, Audience.PUBLIC, ApproxDP(3.0, 1e-3))
