@@ -7,7 +7,9 @@ interpreter has installed, in processes of their own.
 from __future__ import annotations
 
 import gc
+import json
 import statistics
+import subprocess
 import sys
 import time
 import tracemalloc
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.processes import in_own_process
+from benchmarks.processes import ROOT
 from benchmarks.report import Report, Table, Target
 from confide.allocation import PMatch, instance_a
 from confide.privacy.noise import Noise
@@ -120,19 +122,30 @@ def run(*, quick: bool) -> Report:
 
 
 def beside(python: str, repeats: int = 15) -> None:
-    """Print each run's CPU seconds and peak memory here as a multiple of another build's, the median of pairs."""
+    """Print each run's CPU seconds and peak memory here as a multiple of another build's, the median of pairs.
+
+    Both builds run in processes of their own, which wait for each other, so that a pair's runs are a second apart.
+    """
     for name in runs(quick=True):
         for kind in SOURCES:
-            pairs = []
-            for seed in range(repeats):
-                asked = ("meter_worker", name, kind, seed)
-                there = in_own_process(*asked, python=python)
-                pairs.append((in_own_process(*asked), there))
-            ratios = {what: statistics.median(here[what] / other[what] for here, other in pairs)
-                      for what in ("cpu", "peak_mb")}
-            bare = statistics.median(other["cpu"] for _, other in pairs)
-            print(f"{name}, {kind}: {bare:.2f} s there; time x {ratios['cpu']:.3f}, memory x {ratios['peak_mb']:.4f}",
-                  flush=True)
+            command = ["-m", "benchmarks.meter_worker", name, kind]
+            here, there = (subprocess.Popen([each, *command], cwd=ROOT, text=True, bufsize=1, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE) for each in (sys.executable, python))
+            pairs = [(_asked(here, seed), _asked(there, seed)) for seed in range(repeats)]
+            for worker in (here, there):
+                worker.communicate()
+            time, memory = (statistics.median(mine[k] / theirs[k] for mine, theirs in pairs) for k in (0, 1))
+            bare = statistics.median(theirs[0] for _, theirs in pairs)
+            print(f"{name}, {kind}: {bare:.2f} s there; time x {time:.3f}, memory x {memory:.4f}", flush=True)
+
+
+def _asked(worker: subprocess.Popen[str], seed: int) -> tuple[float, float]:
+    """One run's seconds, and the process's memory."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    print(seed, file=worker.stdin, flush=True)
+    taken, held = json.loads(worker.stdout.readline())
+    return taken, held
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""A process of its own: `NAME KIND SEED` runs one mechanism twice; prints the second run's CPU seconds, and memory."""
+"""A process of its own that runs one mechanism, `NAME KIND`, once for each seed that it reads, a line each.
+
+It answers each with a line of JSON: the run's CPU seconds, and the most memory that the process has held.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from benchmarks.memory import peak_mb
 from benchmarks.meter import SOURCES, runs, seconds
 
 
-def once(name: str, kind: str, seed: int) -> dict[str, float]:
-    """One run, after one that compiles."""
+def main(name: str, kind: str) -> None:
+    """Answer until there are no more seeds; a run before the first one compiles."""
     job = runs(quick=False)[name]
     job(SOURCES[kind](0))
-    return {"cpu": seconds(job, SOURCES[kind](seed)), "peak_mb": peak_mb()}
+    for seed in sys.stdin:
+        print(json.dumps([seconds(job, SOURCES[kind](int(seed))), peak_mb()]), flush=True)
 
 
 if __name__ == "__main__":
-    json.dump(once(sys.argv[1], sys.argv[2], int(sys.argv[3])), sys.stdout)
+    main(*sys.argv[1:])

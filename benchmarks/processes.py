@@ -15,21 +15,18 @@ __all__ = ["in_own_process"]
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def in_own_process(
-    module: str, *arguments: object, env: Mapping[str, str] | None = None, python: str = sys.executable
-) -> Any:
+def in_own_process(module: str, *arguments: object, env: Mapping[str, str] | None = None) -> Any:
     """What a module of this package prints as its last line, in JSON.
 
     Args:
         module: its name here.
         arguments: its command line.
         env: variables of its environment besides ours.
-        python: the interpreter, whose confide is run.
 
     Raises:
         SystemExit: it failed; what it had to say stands above.
     """
-    done = subprocess.run([python, "-m", f"benchmarks.{module}", *map(str, arguments)], cwd=ROOT, check=False,
+    done = subprocess.run([sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)], cwd=ROOT, check=False,
                           stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
     if done.returncode:
         raise SystemExit(f"{module} {' '.join(map(str, arguments))}: ended with {done.returncode}")

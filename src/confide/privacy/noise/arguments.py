@@ -154,10 +154,13 @@ def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | 
     """An integer center, flattened, as Python integers; None where there is none."""
     if center is None:
         return None
-    array = np.asarray(center, dtype=object)
+    numbers = isinstance(center, np.ndarray) and center.dtype.kind in "iu"  # then no entry needs a look
+    array = np.asarray(center, dtype=None if numbers else object)
     if array.shape != shape:
         raise InvalidInput("center", f"its shape is {array.shape}", f"must be {shape}")
-    flat = array.reshape(-1).tolist()
+    flat: list[int] = array.reshape(-1).tolist()
+    if numbers:
+        return flat
     if not all(isinstance(value, Integral) and not isinstance(value, bool) for value in flat):
         raise InvalidInput("center", "an entry is not a whole number")
     return [int(value) for value in flat]
