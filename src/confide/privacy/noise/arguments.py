@@ -158,7 +158,7 @@ def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | 
     array = np.asarray(center, dtype=None if numbers else object)
     if array.shape != shape:
         raise InvalidInput("center", f"its shape is {array.shape}", f"must be {shape}")
-    flat: list[int] = array.reshape(-1).tolist()
+    flat: list[Any] = array.reshape(-1).tolist()
     if numbers:
         return flat
     if not all(isinstance(value, Integral) and not isinstance(value, bool) for value in flat):
