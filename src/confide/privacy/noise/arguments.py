@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
