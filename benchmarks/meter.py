@@ -1,7 +1,7 @@
 """What the meter of a run costs: the same runs with it and without, in turn, in one process.
 
-`python -m benchmarks.meter PYTHON` measures the same runs beside another build of confide, the one that this
-interpreter has installed, in processes of their own.
+`python -m benchmarks.meter PYTHON [NAME ...]` measures the same runs, or those whose names begin so, beside another
+build of confide: the one that this interpreter has installed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 from benchmarks.processes import ROOT
@@ -121,13 +122,13 @@ def run(*, quick: bool) -> Report:
     )
 
 
-def beside(python: str, repeats: int = 15) -> None:
+def beside(python: str, *names: str, repeats: int = 15) -> None:
     """Print each run's CPU seconds and peak memory here as a multiple of another build's, the median of pairs.
 
     Both builds run in processes of their own, which wait for each other, so that a pair's runs are a second apart.
     """
-    for name in runs(quick=True):
-        for kind in SOURCES:
+    for name, kind in product(runs(quick=True), SOURCES):
+        if name.startswith(names or ""):
             command = ["-m", "benchmarks.meter_worker", name, kind]
             here, there = (subprocess.Popen([each, *command], cwd=ROOT, text=True, bufsize=1, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE) for each in (sys.executable, python))
@@ -149,4 +150,4 @@ def _asked(worker: subprocess.Popen[str], seed: int) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    beside(sys.argv[1])
+    beside(*sys.argv[1:])
