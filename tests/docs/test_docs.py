@@ -90,7 +90,6 @@ def test_links_lead_somewhere() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_site_shows_what_its_cells_print(tmp_path: Path) -> None:
     """And no broken reference, no page outside the tables of contents, no docstring that Sphinx cannot read."""
     done = subprocess.run(

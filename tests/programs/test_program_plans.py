@@ -58,7 +58,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
                      *[("epsilon = 20.0\ndelta = 1e-3", "epsilon = 0.5\ndelta = 1e-6")] * 2)
     gain = 10 * quiet.plan.mechanism.gain  # type: ignore[attr-defined]
     assert 0.5 < gain < 2
-    assert f"no lie gains more than {gain:.4g} points" in words(quiet.offer())
+    assert f"No lie gains more than {gain:.4g} points" in words(quiet.offer())
 
 
 @pytest.mark.parametrize(("of", "edit", "field", "says"), [

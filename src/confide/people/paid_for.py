@@ -31,7 +31,7 @@ from confide.privacy.accounting.sums import float_up
 from confide.privacy.charge import Parallel
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, GDPEvent, ZCDPEvent, flatten
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.privacy.meter import Payment
+from confide.privacy.meter import PaidDraws
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
@@ -85,7 +85,7 @@ def underpaid(
     pairs = [(one, other) for one, other in zip(first, second, strict=False) if one.stream == other.stream
              and len(one.center) == len(other.center) and one.law not in ("split", *RAW)]
     paid = [(one.payment, one, other) for one, other in pairs if one.payment is not None]
-    groups: dict[StreamName, list[tuple[Payment, Pair]]] = {}
+    groups: dict[StreamName, list[tuple[PaidDraws, Pair]]] = {}
     for payment, one, other in paid:
         part = next((name for name in hidden if belongs(one, name)), None)
         groups.setdefault(payment.stream if part is None else (part,), []).append((payment, (one, other)))
@@ -104,7 +104,7 @@ def _named(stream: StreamName) -> str:
 
 
 def _beyond(
-    name: str, group: Sequence[tuple[Payment, Pair]], hidden: Mapping[str, HiddenPart]
+    name: str, group: Sequence[tuple[PaidDraws, Pair]], hidden: Mapping[str, HiddenPart]
 ) -> Underpaid | None:
     """One stream or session, or one hidden part, which several may have paid for."""
     pairs, payments = [pair for _, pair in group], list({payment.stream: payment for payment, _ in group}.values())
@@ -118,7 +118,7 @@ def _beyond(
     return _over(name, pairs, _claim(payments), hidden)
 
 
-def _claim(payments: Sequence[Payment]) -> PureDP | ZCDP:
+def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
     """What was paid, in the notion that the line is charged in."""
     cost = reduce(add, (payment.whole for payment in payments)) if len(payments) > 1 else payments[0].whole
     events = [event for payment in payments if payment.line is not None for event in payment.line.events]
@@ -129,9 +129,9 @@ def _claim(payments: Sequence[Payment]) -> PureDP | ZCDP:
     return ZCDP(float_up(min(known, default=Fraction(0))))
 
 
-def _together(group: Sequence[tuple[Payment, Pair]], hidden: Mapping[str, HiddenPart]) -> Iterator[Underpaid | None]:
+def _together(group: Sequence[tuple[PaidDraws, Pair]], hidden: Mapping[str, HiddenPart]) -> Iterator[Underpaid | None]:
     """Lines of parallel groups: whoever is in one group is in no other one, and moves what is drawn of that alone."""
-    def line(each: tuple[Payment, Pair]) -> Any:
+    def line(each: tuple[PaidDraws, Pair]) -> Any:
         return each[0].line
 
     for its, members in groupby(sorted(group, key=lambda each: line(each).name), key=line):

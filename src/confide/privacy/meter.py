@@ -20,7 +20,7 @@ from confide.contract.metered import Metered, MeteredLine
 from confide.privacy.charge import PUBLIC, Allowance, Bundle, DrawCost, Line, OnDevices, OpenLine, lines_of
 from confide.privacy.noise.arguments import Stream, StreamName, as_stream
 
-__all__ = ["Meter", "Payment", "is_broken_on_purpose"]
+__all__ = ["Meter", "PaidDraws", "is_broken_on_purpose"]
 
 
 def is_broken_on_purpose(mechanism: object) -> bool:
@@ -29,7 +29,7 @@ def is_broken_on_purpose(mechanism: object) -> bool:
     return any(words[0] == "confide" and "audit" in words for words in modules)
 
 
-class Payment(NamedTuple):
+class PaidDraws(NamedTuple):
     """What was paid for the draws of one stream, or for all draws of a session.
 
     Args:
@@ -87,7 +87,7 @@ epsilon 1 spent before
             twice = next(name for name, count in Counter(line.name for line in drawn).items() if count > 1)
             raise InvalidInput("lines", f"two are named {twice!r}", "each line has a name of its own")
         self._strict, self._lock = strict, threading.Lock()
-        self._paid: dict[StreamName, Payment] = {}
+        self._paid: dict[StreamName, PaidDraws] = {}
         self._around: set[StreamName] = set()
 
     @classmethod
@@ -131,7 +131,7 @@ epsilon 1 spent before
             before = self._paid.get(name)  # each group of people may pay for its part of one draw
             if before is not None:
                 cost, count = before.whole + cost.times(count), 1
-            self._paid[name] = Payment(name, opened.line, cost, count)
+            self._paid[name] = PaidDraws(name, opened.line, cost, count)
 
     def paid_before(self, opening: Stream, stream: Stream) -> None:
         """Name a draw that a session paid for when it was opened.
@@ -142,13 +142,13 @@ epsilon 1 spent before
         """
         with self._lock:
             paid, name = self._paid.get(as_stream(opening)), as_stream(stream)
-            self._paid[name] = Payment(name, None, PUBLIC) if paid is None else paid
+            self._paid[name] = PaidDraws(name, None, PUBLIC) if paid is None else paid
 
     def public(self, stream: Stream) -> None:
         """Name a draw that protects nobody: a split, a tie, an order that is published."""
         with self._lock:
             name = as_stream(stream)
-            self._paid.setdefault(name, Payment(name, None, PUBLIC))
+            self._paid.setdefault(name, PaidDraws(name, None, PUBLIC))
 
     def _line(self, name: str | None) -> OpenLine:
         if name is None and len(self._open) == 1:
@@ -171,7 +171,7 @@ epsilon 1 spent before
                                "draw by confide.privacy.primitives, on a line of the charge")
         self._around.add(stream)
 
-    def payment_of(self, stream: StreamName) -> Payment | None:
+    def payment_of(self, stream: StreamName) -> PaidDraws | None:
         """What was paid for a draw; None where nothing was."""
         return self._paid.get(stream)
 

@@ -27,7 +27,7 @@ from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
 
 if TYPE_CHECKING:
-    from confide.privacy.meter import Meter, Payment
+    from confide.privacy.meter import Meter, PaidDraws
 
 __all__ = ["Draw", "ForcedNoise", "RecordingNoise"]
 
@@ -63,7 +63,7 @@ class Draw:
     value: NDArray[Any] = field(repr=False)
     table: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
     centered: bool = True
-    payment: Payment | None = None
+    payment: PaidDraws | None = None
 
     @property
     def line(self) -> str | None:
