@@ -80,9 +80,7 @@ def test_a_long_try_is_marked_and_not_made() -> None:
             math.sqrt(value)
         return False
 
-    (after,) = tried("value >= {value}", slowly, value=1.0)
-    assert not after.tried
-    assert after.settings["value"] > 1.0
+    assert tried("value >= {value}", slowly, value=1.0) == ()  # a guess near what was refused is no remedy
 
 
 def test_waiting_for_the_machine_is_no_long_try() -> None:

@@ -2,8 +2,8 @@
 
 A refusal that names a number promises that the number does. So the number is rounded to the side that does, and the
 constructor or planner is called with it before it is printed. Where that is refused, the number goes further out. What
-takes over a second to try is printed as "not tried". Inside a try nothing else is tried: the refusals of a try are read
-by nobody.
+is known to take over a second to try is printed as "not tried". Inside a try nothing else is tried: the refusals of a
+try are read by nobody.
 
 Everything here is a function of the settings alone, which are public.
 """
@@ -23,8 +23,8 @@ from confide.contract.errors import ConfideError, Remedy
 
 __all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
 
-_SECONDS = 1.0  # of this process that trying one remedy may take
-_PATIENCE = 4.0  # seconds of all quick tries of one remedy
+_SECONDS = 1.0  # of this process: what is known to take longer is not tried
+_PATIENCE = 4.0  # seconds of all tries of one remedy
 _REACH = 8.0  # how many times further out a number goes at most
 _DIGITS = 4
 _FARTHEST = 2.0**200
@@ -139,16 +139,15 @@ def tried(
     base = {name: start for name, start in found.items() if start is not None and math.isfinite(start)}
     if len(base) < len(starts):
         return ()
+    if seconds > _SECONDS:
+        return (Remedy(words, {name: _out(start, 0, up, digits) for name, start in base.items()}, up, digits,
+                       tried=False),)
     begun = time.process_time()
     for step in range(math.ceil(math.log2(_REACH * 10.0 ** (digits - 1))) + 1):
         settings = {name: _out(start, step, up, digits) for name, start in base.items()}
-        if seconds > _SECONDS:
-            return (Remedy(words, settings, up, digits, tried=False),)
-        before = time.process_time()
         if accepted(lambda now=settings: attempt(**now)):  # type: ignore[misc]
             return (Remedy(words, settings, up, digits),)
-        seconds = time.process_time() - before
-        if seconds < _SECONDS and time.process_time() - begun > _PATIENCE:  # quick tries, and none does
+        if time.process_time() - begun > _PATIENCE:  # what lies further out is no better a guess than what was refused
             break
     return ()
 
