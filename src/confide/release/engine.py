@@ -61,6 +61,8 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
             return None
         if category is not None and (kind.is_floating() or (kind.is_string() and set(category.whole) != {None})):
             return None
+        if category is not None and kind.is_uint64():  # `whole` holds what a sign leaves room for
+            return None
         column.encode(pa.array([], kind.to_pyarrow()))
     query = Pushed(schema, table, source.ordered)
     return query if query.runs() else None
