@@ -14,7 +14,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.accounting.per_round import epsilon as per_round
-from confide.privacy.events import PureEvent, ZCDPEvent
+from confide.privacy.events import PureEvent, Repeated, ZCDPEvent
 from confide.privacy.losses import ZCDP
 from confide.release import DualQuery, Workload, calculators
 from confide.release.calculators import (
@@ -204,3 +204,11 @@ def test_the_source_setting_is_far_from_practice() -> None:
     assert 0.4 < at.epsilon < 1.0  # the remark's factor 2 covers the drift
     with pytest.raises(InvalidInput, match=r"^alpha"):
         source_setting(100, 1.5, 0.05, 1e-3, queries=10, log_universe=1.0)
+
+
+@given(st.integers(1, 10**6), st.floats(1e-6, 1e3), st.integers(2, 60), st.integers(1, 500))
+def test_round_by_round_is_what_the_events_prove(n, eta, rounds, samples):
+    events = [Repeated(event=_pure(round_epsilon(n, eta, t)),
+                       count=samples, neighbours=Unit.RECORD_REPLACED) for t in range(2, rounds + 1)]
+    by_events = per_round(Accountant(tuple(events)).spend, 1e-6)
+    assert epsilon(n, eta, rounds, samples, 1e-6, calculator="per-round") == by_events

@@ -23,10 +23,12 @@ from confide.contract.remedies import tried
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.accounting.per_round import epsilon as per_round
-from confide.privacy.accounting.sums import as_written, float_up, remaining, totals, written_up
+from confide.privacy.accounting.per_round import proved
+from confide.privacy.accounting.sums import as_written, ball, float_up, remaining, totals, written_up
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
-from confide.privacy.losses import ZCDP, ApproxDP
-from confide.release.levels import ROOM, largest, round_epsilon, sums
+from confide.privacy.losses import BITS, ZCDP, ApproxDP
+from confide.privacy.noise.balls import precision
+from confide.release.levels import ROOM, drifts, largest, round_epsilon, sums
 
 __all__ = [
     "CALCULATORS",
@@ -150,7 +152,11 @@ def _proved(
                 slack = remaining(delta, Fraction(0))
                 return theorem(float(largest(n, eta, rounds)), samples * (rounds - 1), slack) if slack > 0 else math.inf
             case "per-round":
-                return per_round(_pure(draws(n, eta, rounds, samples)).spend, delta)
+                slack = remaining(delta, Fraction(0))
+                if slack <= 0:
+                    return math.inf
+                with precision(BITS):
+                    return proved(ball(4 * samples * sums(n, eta, rounds)[1]), samples * drifts(n, eta, rounds), slack)
             case _:
                 return as_written(ZCDP(_rho(n, eta, rounds, samples, besides)).epsilon_at(delta))
     except OverflowError:
@@ -293,7 +299,7 @@ def solve(
             least = cost(step, 2, size)
             raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads "
                          f"the data, costs {least:.4g} with eta = {step:g} and {size:,} samples of {n:,} records",
-                         least, _largest_eta(lambda e: cost(e, 2, size), budget, 0.0),
+                         least, _largest_eta(lambda e: about(e, 2, size), target, 0.0),
                          "take more records or fewer samples")
     elif count == 1:
         raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
@@ -304,7 +310,7 @@ def solve(
             least = cost(step, count, 1)
             raise refuse(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "
                          f"{n:,} records, above {budget:g}", least,
-                         _largest_eta(lambda e: cost(e, count, 1), budget, 0.0), "take fewer rounds")
+                         _largest_eta(lambda e: about(e, count, 1), target, 0.0), "take fewer rounds")
     else:
         near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
         step = _largest_eta(lambda e: cost(e, count, size), budget, near)

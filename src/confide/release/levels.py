@@ -7,12 +7,18 @@ the least double that is written as a decimal not below that; sums are exact sum
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from confide.privacy.accounting import written, written_up
+from confide.privacy.accounting.per_round import drift_of
+from confide.privacy.accounting.sums import ball
+from confide.privacy.losses import BITS
+from confide.privacy.noise.balls import precision
 
-__all__ = ["ROOM", "largest", "round_epsilon", "round_range", "sums"]
+__all__ = ["ROOM", "drifts", "largest", "round_epsilon", "round_range", "sums"]
 
 ROOM: float = 2.0**-37
 """What each draw is charged besides, in nats: exponents and weights are doubles."""
@@ -73,19 +79,41 @@ def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
         >>> sums(1000, 0.5, 11) == (sum(levels), sum(each * each for each in levels))
         True
     """
-    # In whole numbers: 50,000 fractions take seconds.
-    step = _slope(n, eta)
-    each, room, below = step.numerator << 37, step.denominator, step.denominator << 37
     ones: dict[int, int] = {}
     squares: dict[int, int] = {}
-    above = room
-    for _ in range(1, rounds):
-        above += each
-        digits, places = _written_up(above, below)
+    for digits, places in _levels(n, eta, rounds):
         ones[places] = ones.get(places, 0) + digits
         squares[places] = squares.get(places, 0) + digits * digits
     return (sum((Fraction(value, 10**places) for places, value in ones.items()), Fraction(0)),
             sum((Fraction(value, 10 ** (2 * places)) for places, value in squares.items()), Fraction(0)))
+
+
+@lru_cache(maxsize=8)
+def drifts(n: int, eta: float, rounds: int) -> Any:
+    """The sum over all rounds of what a draw at their level loses in the mean at most, as a ball.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        rounds: T >= 1.
+
+    Raises:
+        OverflowError: a level is beyond the doubles.
+    """
+    with precision(BITS):
+        return sum((drift_of(Fraction(digits, 10**places)) for digits, places in _levels(n, eta, rounds)),
+                   ball(Fraction(0)))
+
+
+def _levels(n: int, eta: float, rounds: int) -> Iterator[tuple[int, int]]:
+    """The level of each round from the second on, as digits and how many of them stand behind the point."""
+    # In whole numbers: 50,000 fractions take seconds.
+    step = _slope(n, eta)
+    each, room, below = step.numerator << 37, step.denominator, step.denominator << 37
+    above = room
+    for _ in range(1, rounds):
+        above += each
+        yield _written_up(above, below)
 
 
 def _written_up(above: int, below: int) -> tuple[int, int]:

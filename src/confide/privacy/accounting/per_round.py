@@ -30,7 +30,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "SOURCE", "Drift", "delta", "epsilon"]
+__all__ = ["RULES", "SOURCE", "Drift", "delta", "drift_of", "epsilon", "proved"]
 
 Drift = Literal["tanh", "printed"]
 """epsilon tanh(epsilon/2), or the printed epsilon (e^epsilon - 1) with the printed width, for every event alike."""
@@ -58,9 +58,27 @@ def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
             return 4 * step * step, ball(step) * gain / (gain + leaf.categories)
         case PureEvent() | ApproxEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
             step = written(leaf.epsilon)
-            each = ball(step)
-            return 4 * step * step, each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
+            return 4 * step * step, drift_of(step) if drift == "tanh" else ball(step) * ball(step).expm1()
     return Fraction(0), ball(Fraction(0))
+
+
+def drift_of(level: Fraction) -> Any:
+    """The most that the loss of a round at this level of epsilon-DP is in the mean: level tanh(level/2), as a ball."""
+    each = ball(level)
+    return each * (each / 2).tanh()
+
+
+def proved(squares: Any, drifts: Any, slack: float) -> float:
+    """sqrt(ln(1/slack)/2 sum w^2) + sum d in nats, rounded up; at the precision of whoever calls.
+
+    Args:
+        squares: the sum of the squares of the widths, as a ball.
+        drifts: the sum of the drifts, as a ball.
+        slack: > 0.
+    """
+    from flint import arb
+
+    return as_written(up((-arb(slack).log() / 2 * squares).sqrt() + drifts))
 
 
 def _rounds(spend: Spend, drift: Drift) -> tuple[Any, Any]:
@@ -89,8 +107,6 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
         >>> round(epsilon(draws, 1e-6), 4), round(epsilon(draws, 1e-6, drift="printed"), 4)
         (1.921, 4.2428)
     """
-    from flint import arb
-
     one_of("drift", drift, ("tanh", "printed"))
     if not spend:
         return 0.0
@@ -98,8 +114,7 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
     if slack <= 0:
         return math.inf
     with precision(BITS):
-        squares, drifts = _rounds(spend, drift)
-        return as_written(up((-arb(slack).log() / 2 * squares).sqrt() + drifts))
+        return proved(*_rounds(spend, drift), slack)
 
 
 def delta(spend: Spend, epsilon: float, *, drift: Drift = "tanh") -> float:
