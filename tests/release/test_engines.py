@@ -160,6 +160,10 @@ CASES: dict[str, tuple[Any, pa.DataType, list[tuple[Any, Any]]]] = {
         (4.3, 42), (0.1, 1), (0.3, 3), (0.7, 7), (4.4, "outside"), (None, "missing"), (-0.0, 0), (1e-45, 0)]),
     "32-bit floats as levels": (Levels(column="v", levels=("0.1", "2")), pa.float32(), [
         (0.1, 0), (2.0, 1), (0.2, "unlisted"), (None, "missing")]),
+    "exponents": (Levels(column="v", levels=("1e-07", "2.5e-7", "1e22")), pa.float64(), [
+        (1e-7, 0), (2.5e-7, 1), (1e22, 2), (1e-8, "unlisted"), (None, "missing")]),
+    "exponents in texts": (Levels(column="v", levels=("1e-07", "1e22")), pa.string(), [
+        ("1e-7", 0), ("1e-07", 0), ("1e+22", 1), ("1e22", 1), ("1e-70", "unlisted"), ("1e", "unlisted")]),
     "booleans": (Bit(column="v"), pa.bool_(), [(True, 1), (False, 0), (None, "missing")]),
     "booleans as levels": (Levels(column="v", levels=("TRUE", "False")), pa.bool_(), [
         (True, 0), (False, 1), (None, "missing")]),

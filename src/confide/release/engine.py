@@ -21,6 +21,7 @@ from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
+from confide.tables._cells import has_other_spellings
 from confide.tables._engines import drawn_anew, engine_of, warn_of_guesses
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
 from confide.tables.sources import Query, Source, open_table
@@ -59,7 +60,7 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         category = _category(column)
         if category is None and kind.is_string():
             return None
-        if category is not None and (kind.is_floating() or (kind.is_string() and set(category.whole) != {None})):
+        if category is not None and (kind.is_floating() or (kind.is_string() and has_other_spellings(category.levels))):
             return None
         if category is not None and kind.is_uint64():  # `whole` holds what a sign leaves room for
             return None

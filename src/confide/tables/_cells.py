@@ -6,8 +6,9 @@ one row, and how long the reading takes, must not tell that another row holds a 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["decimals", "integers", "is_text", "numbers", "places", "plain", "strings", "trimmed",
+__all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", "places", "plain", "strings", "trimmed",
            "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
@@ -29,6 +30,8 @@ _LARGEST = str(2**63 - 1)
 
 _DECIMAL = r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*(E.*)?$"
 """Arrow's spelling of a decimal, whose zeros at the end tell the column's scale and not the value."""
+
+_EXPONENT = re.compile(r"(-?[0-9](?:\.[0-9]+)?)[eE]([+-]?)0*([1-9][0-9]*)")
 
 _EXACT = 2.0**53
 """Below it, a float that is whole stands for exactly one integer."""
@@ -223,7 +226,7 @@ def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
     """Which of some known texts each text is, int64 of shape (m,); -1 for none of them.
 
     A text is the known one that is spelled alike; else, where it spells a whole number, the one that stands for that:
-    1.0 is the level 1.
+    1.0 is the level 1. Programs write the exponents of one number as 1e-7 or 1e-07, so that these are one text.
 
     Args:
         texts: large_string.
@@ -240,9 +243,24 @@ def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
 def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
     """Rank by spelling; and, for a whole number with a point, by spelling up to the point."""
     once = {value: rank for rank, value in enumerate(whole_numbers(known)) if value is not None}
-    spelled = {text: rank for value, rank in once.items() for text in (str(value), _power(value))}
+    spelled = {other: rank for rank, text in enumerate(known) for other in _exponents(text)}
+    spelled |= {text: rank for value, rank in once.items() for text in (str(value), _power(value))}
     pointed = {f"{sign}{value}.": rank for value, rank in once.items() for sign in ("" if value else "-", "")}
     return {**spelled, **{text: rank for rank, text in enumerate(known)}}, pointed
+
+
+def has_other_spellings(known: tuple[str, ...]) -> bool:
+    """Whether `places` takes more texts for some known texts than these."""
+    spelled, pointed = _spellings(known)
+    return bool(pointed) or len(spelled) > len(known)
+
+
+def _exponents(text: str) -> Iterator[str]:
+    """The ways in which programs write a number with an exponent; none of another text."""
+    if found := _EXPONENT.fullmatch(text):
+        digits, sign, power = found.groups()
+        for places in (1, 2):
+            yield from (f"{digits}e{each}{power:>0{places}}" for each in ((sign,) if sign == "-" else ("", "+")))
 
 
 def _power(value: int) -> str:
