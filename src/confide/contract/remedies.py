@@ -60,10 +60,11 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
         digits: how many are printed at most. Fewer are, where the number has no more.
 
     Example:
-        >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4)
-        ('0.3333', '0.25', '123500')
+        >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4), printed(1e12)
+        ('0.3333', '0.25', '123500', '1e+12')
     """
-    return f"{outward(number, up=up, digits=digits):.15g}"
+    value = outward(number, up=up, digits=digits)
+    return min(f"{value:.15g}", f"{value:.{digits}g}", key=len)  # not a dozen zeros
 
 
 def within(low: float, high: float, *, digits: int = 12) -> str:
