@@ -19,6 +19,7 @@ __all__ = ["Sentence", "in_full", "promises_json", "promises_table", "says_somet
 Sentence = Callable[[Any], str]
 """The words of one promise without a full stop, where a kind has a unit of its own for it."""
 
+
 def _plain(promise: Guarantee) -> str:
     return promise.sentence()
 

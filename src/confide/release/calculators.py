@@ -147,18 +147,15 @@ def _proved(
             return written_up(samples * sums(n, eta, rounds)[0])
         if delta == 0:
             return math.inf
-        match calculator:
-            case "theorem-3.4.2":
-                slack = remaining(delta, Fraction(0))
-                return theorem(float(largest(n, eta, rounds)), samples * (rounds - 1), slack) if slack > 0 else math.inf
-            case "per-round":
-                slack = remaining(delta, Fraction(0))
-                if slack <= 0:
-                    return math.inf
-                with precision(BITS):
-                    return proved(ball(4 * samples * sums(n, eta, rounds)[1]), samples * drifts(n, eta, rounds), slack)
-            case _:
-                return as_written(ZCDP(_rho(n, eta, rounds, samples, besides)).epsilon_at(delta))
+        if calculator == "zcdp":
+            return as_written(ZCDP(_rho(n, eta, rounds, samples, besides)).epsilon_at(delta))
+        slack = remaining(delta, Fraction(0))
+        if slack <= 0:
+            return math.inf
+        if calculator == "theorem-3.4.2":
+            return theorem(float(largest(n, eta, rounds)), samples * (rounds - 1), slack)
+        with precision(BITS):
+            return proved(ball(4 * samples * sums(n, eta, rounds)[1]), samples * drifts(n, eta, rounds), slack)
     except OverflowError:
         return math.inf
 

@@ -12,7 +12,7 @@ from confide.release.calculators import Setting
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["ENOUGH", "STEP", "WIDE", "check_draws", "drawn_a_round", "usual"]
+__all__ = ["ENOUGH", "MOST_BYTES", "STEP", "WIDE", "check_draws", "drawn_a_round", "usual"]
 
 STEP = 1.0
 """The usual step size."""

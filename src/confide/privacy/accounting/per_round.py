@@ -58,14 +58,14 @@ def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
             return 4 * step * step, ball(step) * gain / (gain + leaf.categories)
         case PureEvent() | ApproxEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
             step = written(leaf.epsilon)
-            return 4 * step * step, drift_of(step) if drift == "tanh" else ball(step) * ball(step).expm1()
+            return 4 * step * step, drift_of(step, drift)
     return Fraction(0), ball(Fraction(0))
 
 
-def drift_of(level: Fraction) -> Any:
-    """The most that the loss of a round at this level of epsilon-DP is in the mean: level tanh(level/2), as a ball."""
+def drift_of(level: Fraction, drift: Drift = "tanh") -> Any:
+    """The most that the loss of a round at this level of epsilon-DP is in the mean, as a ball."""
     each = ball(level)
-    return each * (each / 2).tanh()
+    return each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
 
 
 def proved(squares: Any, drifts: Any, slack: float) -> float:
