@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, zip_longest
+from itertools import chain, combinations, islice, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ _Row = NDArray[np.float64]
 
 _COLUMNS = 8  # that move by themselves against the others, at most
 _LEVELS = 8  # of one column, at most
+_PAIRS = 48  # of levels that are beside those of other columns, at most
 _FIRST = 3  # levels that are among these, where a column has more
 _BETWEEN = 5  # values between ends that a crowd moves to, at most
 _SHARES = 1000  # people among whom shares and ranks change, at most: these are the same among more
@@ -45,8 +46,7 @@ class CrowdPath:
         after: (c,) the record that they have afterwards.
         beside: (record, how many have it) in the slots after these.
         closely: whether it is looked at in many places.
-        shared: whether it is one of many, which are looked at in few places, and have one history and some crowds in
-            common.
+        shared: parts in which one of many is looked at, which have one history and some crowds in common; 0 of others.
     """
 
     length: int
@@ -54,7 +54,7 @@ class CrowdPath:
     after: _Row
     beside: tuple[tuple[_Row, int], ...] = ()
     closely: bool = False
-    shared: bool = False
+    shared: int = 0
 
     def crowd(self, moved: int) -> list[SlotRows]:
         """The data set in which so many slots have moved."""
@@ -89,6 +89,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
       two have the same count. So ranks change places.
     - Of columns with three levels and more: everybody at one level, to everybody at another one, for every two levels;
       of many levels the first ones, the middle one, the last one, and some by the seed. All such columns move together.
+    - Of two columns with levels and more: the same in one of them, with everybody at the same level of each other one;
+      of many such paths some by the seed.
     - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
       everybody at the same level, for each of these levels.
 
@@ -112,7 +114,10 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
         yield from map(_arriving, islice(paths, 1, None))  # the first one would be the second again
     else:
         yield from paths
-    for path in (*_between_levels(roles, people, seed), *_within_levels(roles, people, seed)) if small else ():
+    if not small:
+        return
+    for path in chain(_between_levels(roles, people, seed), _within_levels(roles, people, seed),
+                      _beside_levels(roles, people, seed)):
         yield _arriving(path) if added else path
         if added and not path.beside:
             yield _arriving(replace(path, before=path.after, after=path.before))
@@ -171,7 +176,22 @@ def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[C
     for k in range(max(map(len, pairs))):
         before, after = (_at_level([[each[k % len(each)][side]] if each else [] for each in pairs], 0, last)
                          for side in (0, 1))
-        yield CrowdPath(people, before, after, shared=True)
+        yield CrowdPath(people, before, after, shared=2)
+
+
+def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+    """Everybody at one level to everybody at another one, with everybody at the same level of each other column."""
+    levels, last = _columns_levels(roles, seed), _ends(roles)[1]
+    kinds = sorted(map(len, levels))
+    if kinds[-1] < 3 or len(kinds) < 2 or not kinds[-2]:
+        return
+    found = [(column, pair, place) for column, ranks in enumerate(levels) for pair in combinations(ranks, 2)
+             for place in range(max(len(others) for k, others in enumerate(levels) if k != column))]
+    kept = study_generator(seed, "pairs").permutation(len(found))[:_PAIRS] if len(found) > _PAIRS else range(len(found))
+    for column, pair, place in (found[k] for k in sorted(kept)):
+        before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
+                         for rank in pair)
+        yield CrowdPath(people, before, after, shared=1)
 
 
 def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
@@ -182,9 +202,9 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for k in range(max(map(len, levels))):
         low, high, near, close = (_at_level(levels, k, first + share * (last - first))
                                   for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people, low, high, shared=True)
+        yield CrowdPath(people, low, high, shared=2)
         for end in (high, low):
-            yield CrowdPath(people - half, near, end, ((close, half),), shared=True)
+            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
 
 
 def _arriving(path: CrowdPath) -> CrowdPath:

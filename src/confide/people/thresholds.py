@@ -37,7 +37,6 @@ from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 __all__ = ["places", "stepping"]
 
 _PARTS = (4, 8)  # of a path that is not looked at closely, and of one that is
-_HALVES = 2  # parts of one of many paths
 _TIMES = 4  # as far as the place before, near where a path begins
 _HALVED = 3  # parts of a path that are halved, at most
 _EVEN = 1e-6  # of a record's weight is rounding
@@ -82,7 +81,7 @@ def places(path: CrowdPath) -> list[int]:
     Where it is looked at closely, the first part is cut into smaller and smaller ones, too: rules about few people and
     small shares change there.
 
-    One of many paths has two parts; where records are added, no places but its ends and its first step.
+    One of many paths has parts of its own number; where records are added, no places but its ends and its first step.
 
     Args:
         path: of one person or more.
@@ -96,7 +95,8 @@ def places(path: CrowdPath) -> list[int]:
     """
     length = path.length
     if path.shared:
-        return sorted({0, 1, length} if path.before is None else {0, 1, length // _HALVES, length - 1, length})
+        equal = [length * k // path.shared for k in range(path.shared + 1)]
+        return sorted({0, 1, length} if path.before is None else {*equal, 1, length - 1})
     equal = np.linspace(0, length, min(length, _PARTS[path.closely]) + 1).astype(int).tolist()
     near = [0, 1]
     while path.closely and near[-1] * _TIMES < equal[1] - 1:
