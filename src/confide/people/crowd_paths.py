@@ -89,14 +89,15 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
       two have the same count. So ranks change places.
     - Of columns with three levels and more: everybody at one level, to everybody at another one, for every two levels;
       of many levels the first ones, the middle one, the last one, and some by the seed. All such columns move together.
-    - Of two columns with levels and more: the same in one of them, with everybody at the same level of each other one;
-      of many such paths some by the seed.
+    - Of two columns of levels and more: the same in one of them, with everybody at the same level of each other one; of
+      many such paths some by the seed.
     - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
       everybody at the same level, for each of these levels.
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
-    before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column moves by itself. Paths on which nothing but shares
-    and ranks matters are of a thousand people, where more are invited.
+    before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
+    moves by itself. Paths on which nothing but shares and ranks matters are of a thousand people, where more are
+    invited.
 
     Args:
         roles: of the columns.
@@ -109,17 +110,17 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
     yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
     yield CrowdPath(people - half, None, last, ((first, half),))
     paths = _replaced(roles, people, first, last)
-    added, small = unit is Unit.RECORD_ADDED_OR_REMOVED, people * len(roles) <= CELLS
+    added = unit is Unit.RECORD_ADDED_OR_REMOVED
     if added:
         yield from map(_arriving, islice(paths, 1, None))  # the first one would be the second again
     else:
         yield from paths
-    if not small:
+    if people * len(roles) > CELLS:
         return
     for path in chain(_between_levels(roles, people, seed), _within_levels(roles, people, seed),
                       _beside_levels(roles, people, seed)):
         yield _arriving(path) if added else path
-        if added and not path.beside:
+        if added and path.before is not None and not path.beside:
             yield _arriving(replace(path, before=path.after, after=path.before))
 
 
