@@ -96,8 +96,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
     before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
-    moves by itself. Paths on which nothing but shares and ranks matters are of a thousand people, where more are
-    invited.
+    moves by itself. Paths on which nothing but shares and ranks matters, and those among people at one level
+    of another column, are of a thousand people, where more are invited.
 
     Args:
         roles: of the columns.
@@ -117,8 +117,9 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
         yield from paths
     if people * len(roles) > CELLS:
         return
-    for path in chain(_between_levels(roles, people, seed), _within_levels(roles, people, seed),
-                      _beside_levels(roles, people, seed)):
+    some = min(people, _SHARES)
+    for path in chain(_between_levels(roles, people, seed), _within_levels(roles, some, seed),
+                      _beside_levels(roles, some, seed)):
         yield _arriving(path) if added else path
         if added and path.before is not None and not path.beside:
             yield _arriving(replace(path, before=path.after, after=path.before))
