@@ -182,6 +182,17 @@ def public_mark(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
     return [*laplace(noise, count(cells)), *mark]
 
 
+def few_left_out(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
+    there = count(cells)
+    return laplace(noise, there if there[0] > 9 else [0])
+
+
+def few_left_out_of_gaussian(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
+    there = count(cells)
+    return add_discrete_gaussian(noise, there if there[0] > 9 else [0], noise_std=1.0, l2_sensitivity_squared=1,
+                                 stream="count", line="it")
+
+
 MISTAKES: dict[str, tuple[tuple[Line, ...], Rule, str]] = {
     "a public door": (ONE, as_public, "'count' cost epsilon 1, and they were declared to be public"),
     "sensitivity 0": (ONE, without_sensitivity, "'count' cost epsilon 1, and they were declared to be public"),
@@ -198,6 +209,9 @@ MISTAKES: dict[str, tuple[tuple[Line, ...], Rule, str]] = {
                                "'count' cost rho 0.5, and they were declared to be public"),
     "half of a Gaussian sensitivity": (lines_of((rho(0.5),)), half_of_the_gaussian,
                                        "'count' cost rho 1, and rho 0.5 was paid"),
+    "few are left out": (ONE, few_left_out, "'count' cost epsilon 10, and epsilon 1 was paid"),
+    "few are left out of Gaussian counts": (lines_of((rho(0.5),)), few_left_out_of_gaussian,
+                                            "'count' cost rho 50, and rho 0.5 was paid"),
     "a narrow range": (lines_of((rho(0.5),)), narrow_range, "'mode' cost rho 0.5, and rho 0.03125 was paid"),
 }
 
@@ -364,6 +378,21 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the draws of {MISTAKES[name][2]}")
+
+
+@pytest.mark.parametrize("name", ["few are left out", "few are left out of Gaussian counts"])
+def test_a_record_that_moves_others_is_told_from_a_sensitivity_too_small(name: str) -> None:
+    found = row(report(name))
+    assert found.evidence.endswith(
+        "; this record moves what the noise is added to by 10 there, where 1 is declared, and by 0 alone. So other "
+        "records decide what counts, as where a bound, a selection or a standard follows from the data: see the "
+        "tutorial 'A mechanism of your own'")
+
+
+@pytest.mark.parametrize("name", fast(1, ["half of the sensitivity", "half of a Gaussian sensitivity", "a public door",
+                                          "groups that overlap"]))
+def test_a_sensitivity_too_small_is_not_called_otherwise(name: str) -> None:
+    assert "other records" not in row(report(name)).evidence
 
 
 @pytest.mark.slow

@@ -25,6 +25,9 @@ X = (Numeric(column="x", lower=-1, upper=1),)
 PAY = (Measured(column="pay", lower=0.0, upper=200.0), Category(column="work", levels=("it", "hr", "law", "ops")))
 TOWNS = (Category(column="town", levels=tuple("abcdefg")),)
 YES = (Category(column="a", levels=("no", "yes")), Category(column="b", levels=("no", "yes")))
+TEN = (Category(column="town", levels=tuple("abcdefghij")),)
+FOUR = (Category(column="town", levels=tuple("abcd")), Numeric(column="x", lower=-1, upper=1))
+TWO = (Category(column="town", levels=tuple("abcd")), Category(column="way", levels=tuple("pqrs")))
 ROOM = 1 + 1e-9
 """Noise is so much larger than the promise needs, for the rounding of doubles."""
 
@@ -208,6 +211,45 @@ def uniform_answers(cells: np.ndarray, noise: Any) -> Any:
     return noised([len(cells), cells[:, 0].sum()], 2, noise)
 
 
+def one_group(rule: Rule, town: int) -> Rule:
+    """The rule in one group alone; nobody else counts."""
+    return lambda cells, noise: rule(cells[cells[:, 0] == town, 1:], noise)
+
+
+def winsorised(cells: np.ndarray, noise: Any) -> Any:
+    x = cells[:, 0]
+    return noised(total(np.clip(x, *np.quantile(x, [0.05, 0.95]))) if len(x) else 0, 2, noise)
+
+
+def few_beside_many(one: int, other: int, levels: int) -> Rule:
+    """A count below 20 is set to 0 where another one is above 100."""
+    def rule(cells: np.ndarray, noise: Any) -> Any:
+        there = counts(cells, levels)
+        there[one] = 0 if there[other] > 100 and there[one] < 20 else there[one]
+        return noised(there, 2, noise)
+
+    return rule
+
+
+def table(cells: np.ndarray) -> np.ndarray:
+    found = np.zeros((4, 4))
+    np.add.at(found, (cells[:, 0].astype(int), cells[:, 1].astype(int)), 1)
+    return found
+
+
+def rare_in_a_group(cells: np.ndarray, noise: Any) -> Any:
+    """The second way is left out of one town alone, where fewer than one in twenty take it."""
+    there = table(cells)
+    there[2, 1] = 0 if there[2, 1] < 0.05 * there[2].sum() else there[2, 1]
+    return noised(there.ravel(), 2, noise)
+
+
+def few_beside_many_in_a_group(cells: np.ndarray, noise: Any) -> Any:
+    there = table(cells)
+    there[1, 2] = 0 if there[1, 1] > 100 and there[1, 2] < 20 else there[1, 2]
+    return noised(there.ravel(), 2, noise)
+
+
 MISTAKES: dict[str, tuple[Any, Rule, float]] = {
     "beyond three standard deviations": (X, outliers, 26),
     "groups below 5 %": (X, rare_folded, 25),
@@ -231,6 +273,18 @@ MISTAKES: dict[str, tuple[Any, Rule, float]] = {
     "outliers of a group": (PAY, groups_without_outliers, 10),
     "above 1.5 medians": (PAY, above_typical, 240),
     "the same answer to all": (YES, uniform_answers, 20),
+    "beyond three standard deviations of one town": (FOUR, one_group(outliers, 2), 26),
+    "winsorised in one town": (FOUR, one_group(winsorised, 1), 24),
+    "one town's own bounds": (FOUR, one_group(own_bounds, 2), 490),
+    "what is often repeated in one town": (FOUR, one_group(much_repeated, 1), 10),
+    "b beside c": (TOWNS, few_beside_many(1, 2, 7), 10),
+    "c beside b": (TOWNS, few_beside_many(2, 1, 7), 10),
+    "d beside f": (TOWNS, few_beside_many(3, 5, 7), 10),
+    "f beside d": (TOWNS, few_beside_many(5, 3, 7), 10),
+    "b beside c of ten": (TEN, few_beside_many(1, 2, 10), 10),
+    "f beside c of ten": (TEN, few_beside_many(5, 2, 10), 10),
+    "a rare way in one town": (TWO, rare_in_a_group, 12),
+    "a way beside another one in one town": (TWO, few_beside_many_in_a_group, 10),
 }
 
 
@@ -282,11 +336,32 @@ def chosen_middle(cells: np.ndarray, noise: Any) -> Any:
     return at[noise.selection((np.array(off) / 4 / ROOM).tolist(), 1, stream="middle")[0]]
 
 
+def sums_of_groups(cells: np.ndarray, noise: Any) -> Any:
+    return noised([total(np.clip(cells[cells[:, 0] == k, 1], -0.5, 0.5)) for k in range(4)], 1, noise)
+
+
+def capped_levels(cells: np.ndarray, noise: Any) -> Any:
+    return noised(np.minimum(counts(cells), 140), 2, noise)
+
+
+def a_table(cells: np.ndarray, noise: Any) -> Any:
+    return noised(table(cells).ravel(), 2, noise)
+
+
+def ways_of_noisy_towns(cells: np.ndarray, noise: Any) -> Any:
+    """Of towns with a large noisy count the ways are counted."""
+    there = table(cells)
+    towns = noised(there.sum(axis=1), 4, noise, "towns")
+    return [*towns, *noised(there[towns > 60].ravel() if (towns > 60).any() else 0.0, 4, noise, "ways")]
+
+
 SOUND: dict[str, tuple[Any, Rule]] = {
     "a bound that is noisy": (PAY, noisy_bound), "groups that are noisy": (PAY, noisy_groups),
     "clamped to public bounds": (X, clamped), "a sum": (X, summed), "a capped count": (YES, capped_count),
     "how many differ": (TOWNS, different), "a trimmed sum": (X, trimmed),
     "around a noisy mean": (X, around_a_noisy_mean), "an exponential mechanism's middle": (X, chosen_middle),
+    "sums of groups": (FOUR, sums_of_groups), "capped counts of levels": (TOWNS, capped_levels),
+    "a table": (TWO, a_table), "ways of towns that are noisy": (TWO, ways_of_noisy_towns),
 }
 
 

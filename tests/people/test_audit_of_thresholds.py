@@ -149,6 +149,66 @@ def test_halving_stops_at_the_heaviest_record() -> None:
                                               "like=80")
 
 
+@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
+@pytest.mark.parametrize("levels", [4, 7, 40])
+def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, unit: Unit) -> None:
+    names = [str(k) for k in range(levels)]
+    roles = (Category(column="a", levels=names), Category(column="b", levels=names[:4]), LIKE[0])
+    met: list[set[tuple[int, int]]] = [set(), set()]
+    within: list[set[tuple[int, float, float]]] = [set(), set()]
+    for path in crowd_paths(roles, 500, unit, seed=3):
+        for moved in places(path) if path.shared else ():
+            rows, counts = np.unique(np.vstack([batch.cells for batch in path.crowd(moved)]), axis=0,
+                                     return_counts=True)
+            if len(rows) == 2 and counts.min() == 1:
+                few, many = rows[np.argsort(counts)].tolist()
+                for k in range(2):
+                    met[k].add((int(few[k]), int(many[k])))
+                    if few[k] == many[k]:
+                        within[k].add((int(few[k]), few[2], many[2]))
+    kept = range(levels) if levels < 9 else sorted({one for one, _ in met[0]})
+    assert {0, 1, 2, levels // 2, levels - 1} <= set(kept)
+    assert len(kept) == min(levels, 8)
+    for k, ranks in enumerate((kept, range(4))):
+        assert {(one, other) for one in ranks for other in ranks if one != other} <= met[k]
+        assert {(rank, 1.0, -1.0) for rank in ranks} <= within[k]
+
+
+def test_crowds_that_paths_have_in_common_are_run_once() -> None:
+    roles = (Category(column="town", levels=tuple("abcdefg")),)
+    ran: list[int] = []
+
+    def run(data: Any, noise: Any) -> Any:
+        cells = np.vstack([np.zeros((0, 1)), *(batch.cells for batch in data)])
+        ran.append(len(cells))
+        there = np.bincount(cells[:, 0].astype(int), minlength=7).astype(float).tolist()
+        return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(2.0, 7, stream="it",
+                                             center=there)), shares=pa.table({"it": np.zeros(1000)}))
+
+    paths = list(crowd_paths(roles, 1000, Unit.RECORD_REPLACED))
+    own = sum(len(places(path)) for path in paths if not path.shared)
+    common = {path.told(moved) for path in paths if path.shared for moved in places(path)}
+    assert list(stepping(run, roles, 1000, Unit.RECORD_REPLACED, 1)) == []
+    assert len(common) == 7 + 21 * 3
+    assert len(ran) == own + len(common) + 1  # that of which they have the noisy answers
+
+
+def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
+    """Fewer than 20 at b are not counted where more than 100 are at c; and three levels are too many."""
+    roles = (Category(column="town", levels=tuple("abcd")),)
+
+    def run(data: Any, noise: Any) -> Any:
+        there = np.bincount(np.vstack([batch.cells for batch in data])[:, 0].astype(int), minlength=4)
+        if (there > 0).sum() > 2:
+            raise ValueError("too many levels")
+        there[1] = 0 if there[1] < 20 and there[2] > 100 else there[1]
+        return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(
+            2.0, 4, stream="it", center=there.astype(float).tolist())), shares=pa.table({"it": np.zeros(1000)}))
+
+    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Unit.RECORD_REPLACED, 1)]
+    assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in told
+
+
 @pytest.mark.slow
 def test_a_sound_mean_passes() -> None:
     found = audit_mechanism(Mean(name="nothing", promises=(PUBLIC,)), LIKE, 1000, seed=5, tries=0)

@@ -6,9 +6,9 @@ cluster of equal records grow from nobody to very many, beside other clusters th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import chain, combinations, islice, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,17 @@ from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import CELLS, corners, ends_moved
 from confide.people.whole_crowds import of_records
+from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category
 
-__all__ = ["CrowdPath", "crowd_paths"]
+__all__ = ["CrowdPath", "crowd_paths", "some_of_each"]
 
 _Row = NDArray[np.float64]
 
 _COLUMNS = 8  # that move by themselves against the others, at most
 _LEVELS = 8  # of one column, at most
+_PAIRS = 48  # of levels that are beside those of other columns, at most
+_FIRST = 3  # levels that are among these, where a column has more
 _BETWEEN = 5  # values between ends that a crowd moves to, at most
 _SHARES = 1000  # people among whom shares and ranks change, at most: these are the same among more
 _CENTRE = 0.625  # of the range, where two clusters lie close together: not in the middle, where a value may be zero
@@ -43,6 +46,7 @@ class CrowdPath:
         after: (c,) the record that they have afterwards.
         beside: (record, how many have it) in the slots after these.
         closely: whether it is looked at in many places.
+        shared: parts in which one of many is looked at, which have one history and some crowds in common; 0 of others.
     """
 
     length: int
@@ -50,20 +54,29 @@ class CrowdPath:
     after: _Row
     beside: tuple[tuple[_Row, int], ...] = ()
     closely: bool = False
+    shared: int = 0
 
     def crowd(self, moved: int) -> list[SlotRows]:
         """The data set in which so many slots have moved."""
+        return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
+
+    def told(self, moved: int) -> Hashable:
+        """The same for two crowds of the same records in the same slots."""
+        return tuple((start, tuple((record.tobytes(), count) for record, count in some if count))
+                     for start, some in self._parts(moved))
+
+    def _parts(self, moved: int) -> list[tuple[int, list[tuple[_Row, int]]]]:
+        """The first slot, and how many have which record from there on."""
         if self.before is not None:
-            return of_records(0, [(self.after, moved), (self.before, self.length - moved), *self.beside])
-        return [*of_records(0, [(self.after, moved)]),
-                *(of_records(self.length, self.beside) if self.beside else ())]
+            return [(0, [(self.after, moved), (self.before, self.length - moved), *self.beside])]
+        return [(0, [(self.after, moved)]), *([(self.length, [*self.beside])] if self.beside else [])]
 
     def step(self, moved: int) -> Neighbours:
         """The neighbours before and after the last of so many moves."""
         return Neighbours(self.crowd(moved), self.crowd(moved - 1), lambda outcome: published(outcome, moved - 1))
 
 
-def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[CrowdPath]:
+def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -> Iterator[CrowdPath]:
     """The paths of a campaign.
 
     - Nobody, to everybody at the last ends of columns; and half of the people at the first ends, while others come with
@@ -74,25 +87,126 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Crow
       or a standard deviation span.
     - Of columns with three levels and more: one level grows at the expense of another one, past all others, of which no
       two have the same count. So ranks change places.
+    - Of columns with three levels and more: everybody at one level, to everybody at another one, for every two levels;
+      of many levels the first ones, the middle one, the last one, and some by the seed. All such columns move together.
+    - Of two columns of levels and more: the same in one of them, with everybody at the same level of each other one; of
+      many such paths some by the seed.
+    - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
+      everybody at the same level, for each of these levels.
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
-    before. Where everybody is more than a million cells, no column moves by itself. Paths on which nothing but shares
-    and ranks matters are of a thousand people, where more are invited.
+    before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
+    moves by itself. Paths on which nothing but shares and ranks matters, and those among people at one level
+    of another column, are of a thousand people, where more are invited.
 
     Args:
         roles: of the columns.
         people: invited slots.
         unit: of the promise.
+        seed: public, of which levels there are paths, where there are many.
     """
-    first, last = corners(roles)[0], ends_moved(roles, range(len(roles)))
+    first, last = _ends(roles)
     half = people // 2
     yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
     yield CrowdPath(people - half, None, last, ((first, half),))
     paths = _replaced(roles, people, first, last)
-    if unit is Unit.RECORD_ADDED_OR_REMOVED:
+    added = unit is Unit.RECORD_ADDED_OR_REMOVED
+    if added:
         yield from map(_arriving, islice(paths, 1, None))  # the first one would be the second again
     else:
         yield from paths
+    if people * len(roles) > CELLS:
+        return
+    some = min(people, _SHARES)
+    for path in chain(_between_levels(roles, people, seed), _within_levels(roles, some, seed),
+                      _beside_levels(roles, some, seed)):
+        yield _arriving(path) if added else path
+        if added and path.before is not None and not path.beside:
+            yield _arriving(replace(path, before=path.after, after=path.before))
+
+
+def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[SlotRows]:
+    """As many people at each of the levels between which there are paths, and numbers evenly spread.
+
+    Args:
+        roles: of the columns.
+        people: invited slots.
+        seed: as of `crowd_paths`.
+
+    Example:
+        >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()
+        [0.0, 1.0, 1.0, 2.0, 2.0]
+    """
+    levels, (first, last) = _columns_levels(roles, seed), _ends(roles)
+    kinds = max((len(ranks) for ranks in levels if ranks), default=_LEVELS)
+    at = [k * people // kinds for k in range(kinds + 1)]
+    return of_records(0, [(_at_level(levels, k, first + (k + 0.5) / kinds * (last - first)), at[k + 1] - at[k])
+                          for k in range(kinds)])
+
+
+def _ends(roles: Sequence[Role]) -> tuple[_Row, _Row]:
+    return corners(roles)[0], ends_moved(roles, range(len(roles)))
+
+
+def _columns_levels(roles: Sequence[Role], seed: int) -> list[list[int]]:
+    """Those of each column between which there are paths; none of numbers."""
+    return [_some_levels(len(role.levels), seed) if isinstance(role, Category) else [] for role in roles]
+
+
+def _some_levels(levels: int, seed: int) -> list[int]:
+    """All ranks, or of many the first ones, the middle one, the last one and some by a seed."""
+    if levels <= _LEVELS:
+        return list(range(levels))
+    kept = [*range(_FIRST), levels // 2, levels - 1]
+    others = [rank for rank in range(levels) if rank not in kept]
+    drawn = study_generator(seed, "levels").choice(others, min(len(others), _LEVELS - len(kept)), replace=False)
+    return sorted([*kept, *drawn.tolist()])
+
+
+def _at_level(levels: Sequence[Sequence[int]], place: int, numbers: _Row) -> _Row:
+    """The record with each column's level of that place, counted round, and with these numbers."""
+    return np.array([ranks[place % len(ranks)] if ranks else number
+                     for ranks, number in zip(levels, numbers.tolist(), strict=True)], np.float64)
+
+
+def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+    """Everybody at one level to everybody at another one, for every two of a column, in all columns together."""
+    levels, last = _columns_levels(roles, seed), _ends(roles)[1]
+    if max(map(len, levels)) < 3:
+        return
+    pairs = [list(combinations(ranks, 2)) for ranks in levels]
+    for k in range(max(map(len, pairs))):
+        before, after = (_at_level([[each[k % len(each)][side]] if each else [] for each in pairs], 0, last)
+                         for side in (0, 1))
+        yield CrowdPath(people, before, after, shared=2)
+
+
+def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+    """Everybody at one level to everybody at another one, with everybody at the same level of each other column."""
+    levels, last = _columns_levels(roles, seed), _ends(roles)[1]
+    kinds = sorted(map(len, levels))
+    if kinds[-1] < 3 or len(kinds) < 2 or not kinds[-2]:
+        return
+    found = [(column, pair, place) for column, ranks in enumerate(levels) for pair in combinations(ranks, 2)
+             for place in range(max(len(others) for k, others in enumerate(levels) if k != column))]
+    kept = study_generator(seed, "pairs").permutation(len(found))[:_PAIRS] if len(found) > _PAIRS else range(len(found))
+    for column, pair, place in (found[k] for k in sorted(kept)):
+        before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
+                         for rank in pair)
+        yield CrowdPath(people, before, after, shared=1)
+
+
+def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+    """Numbers from one end to the other, and out of two clusters to either end, with everybody at the same level."""
+    levels, (first, last), half = _columns_levels(roles, seed), _ends(roles), people // 2
+    if all(levels) or not any(levels):
+        return
+    for k in range(max(map(len, levels))):
+        low, high, near, close = (_at_level(levels, k, first + share * (last - first))
+                                  for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
+        yield CrowdPath(people, low, high, shared=2)
+        for end in (high, low):
+            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
 
 
 def _arriving(path: CrowdPath) -> CrowdPath:
@@ -136,11 +250,9 @@ def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int
     """Everybody at the first end of one column, and at the last ones of all others, to a value between its ends."""
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]
-    if isinstance(role, Category):
-        values = _ranks(len(role.levels))[1:-1]
-    else:
-        values = low + np.array([0.5, 0.75, 0.25]) * (high - low)
-    for value in values:
+    if isinstance(role, Category):  # which `_between_levels` has
+        return
+    for value in low + np.array([0.5, 0.75, 0.25]) * (high - low):
         yield CrowdPath(people, np.where(here, low, last), np.where(here, value, last))
 
 

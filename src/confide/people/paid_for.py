@@ -22,6 +22,7 @@ from confide.audit.history_loss import Pair, belongs, history_loss, promised_par
 from confide.contract.guarantees import Unit
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Overspent
+from confide.people.among_others import among_others
 from confide.people.column_rows import Role
 from confide.people.overhearing import Failed, overheard
 from confide.people.settled_run import settled_run
@@ -210,8 +211,9 @@ class PaidFor:
             names = unpublished(self.run, [(pair, seed) for _, pair, seed in worst], self.hidden, worst[0][0].streams)
             (unknown if names else broken).append(worst[0])
         if broken:
-            each, pair, _ = broken[0]
-            return _measured(float(len(broken)), f"{each}; {self.words(pair)}")
+            each, pair, seed = broken[0]
+            why = among_others(self.run, pair, seed, each.streams, each.paid) if each.how == Underpaid.how else ""
+            return _measured(float(len(broken)), f"{each}; {self.words(pair)}{why}")
         if unknown:
             return _not_measured(f"{unknown[0][0]}, if they are published. They are not published as they are: name "
                                  "what is published of them in `hidden_streams`")

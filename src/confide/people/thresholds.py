@@ -19,7 +19,7 @@ neighbours, along a history of their own. What comes and goes again between two 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +29,8 @@ from confide.audit import Neighbours
 from confide.contract.guarantees import Unit
 from confide.people.center_moves import Shown, apart, shown, uneven
 from confide.people.column_rows import Role
-from confide.people.crowd_paths import CrowdPath, crowd_paths
+from confide.people.crowd_paths import CrowdPath, crowd_paths, some_of_each
+from confide.people.slot_rows import SlotRows
 from confide.people.whole_crowds import built
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
@@ -60,10 +61,12 @@ def stepping(
     """
     if not built(people, len(roles)):
         return
-    largest = 0.0
-    for path in crowd_paths(roles, people, unit):
+    largest, common = 0.0, None
+    for path in crowd_paths(roles, people, unit, seed):
         if path.length:
-            found = _Walked(run, path, seed, part)
+            if path.shared and common is None:
+                common = _History(run, some_of_each(roles, people, seed), seed, part)
+            found = _Walked(run, path, seed, part, common if path.shared else None)
             other = found.other()
             weight, heavy = (0.0, 0) if other else found.heaviest()
             largest = max(largest, found.usual)
@@ -78,6 +81,8 @@ def places(path: CrowdPath) -> list[int]:
     Where it is looked at closely, the first part is cut into smaller and smaller ones, too: rules about few people and
     small shares change there.
 
+    One of many paths has parts of its own number; where records are added, no places but its ends and its first step.
+
     Args:
         path: of one person or more.
 
@@ -89,6 +94,9 @@ def places(path: CrowdPath) -> list[int]:
         [0, 1, 4, 16, 62, 125, 187, 250, 312, 375, 437, 499, 500]
     """
     length = path.length
+    if path.shared:
+        equal = [length * k // path.shared for k in range(path.shared + 1)]
+        return sorted({0, 1, length} if path.before is None else {*equal, 1, length - 1})
     equal = np.linspace(0, length, min(length, _PARTS[path.closely]) + 1).astype(int).tolist()
     near = [0, 1]
     while path.closely and near[-1] * _TIMES < equal[1] - 1:
@@ -96,23 +104,45 @@ def places(path: CrowdPath) -> list[int]:
     return sorted({*equal, *near, length - 1})
 
 
-class _Walked:
-    """One path: the run at some places of it, with the noisy answers of the middle, or of where it does not fail."""
+class _History:
+    """The noisy answers of a run, and what runs of other crowds show with the same ones."""
 
-    def __init__(self, run: Run, path: CrowdPath, seed: int, part: str) -> None:
-        self._run, self._path, self._part = run, path, part
-        self._places = places(path)
-        self.usual = 0.0
+    def __init__(self, run: Run, crowd: list[SlotRows], seed: int, part: str) -> None:
+        self._run, self._part = run, part
+        history = RecordingNoise(Noise.simulated(seed))
+        self.first = shown(run, crowd, history, part)
+        self._draws, self._seen = history.draws, dict[Hashable, Shown]()
+
+    def known(self, path: CrowdPath, moved: int) -> None:
+        """That the first crowd is that of a path."""
+        self._seen[path.told(moved)] = self.first
+
+    def at(self, path: CrowdPath, moved: int) -> Shown:
+        """What the run shows of a crowd of a path, which is run once."""
+        told = path.told(moved)
+        if told not in self._seen:
+            self._seen[told] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
+        return self._seen[told]
+
+
+class _Walked:
+    """One path: the run at some places of it, with the noisy answers of many paths, or of the middle of this one, or of
+    where it does not fail.
+    """
+
+    def __init__(self, run: Run, path: CrowdPath, seed: int, part: str, common: _History | None) -> None:
+        self._path, self._places, self.usual = path, places(path), 0.0
+        if common is not None and not common.first.failed:
+            self._history = common
+            return
         for place in (self._places[len(self._places) // 2], *self._places):
-            self._history = RecordingNoise(Noise.simulated(seed))
-            self._seen = {place: shown(run, path.crowd(place), self._history, part)}
-            if not self._seen[place].failed:  # a run that failed may not have asked for all of its noise
+            self._history = _History(run, path.crowd(place), seed, part)
+            self._history.known(path, place)
+            if not self._history.first.failed:  # a run that failed may not have asked for all of its noise
                 break
 
     def _at(self, moved: int) -> Shown:
-        if moved not in self._seen:
-            self._seen[moved] = shown(self._run, self._path.crowd(moved), ForcedNoise(self._history.draws), self._part)
-        return self._seen[moved]
+        return self._history.at(self._path, moved)
 
     def _alike(self, low: int, high: int) -> bool:
         return self._at(low).seen == self._at(high).seen
