@@ -303,29 +303,29 @@ DOORS = (
         {"epsilon": 0.9, "slack": 0.95, "count": 1}),
     Door("campaign-mean", MEAN, st.fixed_dictionaries({
         "count": log_ints(2, 300), "most_local": log(0.05, 20.0), "error": log(0.1, 100.0)}),
-        {"count": 30, "most_local": 1.0, "error": 10.0}, quick=2),
+        {"count": 30, "most_local": 1.0, "error": 10.0}, quick=1),
     Door("campaign-queries", ANSWERS, st.fixed_dictionaries({
         "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 1.0),
         "delta": st.sampled_from([0.0, 1e-6]), "method": st.sampled_from([
             "recommended", "marginal-fit", "dual-query", "mwem", "gaussian", "laplace", "product"])}),
-        {"queries": 5000, "records": 3000, "epsilon": 0.01, "method": "dual-query"}, quick=3),
+        {"queries": 5000, "records": 3000, "epsilon": 0.01, "method": "dual-query"}, quick=1),
     Door("campaign-queries-recommended", ANSWERS, st.fixed_dictionaries({
         "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 0.1)}),
-        {"queries": 1, "records": 3000, "epsilon": 1e-4}, quick=3),
+        {"queries": 1, "records": 3000, "epsilon": 1e-4}, quick=1),
     Door("campaign-regression", SLEEP, st.fixed_dictionaries({
         "count": log_ints(4, 10**5), "misreports": log(1e-5, 1e-2), "truth_radius": log(0.05, 1.5),
-        "epsilon_release": log(0.01, 2.0)}), {"count": 500, "misreports": 0.0005}, quick=3),
+        "epsilon_release": log(0.01, 2.0)}), {"count": 500, "misreports": 0.0005}, quick=1),
     Door("campaign-regression-lies", SLEEP, st.fixed_dictionaries({
         "count": log_ints(4, 10**5), "smallest_eigenvalue": st.floats(0.005, 0.06), "epsilon_payment": log(0.01, 2.0)}),
-        {"count": 2000, "misreports": 0.002}, quick=3),
+        {"count": 2000, "misreports": 0.002}, quick=1),
     Door("campaign-bits", Campaign("bits", BITS), st.fixed_dictionaries({
         "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0), "prior_one": st.floats(0.01, 0.99),
         "signal_accuracy": st.floats(0.51, 0.95)}),
-        {"count": 2, "epsilon": 0.1, "prior_one": 0.9}),
+        {"count": 2, "epsilon": 0.1, "prior_one": 0.9}, quick=3),
     Door("campaign-bits-pair", Campaign("bits-pair", BITS), st.fixed_dictionaries({
-        "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0)}), {"count": 2}),
+        "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0)}), {"count": 2}, quick=3),
     Door("campaign-bits-unknown-costs", Campaign("bits-unknown-costs", BITS), st.fixed_dictionaries({
-        "count": log_ints(2, 100), "epsilon": log(1e-3, 3.0), "prior_one": st.floats(0.01, 0.99)}), quick=2),
+        "count": log_ints(2, 100), "epsilon": log(1e-3, 3.0), "prior_one": st.floats(0.01, 0.99)}), quick=1),
     Door("PrivDude", lambda **each: halves(kind=PrivDude, **each), st.fixed_dictionaries(
         PROGRAMS | {"rounds": log_ints(1, 10**5), "burn_in": st.integers(0, 10)})),
 )

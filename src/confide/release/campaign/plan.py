@@ -238,7 +238,7 @@ def _made(config: QueriesConfig, schema: Schema, workload: Workload) -> QueriesP
         words = [each for each in error.ways if isinstance(each, str)]
         numbers = replanned(error, config, replan, _KEYS)
         raise instead(error, [*numbers, *_would_do(config, schema, workload, replan),
-                              *([] if error.reason.startswith("privacy.") else words)] or words) from None
+                              *([] if str(error).startswith("privacy.") else words)] or words) from None
     plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice)
     if plan.prediction.hopeless:
         raise _hopeless(plan, replan)
