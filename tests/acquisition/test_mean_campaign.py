@@ -202,7 +202,6 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (("order = 2.0", "order = 1"), "privacy.order"),
     (("psi_floor = 0.25", "psi_floor = 0"), "privacy.psi_floor"),
     (("psi_floor = 0.25", "psi_floor = 1.5"), "psi_floor"),
-    (("most_local = 20.0", "most_local = 1.0"), "most_local: 1 is out of reach"),
     (("most_local = 20.0", ""), "known belongs to"),
     (("error = 1.0", "error = 0"), "price.error"),
     (("error = 1.0", "error = inf"), "price.error"),
@@ -212,6 +211,13 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
 def test_bad_files_are_told_by_name(tmp_path: Path, edit: tuple[str, str], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         _ = campaign(tmp_path, "bad", (edit,)).plan
+
+
+def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="most_local: 1 is out of reach") as refused:
+        _ = campaign(tmp_path, "few", (("most_local = 20.0", "most_local = 1.0"),)).plan
+    assert refused.value.exit_code == 3
+    assert {name for each in refused.value.remedies for name in each.settings} == {"count", "most_local"}
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from confide.allocation.multiplicative import OptimumRange, multiplicative_aucti
 from confide.allocation.printed import PrintedPMatch
 from confide.channels import FullPrior, IndependentRows, KernelMechanism, WaterFilling, least_distortion, translate
 from confide.contract.errors import ConfideError, NotGuaranteed
+from confide.contract.kinds import kind
+from confide.contract.replanned import changed
 from confide.market import (
     LinearCost,
     LogNormalLaw,
@@ -165,6 +168,38 @@ def unknown(*, people: int, error: float, criterion: str) -> Any:
     return plan_unknown_costs(error, 0.75, 0.6, LogNormalLaw(0.0, 1.0), criterion, people=people)
 
 
+@dataclass(frozen=True)
+class Campaign:
+    """The whole plan of a kind, from its template with other values of some keys.
+
+    Args:
+        name: of the kind.
+        keys: setting -> key of the file.
+    """
+
+    name: str
+    keys: dict[str, str]
+
+    def __call__(self, **settings: Any) -> Any:
+        found = kind(self.name)
+        tables = {key: value for key, value in tomllib.loads(found.template).items()
+                  if key in found.config.model_fields}
+        values = {self.keys[name]: {"name": value} if name == "method" else value for name, value in settings.items()}
+        return found.plan(changed(found.config.model_validate(tables), values))
+
+
+MEAN = Campaign("mean", {"count": "people.count", "most_local": "privacy.most_local", "error": "price.error"})
+ANSWERS = Campaign("queries", {
+    "queries": "workload.count", "records": "data.records", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
+    "method": "method", "eta": "method.eta", "rounds": "method.rounds", "samples": "method.samples"})
+SLEEP = Campaign("regression", {
+    "count": "people.count", "people": "people.count", "misreports": "costs.misreports",
+    "smallest_eigenvalue": "model.smallest_eigenvalue", "truth_radius": "payment.truth_radius",
+    "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"})
+BITS = {"count": "people.count", "people": "people.count", "epsilon": "privacy.epsilon",
+        "prior_one": "state.prior_one", "signal_accuracy": "state.signal_accuracy", "rate": "cost.rate"}
+
+
 DOORS = (
     Door("solve-rounds", lambda **each: solved(missing="rounds", **each), SOLVED,
          {"n": 4125, "epsilon": 0.02651504891527319, "eta": 2.7140073259451074, "samples": 217, "calculator": "zcdp"}),
@@ -266,6 +301,31 @@ DOORS = (
     Door("corollary_step", step_of_corollary, st.fixed_dictionaries({
         "epsilon": st.floats(0.01, 0.99), "slack": st.floats(0.5, 0.999), "count": st.integers(1, 200)}),
         {"epsilon": 0.9, "slack": 0.95, "count": 1}),
+    Door("campaign-mean", MEAN, st.fixed_dictionaries({
+        "count": log_ints(2, 300), "most_local": log(0.05, 20.0), "error": log(0.1, 100.0)}),
+        {"count": 30, "most_local": 1.0, "error": 10.0}, quick=1),
+    Door("campaign-queries", ANSWERS, st.fixed_dictionaries({
+        "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 1.0),
+        "delta": st.sampled_from([0.0, 1e-6]), "method": st.sampled_from([
+            "recommended", "marginal-fit", "dual-query", "mwem", "gaussian", "laplace", "product"])}),
+        {"queries": 5000, "records": 3000, "epsilon": 0.01, "method": "dual-query"}, quick=1),
+    Door("campaign-queries-recommended", ANSWERS, st.fixed_dictionaries({
+        "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 0.1)}),
+        {"queries": 1, "records": 3000, "epsilon": 1e-4}, quick=1),
+    Door("campaign-regression", SLEEP, st.fixed_dictionaries({
+        "count": log_ints(4, 10**5), "misreports": log(1e-5, 1e-2), "truth_radius": log(0.05, 1.5),
+        "epsilon_release": log(0.01, 2.0)}), {"count": 500, "misreports": 0.0005}, quick=1),
+    Door("campaign-regression-lies", SLEEP, st.fixed_dictionaries({
+        "count": log_ints(4, 10**5), "smallest_eigenvalue": st.floats(0.005, 0.06), "epsilon_payment": log(0.01, 2.0)}),
+        {"count": 2000, "misreports": 0.002}, quick=1),
+    Door("campaign-bits", Campaign("bits", BITS), st.fixed_dictionaries({
+        "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0), "prior_one": st.floats(0.01, 0.99),
+        "signal_accuracy": st.floats(0.51, 0.95)}),
+        {"count": 2, "epsilon": 0.1, "prior_one": 0.9}, quick=3),
+    Door("campaign-bits-pair", Campaign("bits-pair", BITS), st.fixed_dictionaries({
+        "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0)}), {"count": 2}, quick=3),
+    Door("campaign-bits-unknown-costs", Campaign("bits-unknown-costs", BITS), st.fixed_dictionaries({
+        "count": log_ints(2, 100), "epsilon": log(1e-3, 3.0), "prior_one": st.floats(0.01, 0.99)}), quick=1),
     Door("PrivDude", lambda **each: halves(kind=PrivDude, **each), st.fixed_dictionaries(
         PROGRAMS | {"rounds": log_ints(1, 10**5), "burn_in": st.integers(0, 10)})),
 )
@@ -305,6 +365,21 @@ def test_remedies_do_as_printed(door: Door) -> None:
         check(door, asked)
 
     looked_at()
+
+
+@pytest.mark.parametrize(("settings_", "able"), [
+    ({"queries": 5000, "records": 3000, "epsilon": 1.0, "delta": 0.0, "method": "marginal-fit"},
+     {"mwem", "dual-query"}),
+    ({"queries": 5000, "records": 3000, "epsilon": 0.01, "method": "dual-query"}, {"marginal-fit"}),
+    ({"queries": 1000, "records": 3000, "epsilon": 0.1, "delta": 1e-6, "method": "laplace"}, {"marginal-fit", "mwem"}),
+])
+def test_a_method_is_named_that_can_run_in_this_file(settings_: dict[str, Any], able: set[str]) -> None:
+    with pytest.raises(ConfideError) as refused:
+        ANSWERS(**settings_)
+    named = set(re.findall(r'\[method\] name = "([a-z-]+)"', str(refused.value)))
+    assert named == able
+    for each in named:
+        ANSWERS(**(settings_ | {"method": each}))
 
 
 @pytest.mark.slow

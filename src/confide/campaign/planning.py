@@ -15,7 +15,7 @@ from confide.campaign.home import Home
 from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
-from confide.contract.kinds import Kind, Plan
+from confide.contract.kinds import Kind, NarrowedKind, Plan
 from confide.people.own_modules import own_modules
 
 __all__ = ["planned"]
@@ -40,6 +40,8 @@ def planned(file: CampaignFile, home: Home | None = None) -> Plan:
     from confide.people.mechanism_plan import MechanismPlan
 
     kind = file.kind
+    if isinstance(kind, NarrowedKind) and not _begun(file, Home.default() if home is None else home):
+        kind.check_new(file.config)
     with _named(kind, "plan"):
         found = kind.plan(file.config)
     with _named(kind, "guarantees"):
@@ -55,6 +57,11 @@ def planned(file: CampaignFile, home: Home | None = None) -> Plan:
         if remarks and isinstance(found, MechanismPlan):
             return replace(found, remarks=remarks)
     return found
+
+
+def _begun(file: CampaignFile, home: Home) -> bool:
+    """Whether this campaign was charged here already, or released."""
+    return home.begun(file.digest) or home.charged(file.digest) is not None or home.released(file.digest) is not None
 
 
 @contextmanager

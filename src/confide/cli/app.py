@@ -138,11 +138,13 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     from confide.cli import output
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
+    from confide.contract.progress import waiting
     from confide.contract.words import printable
     from confide.privacy.hiding import hides_next_to_nothing
 
     it = load(campaign)
-    it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
+    with waiting("planning"):
+        it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
     left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
@@ -170,9 +172,11 @@ def offer(
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.render import show, show_title
+    from confide.contract.progress import waiting
 
     it = load(campaign)
-    parts = it.offer()
+    with waiting("planning"):
+        parts = it.offer()
     if html is not None:
         lead = "What taking part means. Everything on this page is public."
         write_public("html", html, page(it.file.title, lead, parts))

@@ -27,9 +27,9 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
-           "PayoutTerms", "Plan", "Progress", "ReportCodec", "Trial", "TriedKind", "as_rows", "by_slots", "is_rows",
-           "kind", "kind_names", "may_wait", "summaries", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "NarrowedKind",
+           "PausingKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "Trial", "TriedKind", "as_rows", "by_slots",
+           "is_rows", "kind", "kind_names", "may_wait", "summaries", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -265,6 +265,16 @@ class TriedKind(Kind, Protocol):
     def trials(self, config: Any, plan: Plan) -> Iterable[Trial]: ...
 
     def one(self, plan: Any, batch: Any, place: int) -> Any: ...
+
+
+@runtime_checkable
+class NarrowedKind(Kind, Protocol):
+    """A kind that refuses for new campaigns what older ones were charged for: these run on, and stay verified.
+
+    `check_new` raises `InvalidInput` for it. It is asked before anything is planned.
+    """
+
+    def check_new(self, config: Any) -> None: ...
 
 
 @runtime_checkable

@@ -1,14 +1,17 @@
-"""A progress bar for long work, on a terminal only: it shows a share of something public, never a count."""
+"""Progress of long work: on a terminal a bar, which shows a share of something public and never a count."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from confide.contract.kinds import Progress
 
-__all__ = ["advance", "progress_bar"]
+__all__ = ["advance", "progress_bar", "waiting"]
+
+_PATIENCE = 10.0  # seconds without a word
 
 
 @contextmanager
@@ -34,6 +37,29 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
                 bar.update(task, completed=min(100, 100 * done // total), total=100)
 
         yield advance
+
+
+@contextmanager
+def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
+    """Around work on public settings alone, of unknown length: a terminal shows its time, anything else gets one line.
+
+    Args:
+        label: what is being done.
+        seconds: after which the line is written.
+    """
+    if sys.stderr.isatty():
+        with progress_bar(label):
+            yield
+        return
+    timer = Timer(seconds, print, (f"confide: {label} goes on after {seconds:g} seconds: many people, goods, cells or "
+                                   "queries can take minutes; interrupt it to end it, nothing is charged yet",),
+                  {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def advance(progress: Progress | None, done: int, total: int) -> None:

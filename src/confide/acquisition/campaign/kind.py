@@ -23,11 +23,12 @@ from confide.acquisition.campaign.submissions import Submissions, read_reports
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.contract.asked import Field
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.contract.replanned import nearest
 from confide.people import PeoplesKind
 from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
@@ -36,6 +37,7 @@ from confide.tables import Measured, Roster, Source, Word, open_table
 __all__ = ["KIND", "MeanKind", "Rehearsed"]
 
 _LARGEST_ROUND = 1 << 31
+_NEARLY_ALWAYS = 0.95  # share of made-up profiles in which what a remedy names buys the mean
 _STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard", "PowerPrior", "TwoPartMechanism",
            "UniformPrior")
 
@@ -402,19 +404,42 @@ def _watched(source: Source, config: MeanConfig, progress: Progress | None) -> S
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def _plan(config: MeanConfig) -> MeanPlan:
+    return _planned(config)
+
+
+def _planned(config: MeanConfig) -> MeanPlan:
     record, price, privacy = config.record, config.price, config.privacy
-    mechanism = TwoPartMechanism(
-        people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
-        high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
-        grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
-        known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
+    try:
+        mechanism = TwoPartMechanism(
+            people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
+            high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
+            grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
+            known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
+    except InvalidInput as error:
+        if error.field != "most_local":
+            raise
+        raise Refused(f"privacy.most_local: {error.problem}", _would_do(config)) from None  # well-formed, and hopeless
     found = MeanPlan(mechanism=mechanism, config=config)
     if found.here.bought == 0:
-        raise Refused(f"nothing would be bought: {found.here.why}", found.remedy)
+        raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:
-        raise Refused("on average the mean would be no better than the middle of the range",
-                      "raise [price] error, or ask more people")
+        raise Refused("on average the mean would be no better than the middle of the range", _would_do(config))
     return found
+
+
+def _would_do(config: MeanConfig) -> list[str | Remedy]:
+    """The changes of one key with which the mean is bought, nearly whatever is reported; each was tried as printed."""
+    def does(other: MeanConfig) -> bool:
+        return _planned(other).here.bought >= _NEARLY_ALWAYS
+
+    price, limit = config.price.error, config.privacy.most_local
+    found = [
+        *nearest("[people] count = {count}", config, does, "people.count", config.people.count, farthest=1e4),
+        *(() if limit is None else nearest("[privacy] most_local = {most_local}", config, does, "privacy.most_local",
+                                           limit, farthest=1e4)),
+        *nearest("[price] error = {error}", config, does, "price.error", price, up=False, farthest=1e4),
+        *nearest("[price] error = {error}", config, does, "price.error", price, farthest=1e4)]
+    return [*found] or ["no other [people] count, [privacy] most_local or [price] error was found that does alone"]
 
 
 KIND = MeanKind()

@@ -12,12 +12,13 @@ from confide.audit import AuditReport
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market.audit import audit_majority
 from confide.market.campaign.config import BitsConfig
 from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
-from confide.market.campaign.plan import BitPlan, equilibria_table, worth_asking
+from confide.market.campaign.plan import MARKET_KEYS, BitPlan, equilibria_table, more_reports, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
 from confide.market.equilibrium import robustness
@@ -137,15 +138,20 @@ class BitsKind(BitKind):
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def _plan(config: BitsConfig) -> BitPlan:
-    found = MajorityMarket(
-        people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
-        cost=config.cost.build(), epsilon=config.privacy.epsilon, presence=config.people.presence)
+    return _planned(config)
+
+
+def _planned(config: BitsConfig) -> BitPlan:
+    with in_file(config, _planned, MARKET_KEYS):
+        found = MajorityMarket(
+            people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
+            cost=config.cost.build(), epsilon=config.privacy.epsilon, presence=config.people.presence)
     config.role()
     if math.isinf(found.payment_range()[1]):
-        raise Refused("payments are beyond all numbers at this level", "choose a larger epsilon, or more people")
+        raise Refused("payments are beyond all numbers at this level", more_reports(config, _planned))
     collection = BitCollection(market=found, currency=config.payment.currency,
                                minor_units=config.payment.minor_units)
-    return worth_asking(BitPlan(collection=collection, config=config, pages=BitsPages()))
+    return worth_asking(BitPlan(collection=collection, config=config, pages=BitsPages()), config, _planned)
 
 
 KIND = BitsKind()

@@ -14,11 +14,12 @@ from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
+from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market.audit import audit_pairs
 from confide.market.campaign.config import Belief, BitsPairConfig
 from confide.market.campaign.kind import BitKind
-from confide.market.campaign.plan import BitPlan, equilibria_table, worth_asking
+from confide.market.campaign.plan import MARKET_KEYS, BitPlan, equilibria_table, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.insiders import audit_groups
@@ -180,16 +181,21 @@ class BitsPairKind(BitKind):
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def _plan(config: BitsPairConfig) -> BitPlan:
+    return _planned(config)
+
+
+def _planned(config: BitsPairConfig) -> BitPlan:
     try:
         prior = config.belief.prior(config.people.count)
     except InvalidInput as error:
         raise InvalidInput("belief", f"{error.field}: {error.problem}", error.limit) from None
     config.role()
-    found = PairMarket(prior=prior, cost=config.cost.build(), epsilon=config.privacy.epsilon)
+    with in_file(config, _planned, MARKET_KEYS):
+        found = PairMarket(prior=prior, cost=config.cost.build(), epsilon=config.privacy.epsilon)
     role = config.belief.role()
     collection = BitCollection(market=found, currency=config.payment.currency, minor_units=config.payment.minor_units,
                                groups=1 if role is None else len(role.levels))
-    return worth_asking(BitPlan(collection=collection, config=config, pages=PairPages(config.belief)))
+    return worth_asking(BitPlan(collection=collection, config=config, pages=PairPages(config.belief)), config, _planned)
 
 
 KIND = BitsPairKind()

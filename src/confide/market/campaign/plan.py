@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from confide.contract.errors import Refused
+from confide.contract.errors import Refused, Remedy
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
+from confide.contract.replanned import nearest
 from confide.contract.words import money, money_at_most, percent
 from confide.market.campaign.coalition_words import FEW, coalitions_section, deciding, smallest
 from confide.market.campaign.config import BitConfig
@@ -21,7 +22,12 @@ from confide.market.equilibrium import symmetric_equilibria
 from confide.privacy.groups import groups_section
 from confide.privacy.response import response_table
 
-__all__ = ["BitPlan", "Pages", "equilibria_table", "worth_asking"]
+__all__ = ["MARKET_KEYS", "BitPlan", "Pages", "equilibria_table", "more_reports", "worth_asking"]
+
+
+MARKET_KEYS = {"people": "people.count", "epsilon": "privacy.epsilon", "signal_accuracy": "state.signal_accuracy",
+               "prior_one": "state.prior_one", "presence": "people.presence"}
+"""What a market calls a setting -> its key in the files."""
 
 
 class Pages(Protocol):
@@ -193,8 +199,13 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
                    "agree to give one and the same report."), *more))
 
 
-def worth_asking(plan: BitPlan) -> BitPlan:
+def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPlan]) -> BitPlan:
     """The plan, unless reports at its settings would teach nothing.
+
+    Args:
+        plan: of the file.
+        config: of the file.
+        replan: of another config, without a cache.
 
     Raises:
         Refused: what would be known is no better than what is known without asking.
@@ -202,6 +213,18 @@ def worth_asking(plan: BitPlan) -> BitPlan:
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
         raise Refused(f"nobody would learn anything: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
-                      f"{accuracy.trivial:.4g} without asking anybody",
-                      "a larger epsilon or more people; `confide.market.plan` says how many")
+                      f"{accuracy.trivial:.4g} without asking anybody", more_reports(config, replan))
     return plan
+
+
+def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
+    """How many people, or what epsilon, would do instead; each was tried on the whole plan.
+
+    Args:
+        config: of the file.
+        replan: of another config, without a cache.
+    """
+    found = [*nearest("[people] count = {count}", config, replan, "people.count", config.people.count),
+             *nearest("[privacy] epsilon = {epsilon}, for which [budget] has room", config, replan, "privacy.epsilon",
+                      config.privacy.epsilon)]
+    return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]

@@ -16,12 +16,13 @@ from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
 from confide.market.campaign.config import BitConfig, BitsUnknownCostsConfig
 from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
-from confide.market.campaign.plan import BitPlan, worth_asking
+from confide.market.campaign.plan import MARKET_KEYS, BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
 from confide.market.strategies import NONE
@@ -39,6 +40,8 @@ WORTH = "worth"
 """What a participant tells her own device, and nobody else: what a nat of privacy is worth to her."""
 
 _SMALLEST_TARGET = 1e-9
+_KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "participation.threshold",
+         "ceiling": "privacy.ceiling"}
 
 
 class UnknownCostPages:
@@ -191,17 +194,22 @@ class BitsUnknownCostsKind(BitKind):
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def _plan(config: BitsUnknownCostsConfig) -> BitPlan:
+    return _planned(config)
+
+
+def _planned(config: BitsUnknownCostsConfig) -> BitPlan:
     if config.privacy.ceiling < config.privacy.epsilon:
         raise InvalidInput("privacy.ceiling", f"{config.privacy.ceiling:g} is below privacy.epsilon",
                            f"must be at least {config.privacy.epsilon!r}")
-    found = ThresholdMarket(
-        people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
-        cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,
-        threshold=config.participation.threshold, ceiling=config.privacy.ceiling)
+    with in_file(config, _planned, _KEYS):
+        found = ThresholdMarket(
+            people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
+            cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,
+            threshold=config.participation.threshold, ceiling=config.privacy.ceiling)
     config.role()
     collection = BitCollection(market=found, currency=config.payment.currency,
                                minor_units=config.payment.minor_units)
-    return worth_asking(BitPlan(collection=collection, config=config, pages=UnknownCostPages()))
+    return worth_asking(BitPlan(collection=collection, config=config, pages=UnknownCostPages()), config, _planned)
 
 
 KIND = BitsUnknownCostsKind()

@@ -14,10 +14,12 @@ import pyarrow as pa
 from confide import regression
 from confide.audit import AuditReport
 from confide.contract.asked import Field
+from confide.contract.errors import Remedy
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
+from confide.contract.replanned import in_file, nearest
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
 from confide.people.column_rows import typed_cells
@@ -37,6 +39,13 @@ from confide.tables.cell_problems import Judged, ids_of, judged
 __all__ = ["KIND", "CampaignPlan", "RegressionKind"]
 
 _ROWS = 65536  # of a batch
+
+_KEYS = {
+    "people": "people.count", "misreports": "costs.misreports", "truth_radius": "payment.truth_radius",
+    "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
+    "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
+    "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
+"""What the planner calls a setting -> its key in the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,36 +201,52 @@ def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> Regressio
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def _plan(config: RegressionConfig) -> CampaignPlan:
+    return _planned(config)
+
+
+def _planned(config: RegressionConfig) -> CampaignPlan:
     design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
     response = config.response_role()
     reach = model.parameter_bound + model.noise_bound
-    found = planner.plan(
-        people=config.people.count,
-        features=design.dimension,
-        prior=model.coefficients(design.dimension),
-        noise=model.law(),
-        epsilon_release=privacy.epsilon_release,
-        epsilon_payment=privacy.epsilon_payment,
-        delta=privacy.delta,
-        release=privacy.release,
-        radius=model.radius,
-        response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
-        answers_cut=_cut(response, reach),
-        smallest_eigenvalue=model.smallest_eigenvalue,
-        largest_eigenvalue=model.largest_eigenvalue,
-        spectrum_tolerance=model.spectrum_tolerance,
-        ridge_payment=payment.ridge,
-        costs=config.costs.build(),
-        misreports=config.costs.misreports,
-        misreports_failure=config.costs.misreports_failure,
-        truth_radius=payment.truth_radius,
-        budget=payment.budget,
-        centred=payment.rule == "centred",
-        clip=payment.clip,
-        currency=payment.currency,
-        minor_units=payment.minor_units,
-    )
+    with in_file(config, _planned, _KEYS, lambda: _would_do(config)):
+        found = planner.plan(
+            people=config.people.count,
+            features=design.dimension,
+            prior=model.coefficients(design.dimension),
+            noise=model.law(),
+            epsilon_release=privacy.epsilon_release,
+            epsilon_payment=privacy.epsilon_payment,
+            delta=privacy.delta,
+            release=privacy.release,
+            radius=model.radius,
+            response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
+            answers_cut=_cut(response, reach),
+            smallest_eigenvalue=model.smallest_eigenvalue,
+            largest_eigenvalue=model.largest_eigenvalue,
+            spectrum_tolerance=model.spectrum_tolerance,
+            ridge_payment=payment.ridge,
+            costs=config.costs.build(),
+            misreports=config.costs.misreports,
+            misreports_failure=config.costs.misreports_failure,
+            truth_radius=payment.truth_radius,
+            budget=payment.budget,
+            centred=payment.rule == "centred",
+            clip=payment.clip,
+            currency=payment.currency,
+            minor_units=payment.minor_units,
+        )
     return CampaignPlan(regression=found, design=design, response=response)
+
+
+def _would_do(config: RegressionConfig) -> list[str | Remedy]:
+    """How many people, or what epsilon, would do; each was tried on the whole plan as printed."""
+    found = [
+        *nearest("[people] count = {count}", config, _planned, "people.count", config.people.count),
+        *nearest("[privacy] epsilon_release = {epsilon_release}, for which [budget] has room", config, _planned,
+                 "privacy.epsilon_release", config.privacy.epsilon_release),
+        *nearest("[privacy] epsilon_payment = {epsilon_payment}, for which [budget] has room", config, _planned,
+                 "privacy.epsilon_payment", config.privacy.epsilon_payment)]
+    return [*found] or ["no other [people] count and no other epsilon was found that does alone"]
 
 
 KIND = RegressionKind()

@@ -51,6 +51,28 @@ class BinnedColumn(Keys):
         default="reject", description="a value outside makes the record the null one, or moves to the bound")
     unit: str = Field(default="", description="shown beside the bounds")
 
+    def check_whole(self, place: str) -> None:
+        """Whether there are no more bins than values.
+
+        Args:
+            place: of the column in the file, such as columns[1].
+
+        Raises:
+            InvalidInput: more bins than whole numbers.
+        """
+        edges = self.edges
+        lower, upper = (self.lower, self.upper) if edges is None else (edges[0], edges[-1])
+        bins = self.bins if edges is None else len(edges) - 1
+        if not self.whole or bins is None or lower is None or upper is None:
+            return
+        numbers = math.floor(upper) - math.ceil(lower) + 1
+        if bins > max(1, numbers):
+            raise InvalidInput(
+                f"{place}.{'bins' if edges is None else 'edges'}",
+                f"makes {bins:,} bins, and {numbers:,} whole numbers lie in [{lower:.12g}, {upper:.12g}]: the other "
+                "bins stay empty, and cost time",
+                f"must make at most {numbers:,} bins")
+
     def roles(self) -> tuple[Binned, ...]:
         """The column's public role."""
         return (Binned(**self.model_dump(exclude_none=True)),)
@@ -252,6 +274,16 @@ class QueriesConfig(Keys):
         if self.data.id in names:
             raise ValueError(f"data.id {self.data.id!r} is also a column: an id is nobody's attribute")
         return self
+
+    def check_new(self) -> None:
+        """What only campaigns that were begun before may hold.
+
+        Raises:
+            InvalidInput: a column of whole numbers has more bins than whole numbers.
+        """
+        for place, column in enumerate(self.columns, 1):
+            if isinstance(column, BinnedColumn):
+                column.check_whole(f"columns[{place}]")
 
     def public_columns(self) -> Schema:
         """The public columns.

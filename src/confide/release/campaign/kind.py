@@ -45,6 +45,10 @@ class QueriesKind(CustodiansKind):
         """A commented campaign file to start from."""
         return files("confide.release.campaign").joinpath("template.toml").read_text(encoding="utf-8")
 
+    def check_new(self, config: QueriesConfig) -> None:
+        """No more bins than whole numbers, which files could have before."""
+        config.check_new()
+
     def plan(self, config: QueriesConfig) -> QueriesPlan:
         """Choose and calibrate from the file's public parameters."""
         return plan_of(config)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from confide.contract.errors import ConfideError, Refused
+from confide.contract.errors import ConfideError, InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Section
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.remedies import accepted, tried, trying
+from confide.contract.replanned import changed, instead, nearest, replanned
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
@@ -29,6 +31,12 @@ from confide.release.schema import Schema
 from confide.release.workload import Workload
 
 __all__ = ["QueriesPlan", "plan_of"]
+
+_KEYS = {each: f"method.{each}" for each in ("eta", "rounds", "samples")}
+"""What a method calls a setting -> its key in the file."""
+
+_DELTA_SHARE = 1e-3
+"""Of one record: a delta that is far below 1/records."""
 
 STEPS = (0.25, 0.5, 2.0, 4.0)
 """Other epsilons that a plan looks at, as multiples of its own."""
@@ -211,14 +219,29 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         schema = config.public_columns()
-        workload = config.queries(schema)
+        plan = _made(config, schema, config.queries(schema))
+    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, PublicWarning))
+    return replace(plan, doubts=tuple(doubts))
+
+
+def _made(config: QueriesConfig, schema: Schema, workload: Workload) -> QueriesPlan:
+    """The plan for these columns and queries, whatever else of the file is tried."""
+    def replan(other: QueriesConfig) -> QueriesPlan:
+        return _made(other, schema, workload)
+
+    try:
         advice = _advice(config, schema, workload) if isinstance(config.method, Recommended) else None
         mechanism = build(config, schema, workload) if advice is None else advice.mechanism
-    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, PublicWarning))
-    plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice,
-                       doubts=tuple(doubts))
+    except (InvalidInput, Refused) as error:
+        if trying() or (isinstance(error, InvalidInput) and not error.remedies):
+            raise
+        words = [each for each in error.ways if isinstance(each, str)]
+        numbers = replanned(error, config, replan, _KEYS)
+        raise instead(error, [*numbers, *_would_do(config, schema, workload, replan),
+                              *([] if str(error).startswith("privacy.") else words)] or words) from None
+    plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice)
     if plan.prediction.hopeless:
-        raise _hopeless(plan)
+        raise _hopeless(plan, replan)
     return plan
 
 
@@ -230,13 +253,42 @@ def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> Releas
         raise declined(error) from None
 
 
-def _hopeless(plan: QueriesPlan) -> Refused:
+def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan]) -> Refused:
     """Answering 1/2 to everything costs no privacy, and is as good."""
     whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
-    able = [] if plan.advice is not None else [f'"{each.method}"' for each in plan.others
-                                               if each.mechanism is not None and each.average < HOPELESS]
-    instead = f", or choose the method {' or '.join(able[:2])}" if able else ""
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
                    f"about {plan.records:,} records would be off by {HOPELESS:g} or more on average "
                    f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
-                   f"spend more, ask fewer queries, or ask about more records{instead}")
+                   _would_do(plan.config, plan.schema, plan.workload, replan)
+                   or "no other [privacy] epsilon, [data] records or method was found that does alone")
+
+
+def _would_do(
+    config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
+) -> list[str | Remedy]:
+    """The changes of one key of the file that do; each was tried on the whole plan as printed."""
+    if trying():
+        return []
+    privacy, records, room = config.privacy, config.data.records, ", for which [budget] has room"
+    found: list[str | Remedy] = [
+        *nearest(f"[privacy] epsilon = {{epsilon}}{room}", config, replan, "privacy.epsilon", privacy.epsilon),
+        *nearest("[data] records = {records}, where so many are held", config, replan, "data.records", records)]
+    if privacy.delta == 0:
+        found += tried(f"[privacy] delta = {{delta}}{room}",
+                       lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,
+                       delta=_DELTA_SHARE / records)
+    elif accepted(lambda: replan(changed(config, {"privacy.delta": 0.0}))):
+        found.append("[privacy] delta = 0")
+    return [*found, *_methods(config, schema, workload, replan)]
+
+
+def _methods(
+    config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
+) -> list[str]:
+    """The best two of the other methods that can run in this file, and say something."""
+    others = sorted(candidates(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta),
+                    key=lambda each: each.average)
+    able = [each.method for each in others
+            if each.mechanism is not None and each.method != config.method.name
+            and accepted(lambda name=each.method: replan(changed(config, {"method": {"name": name}})))]  # type: ignore[misc]
+    return [f'[method] name = "{each}"' for each in able[:2]]

@@ -1,0 +1,137 @@
+"""What would do instead of a refused campaign file: a key of it, tried on the whole plan of its kind.
+
+A planner or constructor tries its remedies on itself. What does there may be refused by what the kind asks for beyond
+it, so that a kind tries them once more, as keys of the file. Its words name no function of Python, as whoever follows
+them has the file alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from confide.contract.errors import ConfideError, InvalidInput, Refused, Remedy, Ways
+from confide.contract.known_keys import Keys
+from confide.contract.remedies import first_that, retried, tried, trying
+
+__all__ = ["changed", "in_file", "instead", "nearest", "replanned"]
+
+C = TypeVar("C", bound=Keys)
+
+_PATIENCE = 4.0  # seconds of this process, of one search
+
+
+def changed(config: C, keys: Mapping[str, Any]) -> C:
+    """The tables of a campaign file with other values of some keys, checked as a file's are.
+
+    Args:
+        config: of the file.
+        keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
+
+    Raises:
+        InvalidInput: the kind takes no such value.
+
+    Example:
+        >>> class People(Keys):
+        ...     count: int
+        >>> class Config(Keys):
+        ...     people: People
+        >>> changed(Config(people=People(count=3)), {"people.count": 4}).people.count
+        4
+    """
+    document = config.model_dump(exclude_unset=True)
+    for key, value in keys.items():
+        *tables, name = key.split(".")
+        place = document
+        for table in tables:
+            place = place.setdefault(table, {})
+        place[name] = value
+    try:
+        return type(config).model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])), str(first["msg"])) from None
+
+
+@contextmanager
+def in_file(
+    config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
+    more: Callable[[], Iterable[str | Remedy]] = tuple,
+) -> Iterator[None]:
+    """Around what a kind plans: the numbers of a refusal are tried on the whole plan instead, as keys of the file.
+
+    Args:
+        config: of the file.
+        plan: of the kind, without a cache: what is planned inside a try says nothing of what would do.
+        keys: name of a setting further in -> the key of the file. A remedy of other settings cannot be followed in a
+            file, and is left out.
+        more: what else would do, where no number of the refusal does, and it is no bad input. Its words stay where
+            that is nothing.
+    """
+    try:
+        yield
+    except (InvalidInput, Refused) as error:
+        if trying() or not (error.remedies or (more is not tuple and isinstance(error, Refused))):
+            raise
+        words = [way for way in error.ways if isinstance(way, str)]
+        raise instead(error, replanned(error, config, plan, keys) or [*more()] or words) from None
+
+
+def replanned(
+    error: ConfideError, config: C, plan: Callable[[C], Any], keys: Mapping[str, str]
+) -> tuple[Remedy, ...]:
+    """The numbers of a refusal that do for the whole plan; see `in_file`."""
+    def again(**settings: float) -> Any:
+        return plan(changed(config, {keys[name]: value for name, value in settings.items()}))
+
+    error.ways = tuple(way for way in error.remedies if set(way.settings) <= set(keys))
+    return tuple(way for way in retried(error, again) if isinstance(way, Remedy))
+
+
+def instead(error: InvalidInput | Refused, ways: Ways) -> ConfideError:
+    """The same refusal with other ways out."""
+    if isinstance(error, InvalidInput):
+        return InvalidInput(error.field, error.problem, ways)
+    return Refused(error.reason, ways)
+
+
+def nearest(
+    words: str, config: C, plan: Callable[[C], Any], key: str, start: float, *, up: bool = True, digits: int = 3,
+    farthest: float = 1e6,
+) -> tuple[Remedy, ...]:
+    """About the nearest value of one key, on one side, with which the whole plan is accepted: one, or none.
+
+    A search that takes over four seconds ends with the best that it has.
+
+    Args:
+        words: with a place for the key's last name.
+        config: of the file.
+        plan: of the kind, without a cache; a refusal, or False, is a no.
+        key: such as "people.count".
+        start: its value, > 0, which does not do; whole numbers stay whole.
+        up: whether to look above.
+        digits: of numbers that are not whole.
+        farthest: by how many times, at most.
+    """
+    name, spent = key.rpartition(".")[2], 0.0
+
+    def again(**settings: float) -> Any:
+        return plan(changed(config, {key: settings[name]}))
+
+    def quickly(value: float) -> Any:
+        nonlocal spent
+        if spent > _PATIENCE:
+            return False
+        begun = time.process_time()
+        try:
+            return again(**{name: value})
+        finally:
+            spent += time.process_time() - begun
+
+    search: Any = partial(first_that, quickly, start, up=up, close=1e-2, farthest=farthest)
+    return tried(words, again, up=up, digits=digits, **{name: search})
