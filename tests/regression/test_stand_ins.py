@@ -131,7 +131,8 @@ def test_the_plan_speaks_in_the_unit_of_the_answer(tmp_path: Path) -> None:
     assert "no lie gains more" in words
     assert "cut off" not in words
     titles = [section.title for section in plan.sections()]
-    assert titles == ["Plan", "Precision to expect", "What lies cost", "Guarantees"]
+    assert titles == ["Plan", "Precision to expect", "What lies cost", "Second identities and agreements", "Guarantees",
+                      "Households and other groups"]
 
 
 def test_bounds_that_cut_off_answers_promise_no_truth_in_the_offer(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     right = _right(plan)
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
-                     f"somebody may be right {right} of the time")
+                     f"somebody may be right {right} of the time, by the mechanism's own loss")
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")

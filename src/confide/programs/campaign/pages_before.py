@@ -109,7 +109,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
     found, it, out = list[str](), plan.mechanism, plan.outlook
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
-                     f"somebody may be right {_right(plan)} of the time")
+                     f"somebody may be right {_right(plan)} of the time, by the mechanism's own loss")
     if it.delta * it.program.people >= 1:
         found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
                      "choose it far smaller")
