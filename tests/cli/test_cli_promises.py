@@ -18,7 +18,7 @@ def test_a_plan_in_json(run: Run, tmp_path: Path) -> None:
     assert truth["sentence"][1:] in truth["in_full"]
     assert f"Note: {truth['note']}." in truth["in_full"]
     assert truth["says"] == "yes"
-    assert found["plan"]["fewest_identities"] == {"second": 2, "group": 11, "deciding": 31}
+    assert found["plan"]["fewest_identities"] == {"second": 2, "group": 2, "fixed": 11, "deciding": 31}
 
 
 def test_a_plan_that_sells_marks_its_promise(run: Run, tmp_path: Path) -> None:
