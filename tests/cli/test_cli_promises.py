@@ -13,7 +13,7 @@ def test_a_plan_in_json(run: Run, tmp_path: Path) -> None:
     path.write_text(kind("bits").template)
     found = run("plan", path, "--json").json
     assert [(each["size"], each["audience"], each["loss"]["epsilon"]) for each in found["groups"]] == [
-        (2, "collector", 2.0), (5, "collector", 5.0), (10, "collector", 10.0)]
+        (1, "collector", 1.0), (2, "collector", 2.0), (5, "collector", 5.0), (10, "collector", 10.0)]
     truth = found["guarantees"][1]
     assert truth["sentence"][1:] in truth["in_full"]
     assert f"Note: {truth['note']}." in truth["in_full"]
