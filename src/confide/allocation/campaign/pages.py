@@ -57,7 +57,7 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
-        *([selling_section(plan, plan.lone)] if plan.lone is not None else []),
+        selling_section(plan),
         Section(title="Guarantees", blocks=(promises_table(plan.guarantees, _step(plan)),)),
         groups_section(plan.market, plan.guarantees.privacy),
     ]
@@ -123,8 +123,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
                          f"is planned at {plan.prediction.share:.0%}")
-    if plan.lone is not None:
-        found += selling_warnings(plan, plan.lone)
+    found += selling_warnings(plan)
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
                      "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "

@@ -49,7 +49,7 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
-        *([selling_section(plan)] if plan.charges else []),
+        selling_section(plan),
         Section(title="Guarantees", blocks=(promises_table(
             plan.guarantees, step(plan), sentence=lambda each: sentence(names, each)),)),
         groups_section(it, plan.guarantees.privacy),
