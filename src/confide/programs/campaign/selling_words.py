@@ -96,12 +96,12 @@ def _second(plan: SharingPlan) -> str:
     if found is None:
         return "No run on made-up people was made at this size: what a second id is handed is not stated."
     part = f"{said(names, found[0])} +- {said(names, found[1])} {names.worth}"
-    which = (f"on average over {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} people (+- is one standard "
-             "error, between crowds)")
+    which = (f"on average over {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} people (+- is one "
+             "standard error, between crowds)")
     if plan.charges:
         return (f"One second id, with the same record, is handed a part of its own. That part is worth {part} more "
-                f"than its price, {which}. Its owner gains as much where they can use both parts, and loses the price where "
-                "they cannot.")
+                f"than its price, {which}. Its owner gains as much where they can use both parts, and loses the price "
+                "where they cannot.")
     return ("With 2 ids of one person, with the same record, they are handed two parts, and pay nothing. The second "
             f"part is worth {part} by its record, {which}. Its owner gains as much where they can use both parts, and "
             "nothing where they cannot. It comes out of what all others share.")
