@@ -51,7 +51,7 @@ class BundlesPlan(GoodsPlan):
         return None
 
     @cached_property
-    def second(self) -> SecondIds:  # type: ignore[override] # measured without lies
+    def second(self) -> SecondIds:
         return second_bundles(self.market, self.scale)
 
     @property
