@@ -38,6 +38,10 @@ def test_a_second_identity_nearly_doubles_the_rent() -> None:
     said = words(plan.sections())
     assert "Second identities and agreements" in said
     assert f"{found.adds:.1%}" in said
+    assert found.gain > found.made_up - found.rent
+    assert found.gain == pytest.approx(found.made_up, rel=0.05)  # the first id keeps nearly all of its own rent
+    assert f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one" in said
+    assert "a made-up record" in said
 
 
 def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not() -> None:

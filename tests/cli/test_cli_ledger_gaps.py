@@ -10,7 +10,7 @@ import pytest
 from campaign.small import write
 from cli.commands import Run
 from confide.campaign import Campaign, Home, Store
-from confide.campaign.ledger_gaps import alike, ledger_warnings, near_names
+from confide.campaign.ledger_gaps import alike, foreign_letters, ledger_warnings, near_names
 
 NAME = '"pay survey"'
 
@@ -18,12 +18,42 @@ NAME = '"pay survey"'
 @pytest.mark.parametrize(("name", "near"), [
     ("Pay survey", True), ("PAY SURVEY", True), ("paysurvey", True), ("pay-survey", True), ("pay_survey", True),
     ("pay survey 2", True), ("pay survey2", True), ("pay survey 2024", True), ("pay surveys", False),
+    ("p\N{CYRILLIC SMALL LETTER A}y survey", True), ("P\N{GREEK CAPITAL LETTER ALPHA}Y survey", True),
+    ("\N{FULLWIDTH LATIN SMALL LETTER P}ay survey", True), ("p\N{CYRILLIC SMALL LETTER ZHE}y survey", False),
     ("payroll", False), ("pay survey b", False), ("2 pay survey", False), ("pay survey", False),
 ])
 def test_names_are_near_that_differ_in_case_blanks_or_a_number_at_the_end(name: str, near: bool) -> None:
     assert near_names(name, ["pay survey", "sleep"]) == (("pay survey",) if near else ())
     assert alike(["pay survey", "sleep", name]) == ((("pay survey", name),) if near else
                                                     (("pay survey",) * 2,) if name == "pay survey" else ())
+
+
+def test_words_that_mix_scripts_are_told_and_others_are_not() -> None:
+    assert foreign_letters("pay surv\N{CYRILLIC SMALL LETTER IE}y") == ("CYRILLIC SMALL LETTER IE",)
+    for name in ("pay survey", "\u043e\u043f\u0440\u043e\u0441 survey", "\u8abf\u67fbsurvey", "2024 \u00e9t\u00e9"):
+        assert foreign_letters(name) == ()
+
+
+def test_the_oldest_of_several_near_names_is_recommended(run: Run, tmp_path: Path) -> None:
+    """Whatever the order of the alphabet is: the oldest has the budget that most was spent of."""
+    assert run("run", write(tmp_path, (NAME, '"pay survey"'))).code == 0
+    assert run("run", write(tmp_path, (NAME, '"Pay survey"'), name="second"), "--another-campaign").code == 0
+    found = run("plan", write(tmp_path, (NAME, '"PAY SURVEY"'), name="third"))
+    assert ("which knows 'pay survey' and 'Pay survey'. If they hold the same people, write 'pay survey', the oldest: "
+            "another name has another budget.") in found.err
+
+
+def test_a_letter_of_another_script_is_told(run: Run, tmp_path: Path) -> None:
+    name = "pay surv\N{CYRILLIC SMALL LETTER IE}y"
+    path = write(tmp_path, (NAME, f'"{name}"'))
+    alone = run("plan", path)  # no ledger yet
+    said = "is new to the ledger, and mixes scripts: it has CYRILLIC SMALL LETTER IE."
+    assert (alone.code, alone.err.count(said)) == (0, 1)
+    assert run("run", write(tmp_path, name="first")).err == ""
+    found = run("plan", path)
+    assert said in found.err
+    assert "which knows 'pay survey'. If they hold the same people, write 'pay survey'" in found.err
+    assert said not in found.out
 
 
 def test_names_of_digits_alone_are_near_nothing_else() -> None:

@@ -93,7 +93,23 @@ def test_a_budget_that_is_too_small_from_the_start_says_so(run: Run, path: Path)
     path.write_text(path.read_text(encoding="utf-8").replace("epsilon = 7.0", "epsilon = 5.0"), encoding="utf-8")
     found = run("plan", path)
     assert found.code == 3
-    assert "does not admit epsilon 6; left: epsilon 5 of 5, all of it (nothing was spent before" in found.err
+    assert "does not admit epsilon 6; [budget] of the campaign file allows epsilon 5 in all (the budget" in found.err
+
+
+def test_a_file_that_asks_for_more_than_all_says_nothing_of_what_was_spent(
+    run: Run, settled: tuple[Path, Path], path: Path
+) -> None:
+    """The ledger has 1 of 7 left, and is not asked: neither 7 nor nothing spent may be said of it."""
+    text = path.read_text(encoding="utf-8")
+    other = path.with_name("other.toml")
+    other.write_text(text.replace('title = "', 'title = "Again: ').replace(
+        "epsilon_release = 4.0", "epsilon_release = 18.0"),
+                     encoding="utf-8")
+    found = run("plan", other)
+    assert found.code == 3
+    assert "does not admit epsilon 20; [budget] of the campaign file allows epsilon 7 in all" in found.err
+    assert "left" not in found.err
+    assert "before" not in found.err
 
 
 # ---- run

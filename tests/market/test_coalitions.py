@@ -13,7 +13,7 @@ from campaign.forging import words
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, kind
 from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
-from confide.market.campaign.coalition_words import deciding
+from confide.market.campaign.coalition_words import deciding, smallest
 from confide.market.coalitions import answer_coalition, share_coalition, turned
 from confide.market.decision import posterior_one
 from confide.market.threshold.cost_laws import LogNormalLaw
@@ -54,9 +54,14 @@ def test_closed_sums_are_those_of_every_outcome(market: Any, size: int) -> None:
     p1, theta, found = market.prior_one, market.signal_accuracy, answer_coalition(market, size)
     paid = np.array([[by_hand(market, size, x, w)[0] for w in (0, 1)] for x in (0, 1)])
     assert found.each == pytest.approx(max(paid @ [1 - p1, p1]), rel=1e-10)
-    own = p1 * (theta * paid[1, 1] + (1 - theta) * paid[0, 1]) + (1 - p1) * (
-        theta * paid[0, 0] + (1 - theta) * paid[1, 0])
-    assert found.own == pytest.approx(own, rel=1e-10)
+    keep = 1 - market.flip if isinstance(market, ThresholdMarket) else 1 / (1 + np.exp(-market.epsilon))
+    chosen = drawn = 0.0
+    for bit in (0, 1):  # what one person knows, who chooses the report of all
+        by = [sum((p1 if w else 1 - p1) * (theta if w == bit else 1 - theta) * paid[x, w] for w in (0, 1))
+              for x in (0, 1)]
+        chosen, drawn = chosen + max(by), drawn + keep * by[bit] + (1 - keep) * by[1 - bit]
+    assert found.chosen == pytest.approx(chosen, rel=1e-10)
+    assert found.drawn == pytest.approx(drawn, rel=1e-10)
     wrong = [1 - by_hand(market, size, 0, 1)[1], by_hand(market, size, 1, 0)[1]]
     for report in (0, 1):
         assert turned(market, size, report) == pytest.approx(wrong[report], abs=1e-12)
@@ -68,18 +73,21 @@ def test_closed_sums_are_those_of_every_outcome(market: Any, size: int) -> None:
 def test_of_pairs_too(size: int, presence: float) -> None:
     market = PairMarket(PairPrior.beta_binomial(2, 3, people=5), LinearCost(1.0), 1.2, presence=presence)
     keep = 1 / (1 + np.exp(-1.2))
-    reports: dict[int, float] = {0: 0.0, 1: 0.0}
-    p1 = float(market.prior.signal_one)
-    one = p1 * keep + (1 - p1) * (1 - keep)
-    law = {"none": 1 - presence, "one": presence * one, "zero": presence * (1 - one)}
-    for each in product(law, repeat=5 - size):  # the mean over peers is linear: their joint law does not matter
-        probability = float(np.prod([law[name] for name in each]))
-        for report in (0, 1):
-            ones, zeros = each.count("one") + size * report, each.count("zero") + size * (1 - report)
-            due = market.pay(ones, zeros)
-            reports[report] += probability * (due.one if report else due.zero)
+    paid = np.zeros((2, 2))  # by the report, and the bit of the one who chooses it
+    for bit in (0, 1):
+        p1 = float(market.prior.pairs[1, bit] / market.prior.pairs[:, bit].sum())
+        one = p1 * keep + (1 - p1) * (1 - keep)
+        law = {"none": 1 - presence, "one": presence * one, "zero": presence * (1 - one)}
+        for each in product(law, repeat=5 - size):  # the mean over peers is linear: their joint law does not matter
+            probability = float(np.prod([law[name] for name in each])) * float(market.prior.pairs[:, bit].sum())
+            for report in (0, 1):
+                ones, zeros = each.count("one") + size * report, each.count("zero") + size * (1 - report)
+                due = market.pay(ones, zeros)
+                paid[report, bit] += probability * (due.one if report else due.zero)
     found = share_coalition(market, size)
-    assert found.each == pytest.approx(max(reports.values()), rel=1e-10)
+    assert found.each == pytest.approx(paid.sum(axis=1).max(), rel=1e-10)
+    assert found.chosen == pytest.approx(paid.max(axis=0).sum(), rel=1e-10)
+    assert found.drawn == pytest.approx(keep * np.trace(paid) + (1 - keep) * (paid.sum() - np.trace(paid)), rel=1e-10)
     if presence == 1.0:  # reports of 1 in the place of reports of 0
         most = market.estimate(size, 5 - size).value - market.estimate(0, 5).value
         raw = (size / 5) / (2 * keep - 1)
@@ -97,7 +105,7 @@ def test_figures_that_were_seen() -> None:
     assert share_coalition(affairs, 100).shift == pytest.approx(0.0340, abs=5e-5)
     assert affairs.half_width(0.05) == pytest.approx(0.0368, abs=5e-5)
     template = campaign_of("bits").plan.mechanism.market
-    assert 20 * answer_coalition(template, 20).own == pytest.approx(95.1, abs=0.05)
+    assert 20 * answer_coalition(template, 20).chosen == pytest.approx(95.1, abs=0.05)
     assert template.quote().participation == pytest.approx(3.29, abs=5e-3)
 
 
@@ -109,11 +117,37 @@ def test_the_plan_warns_where_few_decide_and_only_there() -> None:
     assert "Warning: 13 identities of 6,366, fewer than 1%, decide the result" in words(few.sections())
     assert "decide the result: whoever" not in words(campaign_of("bits").plan.sections())
     said = words(campaign_of("bits").plan.sections())
-    assert "['ids of one person, who earns more than with one', 2, '1.00%'" in said
-    assert "['people who agree, each of whom earns more than by the truth', 11," in said
+    assert "['ids of one person, who is paid more than with one', 2, '1.00%'" in said
+    assert "['people who agree, each of whom earns more than by the truth', 2," in said
+    assert "['the same, where they give one report whatever is true', 11," in said
     truth = campaign_of("bits").plan.mechanism.market.quote().participation
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 11).each > truth
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 10).each < truth
+
+
+@pytest.mark.parametrize("name", ["bits", "bits-pair", "bits-unknown-costs"])
+def test_the_fewest_ids_are_those_of_the_best_route(name: str) -> None:
+    """By every route that is computed: with fewer nobody gains, and the plan names one gain for them."""
+    plan: Any = campaign_of(name).plan
+    market = plan.market
+
+    def of(size: int) -> Any:
+        return (share_coalition if isinstance(market, PairMarket) else answer_coalition)(market, size)
+
+    found, paid = smallest(plan), float(market.quote().expected_payment)
+    assert of(1).drawn == pytest.approx(paid, rel=1e-9)  # one identity that does as it should
+    for size in (1, 2, 5):
+        assert of(size).chosen >= max(of(size).each, of(size).drawn) - 1e-12
+    assert found["second"] == found["group"] == 2
+    assert found["fixed"] in (9, 11, 17)
+    assert of(2).drawn > paid  # each of two people gains, who hand in the report of one of them
+    gain = 2 * of(2).chosen - of(1).chosen
+    said = words(plan.sections())
+    assert f"With 2 ids of one person they gain {plan.money(gain)} more than with one: " in said
+    assert said.count("of one person they gain") == 1
+    assert f"A truthful report is paid {plan.money(paid)} on average" in said
+    if hasattr(market, "cost"):
+        assert f"That is worth {plan.money(market.quote().participation)} once the cost of its privacy" in said
 
 
 def test_what_is_said_depends_on_the_file_alone(tmp_path: Path) -> None:

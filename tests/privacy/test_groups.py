@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from campaign.forging import words
+from confide.campaign import Campaign
 from confide.contract import Audience, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract.kinds import kind
+from confide.contract.words import percent
 from confide.privacy import (
     GDP,
     ZCDP,
@@ -26,7 +31,7 @@ from confide.privacy import (
     ZCDPEvent,
     hockey_stick,
 )
-from confide.privacy.groups import SIZES, group_event, group_loss, group_losses, groups_section
+from confide.privacy.groups import SIZES, group_event, group_loss, group_losses, groups_section, right_at_most
 from confide.search import PTarget
 
 SOURCE = Source(document="a", statement="b")
@@ -190,3 +195,42 @@ def test_the_words_say_what_a_household_is() -> None:
     assert "everybody outside of the group" in joint
     assert "sees their own share" in joint
     assert "says nothing" in said(REPLACED, Audience.PUBLIC, ApproxDP(3.0, 1e-3))
+
+
+@pytest.mark.parametrize("name", [
+    "bits", "bits-pair", "bits-unknown-costs", "mean", "program", "queries", "regression", "search",
+    pytest.param("matching", marks=pytest.mark.slow), pytest.param("bundles", marks=pytest.mark.slow)])
+def test_no_page_hides_a_household_better_than_one_person(name: str, tmp_path: Path) -> None:
+    """The offer's sentence is the table's row of one person, and the figures grow with the group."""
+    file = tmp_path / "campaign.toml"
+    file.write_text(kind(name).template, encoding="utf-8")
+    campaign = Campaign.load(file)
+    plan: Any = campaign.plan
+    mechanism = getattr(plan, "collection", plan.mechanism)
+    promises = plan.guarantees.privacy
+    found: dict[Audience, list[float]] = {}
+    for each in group_losses(mechanism, promises):
+        found.setdefault(each.audience, []).append(each.guess)
+    assert found
+    for audience, guesses in found.items():
+        assert len(guesses) == 1 + len(SIZES)
+        assert guesses == sorted(guesses)
+        assert guesses[0] == right_at_most(mechanism, promises, audience)
+    (hides,) = (words([each]) for each in campaign.offer() if each.answers == "hides")
+    said = re.findall(r"at most ([0-9.]+%)", hides)
+    assert said
+    assert set(said) <= {percent(guesses[0]) for guesses in found.values()}
+    table = words([each for each in campaign.plan.sections() if "Households" in each.title])
+    assert all(each in table for each in said)
+
+
+def test_what_a_mechanism_knows_of_its_noise_makes_the_figure_sharper() -> None:
+    class Knowing(Promising):
+        def group_guess(self, size: int, audience: Audience) -> float:
+            return 0.6 if (size, audience) == (1, Audience.PUBLIC) else 1.0
+
+    made = (promise(PureDP(1.0)),)
+    assert right_at_most(Knowing(promises=made, spends=()), made, Audience.PUBLIC) == 0.6
+    assert right_at_most(Promising(promises=made, spends=()), made, Audience.PUBLIC) == pytest.approx(0.7310586)
+    part = (promise(PureDP(1.0), part="the first answer"),)
+    assert right_at_most(Promising(promises=part, spends=()), part, Audience.PUBLIC) == 1.0

@@ -149,7 +149,7 @@ def test_the_offer_counts_delta(tmp_path: Path) -> None:
     pure = _words(list(_campaign(tmp_path).plan.offer()))
     assert "but for a probability" not in pure
     assert "at most e^2 = 7.39" in pure
-    assert "right at most 88% of the time" in pure
+    assert "right at most 88.1% of the time" in pure
     campaign = _campaign(tmp_path, delta=0.01, release="adassp")
     assert "but for a probability of 0.01" in _words(list(campaign.plan.offer()))
     assert "somebody's record is published outright" in _words(list(campaign.plan.sections()))

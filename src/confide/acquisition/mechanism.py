@@ -33,10 +33,11 @@ from confide.acquisition.release.lattice import (
     lattice_for,
     perturb,
 )
+from confide.acquisition.release.losses import least_right
 from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.contract.remedies import printed, tried
@@ -336,6 +337,11 @@ class TwoPartMechanism(Mechanism):
         """One record of each person, at the largest local loss that any reports can lead to."""
         return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Unit.RECORD_REPLACED,
                           label=ONE_RECORD),)
+
+    def group_guess(self, size: int, audience: Audience) -> float:
+        """By the noise: that of each device towards whoever sees its reports, that of the sum towards the public."""
+        alone = audience is not Audience.PUBLIC
+        return least_right(size * self.caps.local if alone else size**2 * self.caps.central, self.order)
 
     def lines(self) -> tuple[Line, ...]:
         return tuple(OnDevices(name=ONE_RECORD, event=event) for event in self.events())

@@ -32,6 +32,7 @@ class SecondIdentities:
         rent: what one identity is paid beyond what its record costs, on average.
         adds: by what share a second identity with the same report raises the rent of its owner; nan without any rent.
         made_up: what a second identity is paid on average, whose record is made up and costs nothing.
+        gain: what the better of these two second identities leaves its owner more than with one, on average.
         deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
         deciding_pay: what each of those is paid on average.
         group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
@@ -43,6 +44,7 @@ class SecondIdentities:
     rent: float
     adds: float
     made_up: float
+    gain: float
     deciding: int | None
     deciding_pay: float
     group: int | None
@@ -61,7 +63,7 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
         return None
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
     profiles = [reports for reports, _ in prior_draws(it.prior, it.people, draws, 0, stream="identities")]
-    before, after, added = list[float](), list[float](), list[float]()
+    before, after, added, free = list[float](), list[float](), list[float](), list[float]()
     for reports in profiles:
         one = it.contracts(reports)
         if not one.solution.winners.size:
@@ -72,8 +74,10 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
         changed[second] = reports[owner]
         two = it.contracts(changed)
         before.append(float(_rents(it, one, reports)[owner]))
-        after.append(float(_rents(it, two, changed)[[owner, second]].sum()))
+        rents = _rents(it, two, changed)
+        after.append(float(rents[[owner, second]].sum()))
         added.append(float(two.exact[second]))
+        free.append(float(rents[owner]) + added[-1])
     if not before:
         return None
     rent = float(np.mean(before))
@@ -81,6 +85,7 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
     group, gain = _agreement(it, profiles[0])
     return SecondIdentities(
         rent=rent, adds=float(np.mean(after)) / rent - 1.0 if rent > 0 else math.nan, made_up=float(np.mean(added)),
+        gain=max(float(np.mean(after)), float(np.mean(free))) - rent,
         deciding=deciding, deciding_pay=paid, group=group, group_gain=gain, draws=len(before))
 
 

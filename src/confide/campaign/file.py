@@ -57,8 +57,21 @@ class BudgetTable(Keys):
         """Two names that look alike would be two budgets for the same people."""
         name = unicodedata.normalize("NFKC", name)
         if not re.fullmatch(f"{_WORD}( {_WORD})*", name) or not name.isprintable():
-            raise ValueError("must be printable, with single spaces between words alone")
+            raise ValueError(f"{_misspelt(name)}; must be printable, with single spaces between words alone")
         return name
+
+
+def _misspelt(name: str) -> str:
+    """What is wrong with the name of a data set, in words: all of its blanks, or else what does not show."""
+    found = [what for what, wrong in (
+        ("begins with a blank", name[:1].isspace()), ("ends with a blank", name[-1:].isspace()),
+        ("has two blanks in a row", re.search(r"\S\s{2,}\S", name) is not None)) if wrong]
+    hidden = next((each for each in name if each != " " and (
+        not each.isprintable() or not re.fullmatch(_WORD, each))), None)
+    if hidden is not None:
+        called = unicodedata.name(hidden, "")
+        found.append(f"has a letter that does not show, U+{ord(hidden):04X}{f' {called}' if called else ''}")
+    return " and ".join(found)
 
 
 class _Head(Keys):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -22,14 +23,50 @@ from confide.contract.errors import ConfideError
 from confide.contract.files import read_bytes, read_json
 from confide.contract.words import printable
 
-__all__ = ["alike", "ledger_warnings", "near_names", "other_releases"]
+__all__ = ["alike", "foreign_letters", "ledger_warnings", "near_names", "other_releases"]
 
 _MOST_PACKS = 1000
 """A folder with more holds something else, too."""
 
 
+_LIKE_LATIN = str.maketrans(
+    # Cyrillic, Greek and Armenian letters, and Latin ones that casefold leaves
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0456\u0458\u0475\u04af\u04bb\u04cf\u0501\u051b\u051d"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f2\u03f3"
+    "\u0570\u0575\u0578\u057d\u0581\u0584\u0585\u0131\u0261\u0251",
+    "abekmhopctyxsijvyhldqw"
+    "abezhikmvoptuxcj"
+    "hjnugfoiga")
+"""Small letters that look like Latin ones, in one of their cases at least."""
+
+_ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
+"""Scripts whose letters look alike, so that a word has those of one alone."""
+
+
+def foreign_letters(name: str) -> tuple[str, ...]:
+    """The letters of another script in words that mix scripts whose letters look alike, as Unicode calls them.
+
+    Args:
+        name: of a data set.
+
+    Example:
+        >>> foreign_letters("h\N{CYRILLIC SMALL LETTER O}usehold survey"), foreign_letters("household")
+        (('CYRILLIC SMALL LETTER O',), ())
+    """
+    found = dict[str, None]()
+    for word in name.split():
+        called = [unicodedata.name(letter, "") for letter in word if letter.isalpha()]
+        scripts = [each.partition(" ")[0] for each in called]
+        known = [each for each in scripts if each in _ALPHABETS]
+        if len(set(known)) > 1:
+            most = max(_ALPHABETS, key=known.count)
+            found |= dict.fromkeys(each for each, script in zip(called, scripts, strict=True)
+                                   if script in _ALPHABETS and script != most)
+    return tuple(found)
+
+
 def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The known names that differ from a name in case, blanks, marks or a number at the end alone.
+    """The known names that differ from a name in case, blanks, marks, letters that look alike or a number at its end.
 
     Args:
         name: of a data set.
@@ -56,8 +93,11 @@ def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _core(name: str) -> str:
-    """A name without what slips: its letters and digits in small letters, up to a number at its end."""
-    letters = re.sub(r"[\W_]+", "", name.casefold())
+    """A name without what slips: its letters and digits in small letters, up to a number at its end.
+
+    Letters of other scripts that look like Latin ones count as these.
+    """
+    letters = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).casefold().translate(_LIKE_LATIN))
     return re.sub(r"\d+$", "", letters) or letters
 
 
@@ -74,7 +114,12 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
     found = []
     if near and name not in known:
         found.append(f"The data set {name!r} is new to the ledger, which knows {' and '.join(map(repr, near))}. If "
-                     f"they hold the same people, write {near[0]!r}: another name has another budget.")
+                     f"they hold the same people, write {near[0]!r}{', the oldest' if len(near) > 1 else ''}: another "
+                     "name has another budget.")
+    foreign = foreign_letters(name)
+    if foreign and name not in known:
+        found.append(f"The data set {name!r} is new to the ledger, and mixes scripts: it has {' and '.join(foreign)}. "
+                     "Who reads the name may type another letter that looks alike, and that name has another budget.")
     contents = set() if store is None else {each.content for each in store.campaigns()}
     for folder, other, content in _packs(folders):
         if content not in contents and (other == name or near_names(name, [other])):

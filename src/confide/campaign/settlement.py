@@ -143,7 +143,10 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
             enough = printed(float(cost.delta), digits=3)
             raise BudgetExceeded(account, spent, f"no delta, since budget.{key} is 0",
                                  f"add {key} = {enough} or more to [budget], or spend no delta")
-        fresh.charged(cost, account)
+        if not fresh.admits(cost):  # what was spent of it, the ledger knows, and is not asked
+            raise BudgetExceeded(account, fresh.asked(cost), fresh.allowed,
+                                 "the budget itself is too small for this campaign, which has to ask for less",
+                                 whole="[budget] of the campaign file")
 
 
 def cost_of(file: CampaignFile, plan: Plan) -> str:

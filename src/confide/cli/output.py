@@ -58,7 +58,8 @@ class _Campaign(_Model):
 
 
 _PROMISES = ("each promise: its fields, in_full with its condition and its note, and whether it says anything")
-_GROUPS = ("what groups of 2, 5 and 10 people lose together towards each audience; none where nothing is stated")
+_GROUPS = ("what one person, and groups of 2, 5 and 10, lose together towards each audience; none where nothing is "
+           "stated")
 
 
 class BudgetModel(_Model):

@@ -147,16 +147,18 @@ class BudgetExceeded(Refused):
     Args:
         account: the public name of the account that is full.
         requested: the spend, in the units of the budget.
-        remaining: what the account still admits.
+        remaining: what the account still admits; at most, where it is the whole of a budget.
         remedy: what would do, where that is known better than by the usual words.
+        whole: whose whole budget that is, where nobody looked at what was spent of it: "the campaign file".
     """
 
-    def __init__(self, account: str, requested: str, remaining: str, remedy: str = "") -> None:
+    def __init__(self, account: str, requested: str, remaining: str, remedy: str = "", *, whole: str = "") -> None:
         self.account = account
         self.requested = requested
         self.remaining = remaining
         super().__init__(
-            f"the privacy budget of {account} does not admit {requested}; left: {remaining}",
+            f"the privacy budget of {account} does not admit {requested}; "
+            + (f"{whole} allows {remaining} in all" if whole else f"left: {remaining}"),
             remedy or "spend less of it in this campaign; where nothing is left, other people's records are another "
             "data_set",
         )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
 from confide.contract.veiled import behind, is_veiled, put_behind
 
@@ -104,6 +104,18 @@ class Mechanism(ABC):
             size: how many records, bits or people, >= 1.
         """
         return size
+
+    def group_guess(self, size: int, audience: Audience) -> float:
+        """How often somebody is right at most who must guess between two versions of so many records.
+
+        Args:
+            size: how many records, bits or people, >= 1.
+            audience: who looks, and has even money beforehand.
+
+        Returns:
+            In [1/2, 1]; 1 where no more is known than what follows from the losses.
+        """
+        return 1.0
 
     def lines(self) -> Sequence[Any]:
         """The events of `events` as named lines of a charge (`confide.privacy.meter`).

@@ -1,8 +1,10 @@
 """What people gain who agree on one report, or one person with many ids, and what that does to the answer; exact.
 
 A market for bits pays a report by how it meets the others' reports. Whoever controls several of them meets their own:
-each gives the same report, whatever is true. Privacy costs them nothing, since their reports say nothing of a bit. All
-others keep to the equilibrium. Everything here follows from the market's public parameters.
+all of them give the same report. Three ways to choose it are computed: the report that pays more whatever is true,
+which costs no privacy; the one that pays more given one person's own answer, without the device's noise; and one report
+that this person's device draws as it should, which costs the privacy of one. All others keep to the equilibrium.
+Everything here follows from the market's public parameters.
 """
 
 from __future__ import annotations
@@ -30,14 +32,16 @@ class AnswerCoalition:
     Args:
         size: how many.
         each: what each of them is paid on average if they choose the report that is paid more, whatever is true.
-        own: the same if they are the ids of one person, and all give her own answer.
+        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most.
+        drawn: the same if the device of one person draws the report, and all of them give it.
         turned: probability that the answer is wrong where they all report what is not true; the worse of both states.
         alone: the same probability where nobody agrees on anything.
     """
 
     size: int
     each: float
-    own: float
+    chosen: float
+    drawn: float
     turned: float
     alone: float
 
@@ -49,11 +53,15 @@ class ShareCoalition:
     Args:
         size: how many.
         each: what each of them is paid on average if they choose the report that is paid more.
+        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most.
+        drawn: the same if the device of one person draws the report, and all of them give it.
         shift: by how much they move the estimate at most beside what their own devices would have reported.
     """
 
     size: int
     each: float
+    chosen: float
+    drawn: float
     shift: float
 
 
@@ -74,16 +82,28 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
         >>> from confide.market import LinearCost
         >>> market = MajorityMarket(200, 0.7, 0.5, LinearCost(0.5), 1.0)
         >>> twenty = answer_coalition(market, 20)
-        >>> round(20 * twenty.each, 1), round(20 * twenty.own, 1), round(market.quote().participation, 2)
+        >>> round(20 * twenty.each, 1), round(20 * twenty.chosen, 1), round(market.quote().participation, 2)
         (73.1, 95.1, 3.29)
     """
     m = _checked(market.people, size)
     theta, prior = market.signal_accuracy, (market.nature.prior_zero, market.nature.prior_one)
     given = np.array([_paid(market, m, x) for x in (0, 1)])  # [x, w]
-    right, wrong = np.diag(given), np.array([given[1, 0], given[0, 1]])  # by the state
+    states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, her bit)
+    each, chosen, drawn = _routes(given @ states, _keep(market))
     return AnswerCoalition(
-        size=m, each=float((given @ prior).max()), own=float((theta * right + (1.0 - theta) * wrong) @ prior),
+        size=m, each=each, chosen=chosen, drawn=drawn,
         turned=max(turned(market, m, x) for x in (0, 1)), alone=max(turned(market, 0, x) for x in (0, 1)))
+
+
+def _routes(paid: NDArray[np.float64], keep: float) -> tuple[float, float, float]:
+    """What each is paid by the three routes: of (2, 2) P(S = s) E[R | X = x, S = s], one person's bit in columns."""
+    channel = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
+    return float(paid.sum(axis=1).max()), float(paid.max(axis=0).sum()), float((channel * paid).sum())
+
+
+def _keep(market: MajorityMarket | ThresholdMarket) -> float:
+    """P(an honest report is the bit), on average over those who take part."""
+    return 1.0 - market.flip if isinstance(market, ThresholdMarket) else float(market.strategy.channel[1, 1])
 
 
 def _paid(market: MajorityMarket | ThresholdMarket, m: int, x: int) -> NDArray[np.float64]:
@@ -154,13 +174,16 @@ def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> 
     if group > market.people:
         raise InvalidInput("peers", f"{group} is more than are invited", f"must be at most {market.people}")
     m, keep = _checked(group, size), market.strategy.channel[1]  # of a report 1, by the bit
-    ones = float(keep @ [market.prior.signal_zero, market.prior.signal_one])
-    own, honest = np.diag(market.table), market.table @ [1.0 - ones, ones]
+    shares = np.array([market.prior.signal_zero, market.prior.signal_one])
+    own = np.outer(np.diag(market.table), shares)  # (2, 2), by the report and one person's bit
+    honest = market.table @ market.strategy.channel[:2] @ market.prior.pairs
     n, weights = _present(group - m, market.presence)
     others = np.maximum(n + m - 1, 1)
-    each = max(float(((m - 1) * own[x] + n * honest[x]) / others @ weights) for x in (0, 1))
+    fellow, other = float((m - 1) / others @ weights), float(n / others @ weights)
+    each, chosen, drawn = _routes(fellow * own + other * honest, float(keep[1]))
     n, weights = _present(market.people - m, market.presence)
-    return ShareCoalition(size=m, each=each, shift=m * float((1.0 / (n + m)) @ weights) / float(keep[1] - keep[0]))
+    return ShareCoalition(size=m, each=each, chosen=chosen, drawn=drawn,
+                          shift=m * float((1.0 / (n + m)) @ weights) / float(keep[1] - keep[0]))
 
 
 def _checked(people: int, size: int) -> int:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from confide.contract.encoding import encode
-from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
@@ -17,9 +16,7 @@ from confide.contract.promised import in_full, promises_table
 from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
-from confide.privacy.covering import charged_for, composed, largest_delta
-from confide.privacy.groups import groups_section
-from confide.privacy.hiding import guess_at
+from confide.privacy.groups import groups_section, right_at_most
 
 __all__ = ["MechanismPlan"]
 
@@ -103,25 +100,10 @@ class MechanismPlan:
         most = dict[str, float]()
         for audience in dict.fromkeys(each.audience for each in self.guarantees.privacy if each.audience in seen):
             where = seen[audience]
-            most[where] = max(most.get(where, 0.0), self._odds(audience))
+            most[where] = max(most.get(where, 0.0),
+                              right_at_most(self.mechanism, self.guarantees.privacy, audience))
         return " ".join(f"Who must guess between two records of yours {where}, even money beforehand, is right at most "
                         f"{percent(odds)} of the time." for where, odds in most.items())
-
-    def _odds(self, audience: Audience) -> float:
-        """Of all that an audience sees: by what it is promised of the whole, or by what is charged, where that is more.
-
-        Parts lose up to their sum together, so that promises of parts alone say nothing of that.
-        """
-        promises = self.guarantees.privacy
-        there = [each.loss for each in promises if each.whole and each.audience is audience] or [
-            each.loss for each in promises if each.whole and audience in each.audience.sees]
-        found = [guess_at(loss) for loss in there] or [1.0]
-        if audience in charged_for(promises):
-            try:
-                found.append(guess_at(composed(self.mechanism.events(), largest_delta(promises))))  # type: ignore[arg-type] # Spend: an event
-            except InvalidInput:  # without a price nothing is known, and nothing is settled
-                return 1.0
-        return max(found)
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism

@@ -178,6 +178,23 @@ class Filter:
             return True
         return Fraction(ZCDP(float_up(total.rho)).delta_at(self.budget.epsilon)) <= delta
 
+    @property
+    def allowed(self) -> str:
+        """The whole budget, in words."""
+        epsilon, delta = map(float, self.limits)
+        if self.rule == "zcdp":
+            return f"rho {ZCDP.within(epsilon, delta).rho:.6g} (epsilon {epsilon:g} at delta {delta:g})"
+        return f"epsilon {epsilon:g}, delta {delta:g}" if delta else f"epsilon {epsilon:g}"
+
+    def asked(self, cost: Cost) -> str:
+        """A cost in the units of the budget, in words.
+
+        Args:
+            cost: by this filter's rule.
+        """
+        text = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
+        return f"{text}, delta {float(cost.delta):.3g}" if self.rule == "basic" and cost.delta else text
+
     def charged(self, cost: Cost, account: str) -> Filter:
         """The filter after a charge.
 
@@ -189,11 +206,8 @@ class Filter:
             BudgetExceeded: the cost does not fit.
         """
         if not self.admits(cost):
-            asked = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
-            if self.rule == "basic" and cost.delta:
-                asked += f", delta {float(cost.delta):.3g}"
             whole = self.total == Cost()
-            raise BudgetExceeded(account, asked, f"{self.left}, all of it" if whole else self.left, (
+            raise BudgetExceeded(account, self.asked(cost), f"{self.left}, all of it" if whole else self.left, (
                 "nothing was spent before: the budget itself is too small for this campaign, which has to ask for less"
                 if whole else ""))
         return replace(self, total=self.total + cost)

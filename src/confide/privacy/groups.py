@@ -49,10 +49,13 @@ from confide.privacy.hiding import guess_at
 from confide.privacy.losses import BITS, GDP, ZCDP, ApproxDP, PureDP, RenyiDP, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section"]
+__all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section",
+           "right_at_most"]
 
 SIZES = (2, 5, 10)
-"""Numbers of people that a plan and a result state."""
+"""Numbers of people that a plan and a result state, beside one."""
+
+_WITH_ONE = (1, *SIZES)
 
 _DELTA = 1e-6
 """At which a loss without an epsilon is turned into one, where no promise names a delta."""
@@ -177,31 +180,53 @@ def _times(epsilon: float, steps: int) -> float:
 
 
 def group_losses(
-    mechanism: Mechanism, promises: Iterable[Privacy], sizes: Sequence[int] = SIZES
+    mechanism: Mechanism, promises: Iterable[Privacy], sizes: Sequence[int] = _WITH_ONE
 ) -> tuple[GroupLoss, ...]:
-    """What groups lose towards each audience to which something of the whole is promised.
+    """What one person, and groups, lose towards each audience to which something of the whole is promised.
 
     Args:
         mechanism: whose events say what its releases are.
         promises: its promises of privacy.
-        sizes: of the groups.
+        sizes: of the groups; one person is the first of them.
     """
-    claimed = [each for each in promises if each.claimable]
-    own = [each for each in claimed if each.whole and not each.loss.vacuous]
-    charged = charged_for(own)
+    made = tuple(promises)
+    return tuple(each for audience in Audience if any(each.audience is audience for each in _of_the_whole(made))
+                 for each in _towards(mechanism, made, audience, sizes))
+
+
+def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience) -> float:
+    """How often somebody is right at most who must guess between two records of one person, even money beforehand.
+
+    Args:
+        mechanism: whose events say what its releases are.
+        promises: its promises of privacy.
+        audience: who looks.
+
+    Returns:
+        In [1/2, 1], what `group_losses` says of one person; 1 where nothing is promised of all that the audience sees.
+    """
+    found = _towards(mechanism, tuple(promises), audience, (1,))
+    return found[0].guess if found else 1.0
+
+
+def _of_the_whole(promises: Sequence[Privacy]) -> list[Privacy]:
+    return [each for each in promises if each.claimable and each.whole and not each.loss.vacuous]
+
+
+def _towards(
+    mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, sizes: Sequence[int]
+) -> list[GroupLoss]:
+    """What groups lose towards one audience; none where nothing is promised of all that it sees."""
+    own = _of_the_whole(promises)
+    there = [each for each in own if audience in each.audience.sees]
+    if not there:
+        return []
     try:
-        events: tuple[Any, ...] = tuple(mechanism.events())
+        events: tuple[Any, ...] = tuple(mechanism.events()) if audience in charged_for(own) else ()
         Accountant(events)
     except ConfideError:  # nothing can be charged, or an event that no rule is proved for: promises alone count
         events = ()
-    found = []
-    for audience in Audience:
-        if not any(each.audience is audience for each in own):
-            continue
-        there = [each for each in own if audience in each.audience.sees]
-        spent = events if audience in charged else ()
-        found += [_together(mechanism, there, spent, audience, size) for size in sizes]
-    return tuple(found)
+    return [_together(mechanism, there, events, audience, size) for size in sizes]
 
 
 def _together(
@@ -237,7 +262,7 @@ def _together(
     if best.vacuous and known:  # a pair, and nothing more is known
         best = min(known, key=lambda each: each.delta)
     return GroupLoss(size=size, audience=audience, loss=best,
-                     guess=min(guess_at(each) for each in (best, *losses)))
+                     guess=min(mechanism.group_guess(size, audience), *(guess_at(each) for each in (best, *losses))))
 
 
 def _composed(events: Sequence[Event], delta: float) -> Any:
@@ -279,7 +304,7 @@ _NOT_STATED = ("What a group loses together, such as a household, is not stated:
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """What groups of 2, 5 and 10 lose, as a table; a sentence where nothing is stated.
+    """What one person, and groups of 2, 5 and 10, lose, as a table; a sentence where nothing is stated.
 
     Args:
         mechanism: that runs.

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from confide.acquisition.campaign.plan import MeanPlan, least_right
+from confide.acquisition.campaign.plan import MeanPlan
 from confide.acquisition.campaign.rounds import as_drawn, lattice_contract
+from confide.acquisition.release.losses import least_right
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from confide.acquisition.second_identities import SecondIdentities
@@ -45,8 +46,18 @@ def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
               note=f"Exact on {number(found.draws)} profiles of reports, made up from the belief in the campaign file: "
                    "averages of the first asked person, and the first profile for agreements and for what moves the "
                    "mean. Those who move it send the end of the range, and report what weighs most."),
-        Text(("No report gains one person anything. That promise is about one identity: the operator has to see to it "
+        Text((_second(plan, found),
+              "No report gains one person anything. That promise is about one identity: the operator has to see to it "
               "that nobody has two. Records are not checked, and what is paid does not depend on them.",))))
+
+
+def _second(plan: MeanPlan, found: SecondIdentities) -> str:
+    """What the better of two second identities leaves its owner, in one sentence."""
+    if found.gain <= 0:
+        return "With 2 ids of one person they gain nothing on average."
+    same = found.rent > 0 and math.isclose(found.gain, found.rent * found.adds, rel_tol=1e-9)
+    return (f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one, on average and after the "
+            f"cost of privacy: the second id has the same report, and {'its true' if same else 'a made-up'} record.")
 
 
 def identity_warnings(plan: MeanPlan, found: SecondIdentities) -> list[str]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,15 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.second_identities import SecondIdentities, second_identities
 from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.guarantees import Accuracy, Audience, Guarantees
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
-from confide.contract.words import money, number
+from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
 
-__all__ = ["Expected", "MeanPlan", "allowed", "least_right"]
+__all__ = ["Expected", "MeanPlan", "allowed"]
 
 _WORK = 400_000  # people, over all made-up profiles of a plan
 _MOST, _FEWEST = 200, 3
@@ -98,20 +97,6 @@ def allowed(rule: VirtualCost) -> str:
     gaps = [f"between {a:g} and {b:g}" for a, b in rule.gaps.tolist()]
     shown = ", ".join(gaps[:_SHOWN]) + (", ..." if len(gaps) > _SHOWN else "")
     return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
-
-
-def least_right(level: float, order: float) -> float:
-    """How often somebody is right at most who must guess a record's end from noise of that level, even money before.
-
-    Args:
-        level: Renyi divergence of discrete Gaussian noise between the ends, in nats.
-        order: of the divergence.
-
-    Example:
-        >>> least_right(1.0, 2.0) == NormalDist().cdf(0.5)
-        True
-    """
-    return NormalDist().cdf(math.sqrt(level / (2.0 * order)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +231,7 @@ class MeanPlan:
         """What she is asked twice, who sees what, the odds of the largest noise, what is paid, and what she may do."""
         it, record = self.mechanism, self.config.record
         here, own = self.here, self.config.reports
-        right = [least_right(level, it.order) for level in (it.caps.local, it.caps.central)]
+        right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
         return [
             answer(Question.REPORT,
                    f"You are asked first how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
@@ -264,8 +249,8 @@ class MeanPlan:
                    f"{number(it.caps.local)} nats, towards the public at most {number(it.caps.central)}, and your "
                    "contract says how much it is for you: usually less.",
                    "Who must guess whether your record is at the lower or the upper end of the range, even money "
-                   f"beforehand, is right at most {right[0]:.1%} of the time from what the operator sees, and at most "
-                   f"{right[1]:.1%} from what the public sees, as long as the others add their noise.",
+                   f"beforehand, is right at most {percent(right[0])} of the time from what the operator sees, and at "
+                   f"most {percent(right[1])} from what the public sees, as long as the others add their noise.",
                    "Two records of yours would cost twice: your device keeps a book and sends one."),
             answer(Question.GETS,
                    "A contract, signed. It says how much noise your own device adds to your record, how much the "

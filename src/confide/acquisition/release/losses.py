@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,8 @@ from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, gaussian_delta, least
 
-__all__ = ["ReleaseLosses", "as_order", "gaussian_losses", "lattice_delta", "local_level", "local_sigma", "to_gdp",
-           "to_zcdp"]
+__all__ = ["ReleaseLosses", "as_order", "gaussian_losses", "lattice_delta", "least_right", "local_level",
+           "local_sigma", "to_gdp", "to_zcdp"]
 
 _SPLIT = 64  # variance of the whole-number part when discrete noise is seen as rounded Gaussian noise
 _LEAST = 1e-200  # epsilons from here on have an ulp in which e^(2t) is lost
@@ -39,6 +40,20 @@ def as_order(order: object) -> float:
     if alpha <= 1:
         raise InvalidInput("order", f"{order!r} is out of range", "must be above 1")
     return alpha
+
+
+def least_right(level: float, order: float) -> float:
+    """How often somebody is right at most who must guess a record's end from noise of that level, even money before.
+
+    Args:
+        level: Renyi divergence of Gaussian noise between the ends, in nats, >= 0.
+        order: of the divergence.
+
+    Example:
+        >>> least_right(1.0, 2.0) == NormalDist().cdf(0.5)
+        True
+    """
+    return NormalDist().cdf(math.sqrt(level / (2.0 * order)))
 
 
 def local_sigma(level: float, order: float) -> float:

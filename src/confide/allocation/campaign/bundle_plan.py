@@ -9,7 +9,7 @@ from typing import Any
 
 from confide.allocation.campaign.asked import asked_for_goods, asked_for_order
 from confide.allocation.campaign.bundle_config import BundlesConfig, PointsTogether, RanksTogether
-from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles
+from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles, second_bundles
 from confide.allocation.campaign.crowds import BundleCrowd
 from confide.allocation.campaign.methods import build_bundles
 from confide.allocation.campaign.plan import GoodsPlan
@@ -17,6 +17,7 @@ from confide.allocation.campaign.predicted import Expected
 from confide.allocation.palloc import PAlloc
 from confide.allocation.planning.advice import hopeless, least_epsilon, worth_it
 from confide.allocation.planning.predicted import RUNS, Prediction
+from confide.allocation.planning.second_ids import SecondIds
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import Refused
 
@@ -43,6 +44,15 @@ class BundlesPlan(GoodsPlan):
     def others(self) -> Mapping[str, Expected]:
         """None: there is one method."""
         return {}
+
+    @cached_property
+    def lone(self) -> None:
+        """None: there are too many lies to search."""
+        return None
+
+    @cached_property
+    def second(self) -> SecondIds:
+        return second_bundles(self.market, self.scale)
 
     @property
     def column(self) -> str:

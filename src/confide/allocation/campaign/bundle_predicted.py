@@ -23,11 +23,12 @@ from confide.allocation.campaign.predicted import Expected, made_up
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.palloc import PAlloc
 from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, Prediction
+from confide.allocation.planning.second_ids import CROWDS, SecondIds, second_ids
 from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise import Noise
 
-__all__ = ["made_up_bundles", "predicted_bundles"]
+__all__ = ["made_up_bundles", "predicted_bundles", "second_bundles"]
 
 _CELLS = 250_000  # of the table that is made up
 
@@ -45,6 +46,26 @@ def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expecte
     small = _reduced(market)
     return Expected(crowds={name: Prediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
                             for name, needs in (("A", False), ("B", True))})
+
+
+@lru_cache(maxsize=64)
+def second_bundles(market: PAlloc, scale: Scale) -> SecondIds:
+    """What a second id of one person gains, on made-up people whose tastes and needs differ.
+
+    Args:
+        market: which.
+        scale: how tastes become values.
+    """
+    small = _reduced(market)
+    crowds = [made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=True)
+              for seed in range(1, CROWDS + 1)]
+
+    def worth(record: Any, goods: tuple[int, ...]) -> float:
+        """A second copy of a good counts where copies do."""
+        kept = goods if small.valuation.repeats else tuple(sorted(set(goods)))
+        return small.valuation.bidder(record, small.goods).value(kept)
+
+    return second_ids(small, [(each.data, each.record) for each in crowds], lambda share: tuple(share["bundle"]), worth)
 
 
 def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> Prediction:

@@ -11,12 +11,13 @@ from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.selling_words import selling_section, selling_warnings
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
-from confide.contract.offering import Question, answer, best_guess, lies, likelier, withdrawing
+from confide.contract.guarantees import Audience
+from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.promised import promises_table, stated
 from confide.contract.words import as_sentence, percent
-from confide.privacy.groups import group_blocks, groups_section
+from confide.privacy.groups import group_blocks, groups_section, right_at_most
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -56,7 +57,7 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
     return [
         Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
-        *([selling_section(plan, plan.lone)] if plan.lone is not None else []),
+        selling_section(plan),
         Section(title="Guarantees", blocks=(promises_table(plan.guarantees, _step(plan)),)),
         groups_section(plan.market, plan.guarantees.privacy),
     ]
@@ -95,12 +96,17 @@ def _methods(plan: GoodsPlan) -> list[Section]:
              f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
 
 
+def _right(plan: GoodsPlan) -> str:
+    """How often a guess between two rows of one person is right at most, from all that others see."""
+    return percent(right_at_most(plan.market, plan.guarantees.privacy, Audience.OTHERS))
+
+
 def _warnings(plan: GoodsPlan) -> list[str]:
     found, it = list[str](), plan.market
-    right = best_guess(it.epsilon)
+    right = _right(plan)
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
-                     f"somebody may be right {percent(right, 2)} of the time")
+                     f"somebody may be right {right} of the time, by the mechanism's own loss")
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
@@ -117,8 +123,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
                          f"is planned at {plan.prediction.share:.0%}")
-    if plan.lone is not None:
-        found += selling_warnings(plan, plan.lone)
+    found += selling_warnings(plan)
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
                      "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
@@ -139,7 +144,7 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     """The plan as a participant reads it."""
     it = plan.market
     delta = f", but for a probability of {it.delta:g}" if it.delta else ""
-    right = best_guess(it.epsilon, it.delta)
+    right = _right(plan)
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
@@ -162,7 +167,7 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
         answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
                                f"{likelier(it.epsilon)} times as likely as if you "
                                f"had handed in {other}. Who must guess between two rows of yours, even money "
-                               f"beforehand, is right at most {percent(right)} of the time."),
+                               f"beforehand, is right at most {right} of the time by the mechanism's own loss."),
         answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
                gets),
         answer(Question.LIES, lied),

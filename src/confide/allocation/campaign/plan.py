@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +21,7 @@ from confide.allocation.market import Market
 from confide.allocation.planning.advice import hopeless, least_epsilon
 from confide.allocation.planning.lone_lies import LoneLies
 from confide.allocation.planning.predicted import RUNS
+from confide.allocation.planning.second_ids import SecondIds
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Scale
 from confide.allocation.reading.tables import Rows
@@ -81,10 +83,17 @@ class GoodsPlan:
 
     @cached_property
     def lone(self) -> LoneLies | None:
-        """What single people gain where goods are sold; None where nothing is charged, or there is plenty for all."""
+        """What single people gain; None where that is not searched for."""
         from confide.allocation.campaign.selling_words import searched
 
-        return searched(self) if self.charges else None
+        return searched(self)
+
+    @property
+    def second(self) -> SecondIds:
+        """What a second id gains."""
+        if self.lone is None:
+            raise AttributeError("second ids are not measured")
+        return self.lone.second
 
     @cached_property
     def prediction(self) -> Expected:
@@ -159,9 +168,16 @@ class GoodsPlan:
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
             "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
             "beside": dict(found.beside),
-            "lone_lies": None if self.lone is None else asdict(self.lone),
+            "lone_lies": None if self.lone is None else {
+                name: value for name, value in _finite(self.lone).items() if name != "second"},
+            "second_ids": _finite(self.second),
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
+
+
+def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
+    """Its figures; None for an error of one crowd alone."""
+    return {name: None if value == math.inf else value for name, value in asdict(found).items()}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import URL, Connection, Row, Select, insert, select
+from sqlalchemy import URL, Connection, Row, Select, func, insert, select
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
@@ -382,9 +382,9 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- the ledger
 
     def data_sets(self) -> tuple[str, ...]:
-        """The names of all data sets that were charged, in order."""
+        """The names of all data sets that were charged, the oldest first."""
         with self._database.reading() as connection:
-            names = select(s.scope.c.data_set).distinct().order_by(s.scope.c.data_set)
+            names = select(s.scope.c.data_set).group_by(s.scope.c.data_set).order_by(func.min(s.scope.c.id))
             return tuple(connection.execute(names).scalars())
 
     def charged(self, data_set: str | None = None) -> frozenset[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import number, percent
-from confide.market.coalitions import answer_coalition, share_coalition, turned
+from confide.market.coalitions import AnswerCoalition, ShareCoalition, answer_coalition, share_coalition, turned
 from confide.market.pairs.market import PairMarket
 from confide.numerics.fewest import fewest
 
@@ -29,9 +30,13 @@ def _smallest_peers(plan: BitPlan) -> int | None:
 
 
 def _truthful(market: Any) -> float:
-    """What truth is worth on average: less the cost of privacy where that is known, else what it is paid."""
-    quote = market.quote()
-    return float(quote.participation if hasattr(market, "cost") else quote.expected_payment)
+    """What truth is worth on average: its pay less the cost of privacy where that is known, else its pay."""
+    return float(market.quote().participation) if hasattr(market, "cost") else _paid(market)
+
+
+def _paid(market: Any) -> float:
+    """What a truthful report is paid on average."""
+    return float(market.quote().expected_payment)
 
 
 def deciding(plan: BitPlan) -> int | None:
@@ -59,24 +64,40 @@ def _among(plan: BitPlan) -> int:
     return int(plan.market.people) if peers is None else min(peers, int(plan.market.people))
 
 
-def _effect(plan: BitPlan, size: int) -> tuple[float, float]:
-    """What each of so many identities is paid, and what they do to the result."""
+def _coalition(plan: BitPlan, size: int) -> AnswerCoalition | ShareCoalition:
     it = plan.market
-    if isinstance(it, PairMarket):
-        return share_coalition(it, size, _smallest_peers(plan)).each, share_coalition(it, size).shift
-    found = answer_coalition(it, size)
-    return found.each, found.turned
+    return share_coalition(it, size, _smallest_peers(plan)) if isinstance(it, PairMarket) else answer_coalition(
+        it, size)
+
+
+def _done(plan: BitPlan, size: int) -> float:
+    """What so many identities do to the result."""
+    it = plan.market
+    return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(turned(it, size, x) for x in (0, 1))
+
+
+def _with_one(plan: BitPlan) -> float:
+    """The most that one person is paid on average with one id, privacy not counted."""
+    return max(_coalition(plan, 1).chosen, _paid(plan.market), 0.0)
 
 
 def smallest(plan: BitPlan) -> dict[str, int | None]:
-    """The fewest identities: "second" of one person who earns more, "group" of people each of whom does, "deciding".
+    """The fewest identities of several kinds.
+
+    "second" of one person who is paid more than with one, "group" of people each of whom earns more than by the truth,
+    "fixed" of such people who give the same report whatever is true, and "deciding".
 
     Args:
         plan: of the file.
     """
-    truth, among = _truthful(plan.market), _among(plan)
-    return {"second": fewest(lambda m: m > 1 and m * _effect(plan, m)[0] > max(truth, 0.0), among),
-            "group": fewest(lambda m: _effect(plan, m)[0] > truth, among), "deciding": deciding(plan)}
+    truth, paid, one, among = _truthful(plan.market), _paid(plan.market), _with_one(plan), _among(plan)
+
+    def fixed(m: int) -> bool:
+        return m > 1 and _coalition(plan, m).each > truth
+
+    return {"second": fewest(lambda m: m > 1 and m * _coalition(plan, m).chosen > one, among),
+            "group": fewest(lambda m: m > 1 and (_coalition(plan, m).drawn > paid or fixed(m)), among),
+            "fixed": fewest(fixed, among), "deciding": deciding(plan)}
 
 
 def coalitions_section(plan: BitPlan) -> Section:
@@ -85,32 +106,42 @@ def coalitions_section(plan: BitPlan) -> Section:
     Args:
         plan: of the file.
     """
-    it, truth = plan.market, _truthful(plan.market)
+    it, truth, paid, one = plan.market, _truthful(plan.market), _paid(plan.market), _with_one(plan)
     among, peers = _among(plan), _smallest_peers(plan)
-    second, group, many = smallest(plan).values()
+    second, group, fixed, many = smallest(plan).values()
 
-    def of(size: int) -> tuple[float, float]:
-        return _effect(plan, size)
+    def row(words: str, size: int | None, each: Callable[[AnswerCoalition | ShareCoalition], float]) -> list[Any]:
+        if size is None or size > among:
+            return []
+        pay = each(_coalition(plan, size))
+        return [(words, size, percent(size / it.people, 2), plan.money(pay), plan.money(size * pay),
+                 number(_done(plan, size)))]
 
-    rows = [(words, size, percent(size / it.people, 2), plan.money(of(size)[0]), plan.money(size * of(size)[0]),
-             number(of(size)[1])) for words, size in (
-        ("ids of one person, who earns more than with one", second),
-        ("people who agree, each of whom earns more than by the truth", group),
-        ("identities that decide the result", many)) if size is not None and size <= among]
+    rows = [*row("ids of one person, who is paid more than with one", second, lambda found: found.chosen),
+            *row("people who agree, each of whom earns more than by the truth", group,
+                 lambda found: found.drawn if found.drawn > paid else found.each),
+            *row("the same, where they give one report whatever is true", fixed, lambda found: found.each),
+            *row("identities that decide the result", many, lambda found: found.each)]
     share = isinstance(it, PairMarket)
     result = ("estimate moves by at most" if share else "answer is wrong with probability, where they report what is "
               "not true")
     stated = (f"the stated error of the estimate is {number(it.half_width(_SHARE_DELTA))}" if share else
               f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
-    more = [f"A truthful report is worth {plan.money(truth)} on average"
-            + (", less the cost of privacy." if hasattr(it, "cost") else ", before its cost of privacy.")]
-    if second is not None and not share:
-        more.append(f"The {second} ids of one person may also all give her own answer: then they are paid "
-                    f"{plan.money(second * answer_coalition(it, second).own)} together.")
+    more = [f"A truthful report is paid {plan.money(paid)} on average"
+            + (f". That is worth {plan.money(truth)} once the cost of its privacy is taken off." if hasattr(it, "cost")
+               else ", before the cost of its privacy.")]
     if second is None:
-        more.append("No number of second identities earns more than one truthful report.")
+        more.append("With no number of ids one person is paid more than with one.")
+    else:
+        all_of_them = second * _coalition(plan, second).chosen
+        more.append(f"With {second} ids of one person they gain {plan.money(all_of_them - one)} more than with one: "
+                    f"{plan.money(all_of_them)} in place of {plan.money(one)} on average. This is the most by the "
+                    "routes computed here: all ids give the report that pays more by their owner's answer, without the "
+                    "device's noise. What the owner's privacy is worth is left out of both amounts.")
     if group is None:
         more.append("No group gains by agreeing on one report.")
+    else:
+        more.append(f"{group} people who agree {_gains(plan, group, paid, truth)}.")
     if many is None or many > among:
         more.append("No number of identities decides the result as it is counted here." if many is None else
                     f"{many:,} identities ({percent(many / it.people, 2)} of the invited) decide the result.")
@@ -122,3 +153,14 @@ def coalitions_section(plan: BitPlan) -> Section:
                    + ("where it moves by its stated error." if share else "where it is wrong in half of all cases.")
                    + (" Payments are those within the smallest group of peers." if peers is not None else "")),
         Text(tuple(more))))
+
+
+def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
+    """What the smallest group does, and what each of its members gains."""
+    found = _coalition(plan, size)
+    if found.drawn > paid:
+        return (f"can all hand in one report, which the device of one of them draws: each gains "
+                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, on average, and "
+                "only one of them spends privacy")
+    return (f"can all hand in the report that is paid more, whatever is true: each gains "
+            f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")

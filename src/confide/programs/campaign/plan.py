@@ -70,6 +70,13 @@ class SharingPlan:
         return np.asarray(self.mechanism.kept_back * self.coding.load_units)
 
     @cached_property
+    def another(self) -> tuple[float, float] | None:
+        """What one more identity is handed on made-up people, and its standard error; see `part_of_another`."""
+        from confide.programs.campaign.selling_words import part_of_another
+
+        return part_of_another(self)
+
+    @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
         """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
         them, and with the file's alpha where there is one and they charge.

@@ -1,4 +1,4 @@
-"""What a plan that charges prices says of second identities and agreements."""
+"""What a plan that shares by a program says of second identities and agreements."""
 
 from __future__ import annotations
 
@@ -26,25 +26,29 @@ __all__ = ["FEW", "part_of_another", "selling_section", "selling_warnings"]
 FEW = 0.01
 """Where a smaller share of the invited people can use up a row, the plan warns."""
 
+_CROWDS = 3  # made up, each with people and noise of its own
 _MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
 
 
-def part_of_another(plan: SharingPlan) -> float | None:
-    """What one more identity is handed on average, in value less its price, at the prices of a made-up crowd.
+def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
+    """What one more identity is handed on average, in value less its price, at the prices of made-up crowds.
 
     Args:
-        plan: that charges prices.
+        plan: of the file; where nothing is charged, the price is 0.
 
     Returns:
-        In units of value; None where a run of the plan's size takes long.
+        In units of value, the mean over crowds and its standard error, each crowd with its own people and noise; None
+        where a run of the plan's size takes long.
     """
     it = plan.mechanism
     if it.program.people * it.program.rows * it.rounds > _MOST_CELLS:
         return None
-    cells = made_up(it.program, 1)
-    records = collected(it.program, iter([SlotRows(np.arange(it.program.people), cells)]))
-    told: Any = it.run(records, Noise.simulated(1)).diagnostics  # type: ignore[union-attr] # a study has them
-    return (float(told["value"]) - float(told["paid"])) / it.program.people
+    found = list[float]()
+    for seed in range(1, _CROWDS + 1):
+        records = collected(it.program, iter([SlotRows(np.arange(it.program.people), made_up(it.program, seed))]))
+        told: Any = it.run(records, Noise.simulated(seed)).diagnostics  # type: ignore[union-attr] # a study has them
+        found.append((float(told["value"]) - float(told.get("paid", 0.0))) / it.program.people)
+    return float(np.mean(found)), float(np.std(found, ddof=1) / math.sqrt(_CROWDS))
 
 
 def _fewest_to_fill(plan: SharingPlan) -> int:
@@ -57,16 +61,12 @@ def selling_section(plan: SharingPlan) -> Section:
     """What a second identity is handed, and what a group gains at most.
 
     Args:
-        plan: that charges prices.
+        plan: of the file.
     """
-    it, names, more = plan.mechanism, plan.coding, part_of_another(plan)
+    it, names = plan.mechanism, plan.coding
     gain: Any = getattr(it, "gain_of", None)
     most, people = it.program.constants.most_value, it.program.people
-    told = ["No run on made-up people was made at this size: what a second id is handed is not stated."
-            if more is None else
-            f"One second id, with the same record, is handed a part of its own. On made-up people that part is worth "
-            f"{said(names, more)} {names.worth} more than its price, on average. Its owner gains as much where she can "
-            "use both parts, and loses the price where she cannot."]
+    told = [_second(plan)]
     rows: list[tuple[int, str]] = []
     if gain is not None and any(not each.vacuous for each in plan.guarantees.of(Truthfulness)):
         rows = [(size, f"{said(names, gain(size))} {names.worth}" if gain(size) < most else "nothing is promised")
@@ -75,9 +75,14 @@ def selling_section(plan: SharingPlan) -> Section:
         told.append("Up to everybody together, the bound below says something." if least is None else
                     f"From {least:,} people who agree on ({percent(least / people, 2)} of the invited), nothing is "
                     "promised of what each of them gains.")
+    else:
+        told.append("Nothing is promised of what one person alone gains by a lie, or a group.")
     many = _fewest_to_fill(plan)
-    told += [f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row, "
-             "and so decide its price.", "The operator has to see to it that nobody has two ids."]
+    decide = " and so decide its price" if plan.charges else " and so decide what others get of it"
+    told += ["A second id moves what is published by no more than the promise of privacy says of one record.",
+             f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row,"
+             f"{decide}." if many <= people else "Not even all people together can use up a row.",
+             "The operator has to see to it that nobody has two ids."]
     bound = Table(columns=("people who report something else together", "each gains at most"), rows=tuple(rows),
                   note="By the total variation of the prices, whose deviations add up over a group: in the mean over "
                        "the noise.")
@@ -85,13 +90,31 @@ def selling_section(plan: SharingPlan) -> Section:
                    blocks=(Text(tuple(told)), *((bound,) if rows else ())))
 
 
+def _second(plan: SharingPlan) -> str:
+    """What two ids of one person gain, in sentences."""
+    found, names = plan.another, plan.coding
+    if found is None:
+        return "No run on made-up people was made at this size: what a second id is handed is not stated."
+    part = f"{said(names, found[0])} +- {said(names, found[1])} {names.worth}"
+    which = (f"on average over {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} people (+- is one "
+             "standard error, between crowds)")
+    if plan.charges:
+        return (f"One second id, with the same record, is handed a part of its own. That part is worth {part} more "
+                f"than its price, {which}. Its owner gains as much where they can use both parts, and loses the price "
+                "where they cannot.")
+    return ("With 2 ids of one person, with the same record, they are handed two parts, and pay nothing. The second "
+            f"part is worth {part} by its record, {which}. Its owner gains as much where they can use both parts, and "
+            "nothing where they cannot. It comes out of what all others share.")
+
+
 def selling_warnings(plan: SharingPlan) -> list[str]:
     """What the operator should know before anybody is asked.
 
     Args:
-        plan: that charges prices.
+        plan: of the file.
     """
     many, people = _fewest_to_fill(plan), plan.mechanism.program.people
     if many >= FEW * people:
         return []
-    return [f"{many:,} people of {people:,}, fewer than {FEW:.0%}, can use up a row: they decide its price"]
+    return [f"{many:,} people of {people:,}, fewer than {FEW:.0%}, can use up a row: they decide "
+            + ("its price" if plan.charges else "what others get of it")]

@@ -57,7 +57,9 @@ def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> S
               note="Closed sums, for least squares without noise: a ridge makes it less. Moves are in root mean square "
                    "over all people, of records whose features are as far from the middle as an average person's, and "
                    "whose answer is wrong by the whole range."),
-        Text(("A promise of truth is about one person alone: what a group gains is not stated. Two people in different "
+        Text((f"With 2 ids of one person they gain {money} more than with one, on average and before the cost of "
+              "privacy: the second id hands in a copy of the first one's record.",
+              "A promise of truth is about one person alone: what a group gains is not stated. Two people in different "
               "groups of the split who shift their answers alike can each be paid more. The operator has to see to it "
               "that nobody has two ids, and to check the features.",))))
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from confide.charts import curves, intervals
-from confide.contract.guarantees import Guarantee
-from confide.contract.offering import Question, answer, best_guess, likelier, withdrawing
+from confide.contract.guarantees import Audience, Guarantee
+from confide.contract.offering import Question, answer, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import in_full, promises_table, says_something
 from confide.contract.words import money, money_at_least, money_at_most, number, percent
-from confide.privacy.groups import group_blocks, groups_section
+from confide.privacy.groups import group_blocks, groups_section, right_at_most
 from confide.regression.campaign.identity_words import identities_section, identity_warnings
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
@@ -208,7 +208,8 @@ def offer_sections(
         answer(Question.HIDES, f"Whatever others see{but} is at most {likelier(epsilon)} times as "
                                "likely as if your record had been another one, or empty. A stranger who must guess "
                                "between two records of yours, even money beforehand, is right at most "
-                               f"{percent(best_guess(epsilon, delta), 0)} of the time."),
+                               f"{percent(right_at_most(m, plan.guarantees.privacy, Audience.OTHERS))} of the time by "
+                               "the mechanism's own loss."),
         answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
                               "better your own answer foretells that prediction.",
                Table(columns=("your payment", "amount"), rows=(

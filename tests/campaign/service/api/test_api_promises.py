@@ -17,4 +17,4 @@ def test_promises_are_told_whole(tmp_path: Path) -> None:
     assert [each["in_full"] for each in found["guarantees"]] == found["sentences"]
     for each in found["guarantees"]:
         assert f"Note: {each['note']}." in each["in_full"]
-    assert [each["size"] for each in found["groups"]] == [2, 5, 10]
+    assert [each["size"] for each in found["groups"]] == [1, 2, 5, 10]
