@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["as_sentence", "cause", "did_you_mean", "money", "money_at_least", "money_at_most", "number",
+__all__ = ["as_sentence", "cause", "did_you_mean", "few", "money", "money_at_least", "money_at_most", "number",
            "percent", "printable"]
 
 _MOST_DIGITS = 8  # of a percentage
+_FEW = 0.01  # of the invited: plans warn where fewer decide something
 
 
 _CAUSES: tuple[tuple[type[BaseException], str], ...] = (
@@ -40,6 +41,21 @@ def cause(error: BaseException) -> str:
         return _CODES[error.errno]
     known = next((words for kind, words in _CAUSES if isinstance(error, kind)), None)
     return known or ("the system refuses it" if isinstance(error, OSError) else "it is damaged, or of another form")
+
+
+def few(many: int | None, people: int, who: str = "people") -> str | None:
+    """Say that a number of people is small among all invited; None where it is not, or where no number is known.
+
+    Args:
+        many: how many decide something, or None.
+        people: invited.
+        who: what is counted.
+
+    Example:
+        >>> few(9, 1000), few(10, 1000)
+        ('9 people of 1,000, fewer than 1%', None)
+    """
+    return None if many is None or many >= _FEW * people else f"{many:,} {who} of {people:,}, fewer than {_FEW:.0%}"
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:

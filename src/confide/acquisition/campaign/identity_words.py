@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from confide.acquisition.second_identities import SecondIdentities
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import number, percent
+from confide.contract.words import few, number, percent
 
 if TYPE_CHECKING:
     from confide.acquisition.campaign.plan import MeanPlan
 
-__all__ = ["FEW", "identities_section", "identity_warnings"]
-
-FEW = 0.01
-"""Where a smaller share of the invited people moves the mean by its standard error, the plan warns."""
+__all__ = ["identities_section", "identity_warnings"]
 
 
 def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
@@ -67,8 +64,6 @@ def identity_warnings(plan: MeanPlan, found: SecondIdentities) -> list[str]:
         plan: of the file.
         found: of the search.
     """
-    people = plan.mechanism.people
-    if found.deciding is None or found.deciding >= FEW * people:
-        return []
-    return [f"{found.deciding:,} identities of {people:,}, fewer than {FEW:.0%}, can move the mean by its standard "
-            "error: whoever has so many ids chooses it within that"]
+    said = few(found.deciding, plan.mechanism.people, "identities")
+    return [] if said is None else [
+        f"{said}, can move the mean by its standard error: whoever has so many ids chooses it within that"]

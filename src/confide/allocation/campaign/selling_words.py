@@ -12,16 +12,13 @@ from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.guarantees import Truthfulness
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import percent
+from confide.contract.words import few, percent
 from confide.privacy.groups import SIZES, group_loss
 
 if TYPE_CHECKING:
     from confide.allocation.campaign.plan import GoodsPlan
 
-__all__ = ["FEW", "group_gain", "searched", "selling_section", "selling_warnings"]
-
-FEW = 0.01
-"""Where a smaller share of the invited people decides who gets a good, the plan warns."""
+__all__ = ["group_gain", "searched", "selling_section", "selling_warnings"]
 
 _CLEAR = 2.0
 """Standard errors from 0 from which a measured gain is called one."""
@@ -114,7 +111,6 @@ def selling_warnings(plan: GoodsPlan) -> list[str]:
         said.append(f"one person alone can gain: somebody whom truth always leaves with nothing gains {found.gain:.2f} "
                     f"+- {found.gain_error:.2f} of 1 by asking for one good only, on made-up people. The promise of "
                     "truth does not cover them")
-    if min(it.copies) < FEW * it.people:
-        said.append(f"{min(it.copies):,} people of {it.people:,}, fewer than {FEW:.0%}, can take all copies of the "
-                    "scarcest good")
+    if (scarce := few(min(it.copies), it.people)) is not None:
+        said.append(f"{scarce}, can take all copies of the scarcest good")
     return said

@@ -14,10 +14,7 @@ from confide.numerics.fewest import fewest
 if TYPE_CHECKING:
     from confide.market.campaign.plan import BitPlan
 
-__all__ = ["FEW", "coalitions_section", "deciding", "smallest"]
-
-FEW = 0.01
-"""Where a smaller share of the invited people decides the result, the plan warns."""
+__all__ = ["coalitions_section", "deciding", "smallest"]
 
 _HALF = 0.5
 _MANY = 100_000  # people, above which every number of identities is not tried

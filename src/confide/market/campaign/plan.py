@@ -14,8 +14,8 @@ from confide.contract.offering import Question, answer, lies, likelier, withdraw
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.replanned import nearest
-from confide.contract.words import money, money_at_most, percent
-from confide.market.campaign.coalition_words import FEW, coalitions_section, deciding, smallest
+from confide.contract.words import few, money, money_at_most, percent
+from confide.market.campaign.coalition_words import coalitions_section, deciding, smallest
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -117,10 +117,9 @@ class BitPlan:
             warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "
                             "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
                             "larger epsilon")
-        many = deciding(self)
-        if many is not None and many < FEW * self.market.people:
-            warnings.append(f"{many:,} identities of {self.market.people:,}, fewer than {FEW:.0%}, decide the result: "
-                            "whoever has so many ids, or brings so many people to one report, chooses it")
+        if (said := few(deciding(self), self.market.people, "identities")) is not None:
+            warnings.append(f"{said}, decide the result: whoever has so many ids, or brings so many people to one "
+                            "report, chooses it")
         if warnings:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return (

@@ -9,7 +9,7 @@ import numpy as np
 
 from confide.contract.guarantees import Truthfulness
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import percent
+from confide.contract.words import few, percent
 from confide.numerics.fewest import fewest
 from confide.people.slot_rows import SlotRows
 from confide.privacy.groups import SIZES
@@ -21,10 +21,7 @@ from confide.programs.reading.slots import collected
 if TYPE_CHECKING:
     from confide.programs.campaign.plan import SharingPlan
 
-__all__ = ["FEW", "part_of_another", "selling_section", "selling_warnings"]
-
-FEW = 0.01
-"""Where a smaller share of the invited people can use up a row, the plan warns."""
+__all__ = ["part_of_another", "selling_section", "selling_warnings"]
 
 _CROWDS = 3  # made up, each with people and noise of its own
 _MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
@@ -113,8 +110,6 @@ def selling_warnings(plan: SharingPlan) -> list[str]:
     Args:
         plan: of the file.
     """
-    many, people = _fewest_to_fill(plan), plan.mechanism.program.people
-    if many >= FEW * people:
-        return []
-    return [f"{many:,} people of {people:,}, fewer than {FEW:.0%}, can use up a row: they decide "
+    filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
+    return [] if filling is None else [f"{filling}, can use up a row: they decide "
             + ("its price" if plan.charges else "what others get of it")]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import number, percent
+from confide.contract.words import few, number, percent
 from confide.regression.planner import RegressionPlan
 from confide.regression.second_identities import fewest_moving, moved_by
 from confide.tables import Numeric
 
-__all__ = ["FEW", "deciding", "identities_section", "identity_warnings"]
-
-FEW = 0.01
-"""Where a smaller share of the invited people moves predictions by their typical error, the plan warns."""
+__all__ = ["deciding", "identities_section", "identity_warnings"]
 
 
 def _setting(plan: RegressionPlan, response: Numeric) -> tuple[int, float, float, float]:
@@ -71,8 +68,6 @@ def identity_warnings(plan: RegressionPlan, response: Numeric) -> tuple[str, ...
         plan: the calibrated plan.
         response: role of the answer.
     """
-    many, people = deciding(plan, response), plan.mechanism.setting.people
-    if many is None or many >= FEW * people:
-        return ()
-    return (f"{many:,} identities of {people:,}, fewer than {FEW:.0%}, can move predictions by their typical error: "
-            "whoever has so many ids can choose them within that",)
+    said = few(deciding(plan, response), plan.mechanism.setting.people, "identities")
+    return () if said is None else (
+        f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
