@@ -30,7 +30,11 @@ from campaign.service.access.identity_provider import (
 from campaign.service.access.logging_in import UNBELIEVED, browser, come_back, refused, sent_back, trusting
 from campaign.service.parts import PASSWORD
 
-NOW = int(time.time())
+
+def from_now(seconds: int) -> Callable[[], int]:
+    """A time of the token, counted from when it is asked for: a suite may take hours to come to its test."""
+    return lambda: int(time.time()) + seconds
+
 
 WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
     "another issuer": ({"iss": "https://other.example"}, "iss"),
@@ -42,13 +46,13 @@ WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
     "an audience of another shape": ({"aud": {CLIENT: 1}}, "aud"),
     "for several and nobody": ({"aud": [CLIENT, "another service"]}, "azp"),
     "for another one": ({"azp": "another service"}, "azp"),
-    "expired": ({"exp": NOW - 120}, "exp"),
+    "expired": ({"exp": from_now(-120)}, "exp"),
     "no end": ({"exp": None}, "exp"),
     "an end that is no number": ({"exp": "tomorrow"}, "exp"),
-    "of an hour ago": ({"iat": NOW - 3600}, "iat"),
-    "of an hour hence": ({"iat": NOW + 3600, "exp": NOW + 7200}, "iat"),
+    "of an hour ago": ({"iat": from_now(-3600)}, "iat"),
+    "of an hour hence": ({"iat": from_now(3600), "exp": from_now(7200)}, "iat"),
     "no beginning": ({"iat": None}, "iat"),
-    "not valid yet": ({"nbf": NOW + 3600}, "nbf"),
+    "not valid yet": ({"nbf": from_now(3600)}, "nbf"),
     "another nonce": ({"nonce": "x" * 43}, "nonce"),
     "no nonce": ({"nonce": None}, "nonce"),
     "no subject": ({"sub": None}, "sub"),
@@ -62,7 +66,8 @@ WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_token_for_something_else(
     case: str, app: FastAPI, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
-    provider.claims, reason = WRONG_CLAIMS[case]
+    claims, reason = WRONG_CLAIMS[case]
+    provider.claims = {name: value() if callable(value) else value for name, value in claims.items()}
     with caplog.at_level(logging.WARNING, "confide.service"):
         refused(come_back(browser(app)), 502, UNBELIEVED)
     (said,) = [each.getMessage() for each in caplog.records if each.name == "confide.service"]
