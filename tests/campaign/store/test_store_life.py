@@ -270,6 +270,11 @@ class Lives(RuleBasedStateMachine):
             self.models.remove(model)
             self.over.add(model.title)
             return
+        if model.records is None and not (model.file or model.submitted or model.withdrawn):  # a file of nobody
+            with pytest.raises(InvalidInput, match="the file has no rows"):
+                self.do(fault, settle)
+            assert (self.life(model).state, self.life(model).debits) == (State.OPEN, 0)
+            return
         settled = self.do(fault, settle, None if resumed else lambda: None)
         life = self.life(model)
         if model.records is None and life.state is not State.OPEN:
