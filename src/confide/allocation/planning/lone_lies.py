@@ -41,8 +41,7 @@ class LoneLies:
         left: share of the made-up people whom truth leaves with nothing in each of the choosing runs.
         gain: what one of them gains by asking for one good only; 0 where there are none.
         gain_error: of it; infinite where one crowd alone has such people.
-        second: what a second id of the same person with the same row gains her, whoever she is: she pays for each
-            good, and one is worth nothing beside a better one.
+        second: what a second id of the same person gains, in the measuring runs.
         people: made up, in each crowd.
         crowds: made up.
         runs: that measured, on all crowds.
