@@ -32,6 +32,7 @@ from confide.campaign.folder import NOTE
 from confide.campaign.payouts import export_batch, import_confirmations
 from confide.campaign.settlement import charge_of
 from confide.contract import BudgetExceeded, InvalidInput, Refused
+from confide.contract.errors import RunFailed
 
 PEOPLE = 4
 ADMITTED = 2
@@ -168,7 +169,9 @@ class Lives(RuleBasedStateMachine):
         try:
             with counted(Steps(fault)):
                 return act()
-        except Died:
+        except (Died, RunFailed) as death:
+            if isinstance(death, RunFailed) and not isinstance(death.__cause__, Died):  # within the run it is told so
+                raise
             lives(self.stores[0])
             return (act if again is None else again)()
 
@@ -425,12 +428,11 @@ class Lives(RuleBasedStateMachine):
         assert (model.records is None) == (life.state is State.OPEN)
         assert life.pack == model.pack  # the published outcome never changes
         paid = {slot for slot, (_, state, _) in life.payouts.items() if state == "paid"}
+        gone = {slot: there for slot, there in model.withdrawn.items() if slot not in model.erased}
+        assert life.withdrawn == (gone if life.paid is None else {})  # who withdrew is known as long as shares are
         if life.pack and paid == set(life.payouts):
             assert not life.reports
-            assert not life.withdrawn
         else:
-            gone = {slot: there for slot, there in model.withdrawn.items() if slot not in model.erased}
-            assert life.withdrawn == gone
             assert life.reports == {slot: report(value) for slot, value in model.left.items()
                                     if slot not in model.erased}
         for slot, (amount, state, batch) in life.payouts.items():
