@@ -337,6 +337,7 @@ class Flow(_OverEdges):
         return bounded_flows(graph, inside > 0, self.length)
 
 
+@wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
     """|N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
@@ -363,6 +364,7 @@ class Contacts(Statistic):
         return _sums(graph, _inside(graph, confirmed)).astype(np.float64)
 
 
+@wire("Triangles", "ends")
 @dataclass(frozen=True)
 class Triangles(Statistic):
     """Triangles {v, a, b} with at least `ends` of a and b in S; 0 for everybody outside N[S].

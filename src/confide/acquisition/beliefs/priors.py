@@ -276,6 +276,7 @@ class DiscretePrior(_PathPrior):
             zip(below[1:].tolist(), points[1:].tolist(), strict=True))
 
 
+@wire("EmpiricalPrior", "sample low high")
 @dataclass(frozen=True)
 class EmpiricalPrior(_PathPrior):
     """What other people answered: straight lines through the ranks k/(m + 1) of m answers, from `low` to `high`.
