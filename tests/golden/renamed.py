@@ -16,24 +16,20 @@ hints, the constructor's arguments.
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import random
 import string
 import sys
-from collections.abc import Iterator
 from copy import copy
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any, get_type_hints
 
 from golden_files import FOLDER, FOUND, campaign, copied_home, own_files, pack
 from test_golden_packs import unexpected, unpacked, verify_own
+from wire_names import declaring
 
-import confide
 from confide import Outcome, PublicOutcome
 from confide.campaign import verify
 from confide.campaign.settlement import data_set_charge
@@ -44,9 +40,6 @@ from confide.contract.wire import Wire, wire, wire_of, wire_types
 from confide.privacy.report_book import ReportBook
 
 SMOKING = Path(__file__).parents[2] / "examples" / "smoking.json"
-
-MODULES = ("confide.cli.demo", "confide.campaign.service", "confide.campaign.store.migrations")
-"""Those that are not imported: a script, and what writes by declared models and columns alone."""
 
 
 class OldName:
@@ -76,13 +69,6 @@ class NewName:
         if it is None or self.old not in vars(it):
             raise AttributeError(self.old)
         return vars(it)[self.old]
-
-
-def modules() -> Iterator[ModuleType]:
-    """All of confide's."""
-    for each in pkgutil.walk_packages(confide.__path__, "confide."):
-        if not each.name.startswith(MODULES) and not each.name.endswith("__main__"):
-            yield importlib.import_module(each.name)
 
 
 def rename(kinds: list[type], coins: random.Random, mode: str) -> None:
@@ -148,13 +134,6 @@ def refresh() -> None:
         its: Any = type(kind(name))
         if its.__module__.startswith("confide."):
             its.types = wire_types(*its.types.values())
-
-
-def declaring() -> list[type]:
-    """All of confide's classes that declare wire names."""
-    found = {each for module in modules() for each in vars(module).values()
-             if isinstance(each, type) and "__wire__" in vars(each)}
-    return sorted(found, key=lambda each: (each.__module__, each.__name__))
 
 
 def found(name: str, to: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 import renamed
 from golden_files import FOUND, PACKS
 from test_golden_packs import SLOW
+from wire_names import declaring
 
 NAMES = [name for name in PACKS if name not in SLOW]
 
@@ -23,7 +24,7 @@ def run(mode: str, seed: int, names: list[str], to: Path) -> dict[str, Any]:
                           text=True, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
-    assert said["renamed"] == len(renamed.declaring()) > 150
+    assert said["renamed"] == len(declaring()) > 150
     found: dict[str, Any] = said["found"]
     return found
 
