@@ -94,7 +94,7 @@ def test_inherited_fields_keep_their_names_where_a_class_below_declares_nothing(
     class Twice(Token):
         beta: int = 0
 
-    with pytest.raises(TypeError, match="two fields of .*Twice would be written under one name"):
+    with pytest.raises(TypeError, match=r"two fields of .*Twice would be written under one name"):
         encode(Twice(faces=1), {})
 
 
@@ -262,8 +262,8 @@ def test_a_later_version_is_written_with_its_number() -> None:
 
 
 @pytest.mark.parametrize(("document", "message"), [
-    ({"type": "Auction/4", "people": 8}, r"'Auction' was written in version 4, by a newer confide; .* version 3: up"),
-    ({"type": "Auction", "n": 8, "held_back": {"type": "Rule/3"}}, r"'Rule' was written in version 3, .* version 2: up"),
+    ({"type": "Auction/4", "people": 8}, r"'Auction' was written in version 4, by a newer confide; .* version 3"),
+    ({"type": "Auction", "n": 8, "held_back": {"type": "Rule/3"}}, r"'Rule' was written in version 3, .* version 2"),
 ], ids=["outer", "inner"])
 @pytest.mark.usefixtures("_steps")
 def test_a_newer_version_is_refused(document: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
