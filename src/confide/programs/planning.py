@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.remedies import first_that, retried, tried
-from confide.contract.wire import wire_name, wire_parts
+from confide.contract.wire import wire_name, wire_parts, wire_types
 from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
@@ -63,8 +63,7 @@ from confide.programs.true_dude import TrueDude
 __all__ = ["Mode", "ProgramPlan", "plan"]
 
 Mode = Literal["PrivDude", "RoundDude", "TrueDude", "TightDude", "TightenAndAudit"]
-_KINDS: Mapping[str, type[Dude]] = {one.__name__: one for one in (
-    PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)}
+_KINDS: Mapping[str, type[Dude]] = wire_types(PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)
 _PATH = frozenset(one.name for one in fields(PrivDude) if one.init) - {"program", "epsilon", "delta", "_"}
 _OWN: Mapping[str, frozenset[str]] = {
     name: frozenset(one.name for one in fields(kind) if one.init) - _PATH - {"program", "epsilon", "delta", "_"}
