@@ -1,8 +1,8 @@
 """Public values as canonical JSON plus Arrow columns, and back without loss.
 
-A dataclass becomes an object tagged with its type's wire name, of its fields' wire names (`confide.contract.wire`); an
-array becomes a column, named by the SHA-256 of its Arrow
-IPC bytes; a rational, a big integer or money becomes a string. Only types that the reader names are ever rebuilt.
+A dataclass becomes an object tagged with its wire name, under the wire names of its fields (`confide.contract.wire`).
+An array becomes a column, named by the SHA-256 of its Arrow IPC bytes; a rational, a big integer or money becomes a
+string. Only types that the reader names are ever rebuilt.
 
 Values come back equal, and encode to the same bytes again. JSON has one kind of number: a whole float below 2^53 comes
 back as a float where a dataclass declares one, and as an equal integer inside a mapping or a sequence; sequences come

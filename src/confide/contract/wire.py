@@ -169,7 +169,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
     return kind(**{own[word]: part for word, part in {**it.absent, **parts}.items()})
 
 
-def wire_types(*kinds: type) -> dict[str, type]:
+def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
     """Wire name -> type, as a kind's `types` are: of all that an outcome of its mechanisms may hold.
 
     Args:
