@@ -41,6 +41,7 @@ from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.contract.remedies import printed, tried
+from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
@@ -54,6 +55,7 @@ _MOST_COINS = 2**62
 _INTEGERS = 1.0 + 2.0**-16  # of an error: weights and noise in whole steps, weights rounded down
 
 
+@wire("MeanBillboard", "total steps")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanBillboard(Billboard):
     """What everybody sees of a mean that was bought.
@@ -71,6 +73,7 @@ class MeanBillboard(Billboard):
         whole("billboard.total", self.total, at_least=-(2**127))
 
 
+@wire("ErrorCertificate", "share mse")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorCertificate(Certificate):
     """How far off the mean is, from the share of the weight that came in.
@@ -121,6 +124,8 @@ class Contracts:
                              epsilon_central=it.epsilon_central, payment=self.payments, variance=it.noise_variance)
 
 
+@wire("TwoPartMechanism", "people prior mse_price low high variance order psi_floor grid most_local known_error "
+      "nat_price currency minor_units")
 @dataclass(frozen=True, kw_only=True)
 class TwoPartMechanism(Mechanism):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.

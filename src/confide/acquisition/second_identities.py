@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import Contracts, TwoPartMechanism
+from confide.contract.wire import wire
 from confide.numerics.fewest import fewest
 
 __all__ = ["SecondIdentities", "second_identities"]
@@ -24,6 +25,7 @@ _REPORTS, _LEAST_REPORTS = 33, 5  # that are tried of one person
 _TRIED = 300_000  # people, over all reports that are tried
 
 
+@wire("SecondIdentities", "rent adds made_up gain deciding deciding_pay group group_gain draws")
 @dataclass(frozen=True, kw_only=True)
 class SecondIdentities:
     """Of people who are asked for a record. Money is in the currency.

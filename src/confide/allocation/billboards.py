@@ -15,12 +15,14 @@ from confide.allocation.ascending.running import Rules
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Certificate
+from confide.contract.wire import wire
 
 __all__ = ["Billboard", "Clearing", "WelfareCertificate"]
 
 _Integers = NDArray[np.int64]
 
 
+@wire("Clearing", "edges cells cuts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clearing:
     """Who is admitted in the end: of each good, those after whose last bid few enough others were counted.
@@ -36,6 +38,7 @@ class Clearing:
     cuts: _Integers
 
 
+@wire("Billboard", "rules rounds step good count reports clearing cutoffs surplus welfare")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Billboard(AnyBillboard):
     """The public record of an auction.
@@ -122,6 +125,7 @@ class Billboard(AnyBillboard):
         return self.rules.prices(self.final_counts)
 
 
+@wire("WelfareCertificate", "ratio welfare optimum gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WelfareCertificate(Certificate):
     """What is known of the welfare by weak duality, at any prices, from two noisy sums.

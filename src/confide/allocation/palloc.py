@@ -34,6 +34,7 @@ from confide.contract.mechanism import NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.unusable import unusable_in
+from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
@@ -45,6 +46,8 @@ __all__ = ["PAlloc"]
 _REPORTS = "report"  # part of the joint session
 
 
+@wire("PAlloc", "people goods supply epsilon delta certify_with gamma on_overflow neighbours increment bid_cap "
+      "rounds batch arity reclear reserve law halting halt_below halt_with valuation bundle outbid_tests")
 @dataclass(frozen=True, kw_only=True)
 class PAlloc(Ascending):
     """Bundles of at most b goods, out of k goods with several copies each.

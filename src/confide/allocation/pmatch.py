@@ -23,11 +23,14 @@ from confide.allocation.one_good import OneGood, Played
 from confide.allocation.valuations import Valuations
 from confide.contract.guarantees import Guarantees
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.wire import wire
 from confide.privacy.noise import Noise
 
 __all__ = ["PMatch"]
 
 
+@wire("PMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours increment bid_cap "
+      "rounds batch arity reclear reserve law halting halt_below halt_with charge")
 @dataclass(frozen=True, kw_only=True)
 class PMatch(OneGood, Ascending):
     """One good for each bidder at most, out of k goods with several copies each.

@@ -17,10 +17,12 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Spend
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 
 __all__ = ["PriceRelease", "release_prices"]
 
 
+@wire("PriceRelease", "auction")
 @dataclass(frozen=True, kw_only=True)
 class PriceRelease(Mechanism):
     """The prices, and how they came about, of an auction whose goods are not handed out.

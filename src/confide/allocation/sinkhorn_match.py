@@ -35,6 +35,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import as_billboard
+from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
 from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent
@@ -50,6 +51,7 @@ _DEMANDS, _CLEARING = "soft demands", "clearing"  # lines of the charge
 _COLDEST = 2.0**-20
 
 
+@wire("ScalingBillboard", "people goods demands paths asked rates seed cutoffs surplus welfare")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingBillboard(AnyBillboard):
     """What anyone may see.
@@ -84,6 +86,8 @@ class ScalingBillboard(AnyBillboard):
         return prices_of(self.paths[-1])
 
 
+@wire("SinkhornMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours rounds hottest "
+      "coolest step growth clear spread charge")
 @dataclass(frozen=True, kw_only=True)
 class SinkhornMatch(OneGood):
     """One good for each bidder at most, out of k goods with several copies each.

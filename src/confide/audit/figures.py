@@ -13,6 +13,7 @@ from confide.contract.guarantees import (
     PrivacyLoss,
     Truthfulness,
 )
+from confide.contract.wire import wire_name
 
 __all__ = ["figure_of", "level_of", "parameter_unit", "unit_of"]
 
@@ -28,7 +29,7 @@ def parameter_unit(loss: PrivacyLoss) -> str:
         >>> parameter_unit(PureDP(1.0)), parameter_unit(ZCDP(0.1))
         ('nats', '(rho)')
     """
-    return {"ZCDP": "(rho)", "GDP": "(mu)", "RenyiDP": "nats (Renyi)"}.get(type(loss).__name__, "nats")
+    return {"ZCDP": "(rho)", "GDP": "(mu)", "RenyiDP": "nats (Renyi)"}.get(wire_name(loss), "nats")
 
 
 def unit_of(promise: Guarantee) -> str:

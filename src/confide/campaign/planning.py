@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
@@ -16,6 +16,7 @@ from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
 from confide.contract.kinds import Kind, NarrowedKind, Plan
+from confide.contract.wire import wire_parts
 from confide.people.own_modules import own_modules
 
 __all__ = ["planned"]
@@ -83,8 +84,7 @@ def _named(kind: Kind, what: str) -> Iterator[None]:
 def _check_numbers(plan: Plan) -> None:
     """Whether each number of a promise is one: a bound that is none bounds nothing, and compares as larger and less."""
     for promise in plan.guarantees:
-        for each in fields(promise):
-            value = getattr(promise, each.name)
-            if isinstance(value, float) and math.isnan(value) and each.name not in _MAY_BE_NONE:
-                raise InvalidInput("guarantees", f"{each.name} of a promise of {promise.name} is no number (NaN)",
+        for word, value in wire_parts(promise).items():
+            if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
+                raise InvalidInput("guarantees", f"{word} of a promise of {promise.name} is no number (NaN)",
                                    "must be a number; infinity, where nothing is promised")

@@ -21,6 +21,7 @@ from confide.channels.joint_types import JointTypeChannel
 from confide.channels.kernels import axes, column_blocks, distances_sum, h, ratio
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior, entropy
 from confide.contract.errors import SolverFailed, Unsupported
+from confide.contract.wire import wire, wire_parts
 
 __all__ = ["ChannelReport", "analyse", "row_pairs"]
 
@@ -31,6 +32,8 @@ _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
 
 
+@wire("ChannelReport", "dp identifiability mutual_information distortion adversary_success information_privacy "
+      "prior_level")
 @dataclass(frozen=True, kw_only=True)
 class ChannelReport:
     """How private and how useful one channel is under one prior. Levels in nats.
@@ -61,7 +64,7 @@ class ChannelReport:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**vars(self), "bits": self.bits}
+        return {**wire_parts(self), "bits": self.bits}
 
 
 def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> ChannelReport:

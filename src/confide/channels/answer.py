@@ -29,6 +29,7 @@ from confide.charts import curves
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.wire import wire_name, wire_parts
 from confide.contract.words import number
 
 __all__ = ["ChannelAnswer", "how_private"]
@@ -92,7 +93,7 @@ class ChannelAnswer:
         }
 
     def _known_constants(self) -> dict[str, float | None]:
-        found: dict[str, float | None] = dict(vars(self.constants))
+        found: dict[str, float | None] = wire_parts(self.constants)
         if self.prior.positive and math.isinf(self.constants.kernel_level):
             found["kernel_level"] = None  # takes minutes
         return found
@@ -369,7 +370,7 @@ def _reached(found: PrivacyDistortion | None) -> str:
         return ""
     if found.upper == 0.0 and found.notion != "identifiability":
         return "a constant"
-    return "" if found.mechanism is None else type(found.mechanism).__name__
+    return "" if found.mechanism is None else wire_name(found.mechanism)
 
 
 def _factor(level: float) -> str:

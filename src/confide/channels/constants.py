@@ -18,6 +18,7 @@ from confide.channels.kernels import axes, inverse_cell, inverse_kernel, masses_
 from confide.channels.polynomials import alternating_sums
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.errors import Unsupported
+from confide.contract.wire import wire
 
 __all__ = ["PriorConstants", "kernel_inverse_law", "kernel_level", "prior_level", "row_level"]
 
@@ -25,6 +26,7 @@ _STEP = 1e-12
 _EXPANDED = 2**20  # exchangeable priors over three letters and more are listed up to here
 
 
+@wire("PriorConstants", "prior_level row_level kernel_level constant_distortion")
 @dataclass(frozen=True, kw_only=True)
 class PriorConstants:
     """The constants of a prior; levels in nats, infinite where some database is impossible.

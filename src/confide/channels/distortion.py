@@ -45,6 +45,7 @@ from confide.contract.errors import SolverFailed, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.progress import progress_bar
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.wire import wire_name
 from confide.contract.words import number
 
 __all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
@@ -101,7 +102,7 @@ class PrivacyDistortion:
         none). Infinite levels stay floats, which JSON has not: the command line writes them as "Infinity".
         """
         found = {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method", "note")}
-        return {**found, "mechanism": None if self.mechanism is None else type(self.mechanism).__name__}
+        return {**found, "mechanism": None if self.mechanism is None else wire_name(self.mechanism)}
 
 
 def privacy_distortion(

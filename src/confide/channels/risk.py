@@ -27,6 +27,7 @@ from confide.channels.channel import Channel, FiniteChannel, RowProduct
 from confide.channels.kernels import axes
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.checks import non_negative
+from confide.contract.wire import wire, wire_parts
 
 __all__ = ["AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"]
 
@@ -38,6 +39,7 @@ _MOST = 2**20  # of them times outputs
 _RATES = np.concatenate([[0.0, 0.001], np.linspace(0.01, 0.09, 9), np.linspace(0.1, 1.0, 19)])
 
 
+@wire("OthersUnknown", "level advantage hits")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OthersUnknown:
     """What somebody can do who knows the channel and the prior, and no row. Exact.
@@ -54,9 +56,10 @@ class OthersUnknown:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**vars(self), "hits": self.hits.tolist()}
+        return {**wire_parts(self), "hits": self.hits.tolist()}
 
 
+@wire("AttackRisk", "guess_before guess_after advantage false_alarms hits exact level others_unknown")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackRisk:
     """What the strongest attacker can do.
@@ -92,7 +95,7 @@ class AttackRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**vars(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
+        return {**wire_parts(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
                 "others_unknown": None if self.others_unknown is None else self.others_unknown.to_dict()}
 
 

@@ -23,6 +23,7 @@ from confide.channels.risk import best_advantage
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import tried
+from confide.contract.wire import wire, wire_parts
 
 __all__ = ["Step", "composed_level", "translate"]
 
@@ -34,6 +35,7 @@ _KNOWN = "the attacker's prior is this one, and all databases are possible under
 _BOTH = f"{_INFORMED}; {_KNOWN}"
 
 
+@wire("Step", "quantity bound value unit needs source")
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """One bound.
@@ -56,7 +58,7 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return dict(vars(self))
+        return wire_parts(self)
 
 
 def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[Step, ...]:

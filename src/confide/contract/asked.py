@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire, wire_parts
 from confide.contract.worded import Worded, worded
 from confide.contract.words import did_you_mean
 
@@ -25,6 +26,7 @@ _SHOWN = 12  # choices that a message names
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
+@wire("Field", "column label form choices lowest above highest gaps whole unit note required")
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """One thing that is asked of a participant.
@@ -146,7 +148,7 @@ class Field:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
+        return {word: _plain(part) for word, part in wire_parts(self).items()}
 
 
 def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:

@@ -1,7 +1,8 @@
 """Public values as canonical JSON plus Arrow columns, and back without loss.
 
-A dataclass becomes an object tagged with its type's name; an array becomes a column, named by the SHA-256 of its Arrow
-IPC bytes; a rational, a big integer or money becomes a string. Only types that the reader names are ever rebuilt.
+A dataclass becomes an object tagged with its wire name, under the wire names of its fields (`confide.contract.wire`).
+An array becomes a column, named by the SHA-256 of its Arrow IPC bytes; a rational, a big integer or money becomes a
+string. Only types that the reader names are ever rebuilt.
 
 Values come back equal, and encode to the same bytes again. JSON has one kind of number: a whole float below 2^53 comes
 back as a float where a dataclass declares one, and as an equal integer inside a mapping or a sequence; sequences come
@@ -15,7 +16,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -28,6 +29,8 @@ import pyarrow as pa
 import rfc8785
 
 from confide.contract.errors import InvalidInput
+from confide.contract.upgrades import newest
+from confide.contract.wire import named, wire_name, wire_of, wire_parts
 from confide.contract.words import cause
 
 __all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_from_bytes"]
@@ -156,13 +159,10 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
 
 
 def _encode_dataclass(value: Any, columns: dict[str, bytes]) -> dict[str, Any]:
-    names = [item.name for item in fields(value) if item.init]
-    if "type" in names:
-        raise InvalidInput("value", f"{type(value).__name__} has a field 'type'", "its tag has that name")
-    # A field that is younger than some outcomes is written where it says something else than they did without it.
-    absent: Mapping[str, Any] = getattr(type(value), "absent", {})
-    names = [name for name in names if name not in absent or getattr(value, name) != absent[name]]
-    return {"type": type(value).__name__, **{name: encode(getattr(value, name), columns) for name in names}}
+    parts = wire_parts(value)
+    if "type" in parts:
+        raise InvalidInput("value", f"{wire_name(value)} has a field 'type'", "its tag has that name")
+    return {"type": wire_of(type(value)).tag, **{name: encode(part, columns) for name, part in parts.items()}}
 
 
 def _encode_mapping(value: Mapping[Any, Any], columns: dict[str, bytes]) -> dict[str, Any]:
@@ -190,11 +190,12 @@ def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) 
 
     Args:
         value: the JSON form.
-        types: the dataclasses that may be rebuilt, by name.
+        types: the dataclasses that may be rebuilt, by wire name.
         columns: digest -> Arrow IPC bytes.
 
     Raises:
-        InvalidInput: an unknown type, a column that is missing or altered, or a form that `encode` never writes.
+        InvalidInput: an unknown type, or one of a newer version, a column that is missing or altered, or a form that
+            `encode` never writes.
     """
     if isinstance(value, list):
         return tuple(decode(item, types, columns) for item in value)
@@ -243,33 +244,50 @@ def _decode_column(name: str, dtype: str, shape: list[Any], columns: Mapping[str
 
 
 def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns: Mapping[str, bytes]) -> Any:
-    name = value["type"]
-    if not isinstance(name, str) or name not in types:
-        raise InvalidInput("type", f"{name!r} is not a type of this kind", f"known: {', '.join(types)}")
-    absent: Mapping[str, Any] = getattr(types[name], "absent", {})
-    parts = {**absent, **{key: decode(item, types, columns) for key, item in value.items() if key != "type"}}
-    for key, hint in _hints(types[name]).items():
-        if key not in parts:
+    said = value["type"]
+    name = named(said)[0] if isinstance(said, str) else ""
+    if name not in types:
+        raise InvalidInput("type", f"{said!r} is not a type of this kind", f"known: {', '.join(types)}")
+    kind = types[name]
+    found, written = newest(value, "type", kind), wire_of(kind)
+    parts = {**written.absent, **{key: decode(item, types, columns) for key, item in found.items() if key != "type"}}
+    _check_names(name, kind, parts)
+    hints, given = _hints(kind), dict[str, Any]()
+    for own, key in written.fields.items():
+        if key not in parts:  # it has a default
             continue
-        part = parts[key]
+        part, hint = parts[key], hints.get(own, Any)
         if type(part) is int and _fits(0.5, hint) and not _fits(part, hint):
-            part = parts[key] = float(part)
+            part = float(part)
         if not _fits(part, hint):
-            raise InvalidInput(key, f"{type(part).__name__} is of a wrong type for {name}")
+            raise InvalidInput(key, f"{wire_name(part)} is of a wrong type for {name}")
+        given[own] = part
     try:
-        return types[name](**parts)
+        return kind(**given)
     except TypeError:
         raise InvalidInput("type", f"{name} cannot be rebuilt from {', '.join(sorted(parts))}") from None
 
 
+def _check_names(name: str, kind: type, parts: Mapping[str, Any]) -> None:
+    """Whether an object has the fields that are written of a type, and no others."""
+    known = wire_of(kind).fields
+    more = sorted(parts.keys() - set(known.values()))
+    if more:
+        raise InvalidInput("type", f"{name} cannot be rebuilt: {more[0]!r} is no field of it",
+                           f"its fields are {', '.join(known.values()) or 'none'}")
+    missing = [known[each.name] for each in fields(kind) if each.name in known and known[each.name] not in parts
+               and each.default is MISSING and each.default_factory is MISSING]
+    if missing:
+        raise InvalidInput("type", f"{name} cannot be rebuilt: {', '.join(missing)} must be there")
+
+
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    """The declared types of a dataclass's fields; none where they cannot be found at run time."""
+    """The declared types of a dataclass's fields, by their names in Python; none where run time does not know them."""
     try:
-        found = get_type_hints(kind)
+        return get_type_hints(kind)
     except (NameError, TypeError):
         return {}
-    return {item.name: found[item.name] for item in fields(kind) if item.init and item.name in found}
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from confide.contract.wire import declared, wire, wire_parts, wire_types
 
 __all__ = [
+    "GUARANTEES",
     "Accuracy",
     "Audience",
     "Budget",
@@ -79,6 +82,7 @@ class PrivacyLoss(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+@wire("Source", "document statement spec erratum")
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """Where a statement comes from.
@@ -102,6 +106,14 @@ class Source:
         return text
 
 
+_EVERY = "source failure_probability vacuous claimable note condition"
+"""Wire names of the fields that every guarantee has."""
+
+_ABSENT = {"condition": ""}
+"""Packs of before there were conditions have no such key."""
+
+
+@wire("guarantee", _EVERY, absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """What every guarantee carries.
@@ -123,7 +135,10 @@ class Guarantee:
     note: str = ""
     condition: str = ""
 
-    name: ClassVar[str] = "guarantee"
+    @property
+    def name(self) -> str:
+        """What it is called where it is written, and in messages; as the class above where its own declares nothing."""
+        return declared(type(self)).name
 
     def __post_init__(self) -> None:
         if not self.failure_probability < 1.0 or self._says_nothing():
@@ -139,20 +154,19 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; infinities become the string "Infinity", what is no number becomes "NaN"."""
-        out: dict[str, Any] = {"guarantee": self.name, "sentence": self.sentence()}
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if item.name == "condition" and not value:  # packs that were written before there were any have no such key
-                continue
-            if isinstance(value, Source):
-                value = {"document": value.document, "statement": value.statement,
-                         "spec": value.spec, "erratum": value.erratum}
-            elif isinstance(value, PrivacyLoss):
-                value = value.to_dict()
-            elif isinstance(value, float) and not math.isfinite(value):
-                value = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-            out[item.name] = value
-        return out
+        tag = declared(type(self))._replace(name=self.name).tag
+        return {"guarantee": tag, "sentence": self.sentence(),
+                **{word: _plain(part) for word, part in wire_parts(self).items()}}
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, Source):
+        return wire_parts(part)
+    if isinstance(part, PrivacyLoss):
+        return part.to_dict()
+    if isinstance(part, float) and not math.isfinite(part):
+        return "NaN" if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
+    return part
 
 
 _ALL_OF_IT = {
@@ -164,6 +178,7 @@ _ALL_OF_IT = {
 """Other words for all that an audience sees."""
 
 
+@wire("privacy", f"{_EVERY} loss unit audience part", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Privacy(Guarantee):
     """The output moves by at most `loss` when one `unit` changes, in the eyes of `audience`.
@@ -176,8 +191,6 @@ class Privacy(Guarantee):
     unit: Unit
     audience: Audience
     part: str = "the whole outcome"
-
-    name: ClassVar[str] = "privacy"
 
     @property
     def whole(self) -> bool:
@@ -208,6 +221,7 @@ class Privacy(Guarantee):
         return f"{self.loss}: {kind} for {self.part}, when {_STEPS[self.unit]}"
 
 
+@wire("accuracy", f"{_EVERY} bound measure trivial", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Accuracy(Guarantee):
     """`measure` is at most `bound`; knowing nothing already gives `trivial`."""
@@ -216,8 +230,6 @@ class Accuracy(Guarantee):
     measure: str
     trivial: float = math.inf
 
-    name: ClassVar[str] = "accuracy"
-
     def _says_nothing(self) -> bool:
         return not self.bound < self.trivial
 
@@ -225,6 +237,7 @@ class Accuracy(Guarantee):
         return f"{self.measure} is at most {self.bound:.4g}"
 
 
+@wire("truthfulness", f"{_EVERY} gain trivial who radius radius_trivial unit_of_gain", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Truthfulness(Guarantee):
     """No misreport gains more than `gain`; a lie that moves the score's argument by more than `radius` cannot pay.
@@ -244,8 +257,6 @@ class Truthfulness(Guarantee):
     radius_trivial: float = math.nan
     unit_of_gain: str = ""
 
-    name: ClassVar[str] = "truthfulness"
-
     def _says_nothing(self) -> bool:
         return not self.gain < self.trivial or self.radius >= self.radius_trivial
 
@@ -256,6 +267,7 @@ class Truthfulness(Guarantee):
         return f"{text}, for {self.who}"
 
 
+@wire("participation", f"{_EVERY} utility who of", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Participation(Guarantee):
     """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part.
@@ -270,8 +282,6 @@ class Participation(Guarantee):
     who: str
     of: str = "expected payment less privacy cost"
 
-    name: ClassVar[str] = "participation"
-
     def _says_nothing(self) -> bool:
         return not self.utility >= 0
 
@@ -279,6 +289,7 @@ class Participation(Guarantee):
         return f"{self.of} is at least {self.utility:.4g}, for {self.who}"
 
 
+@wire("budget", f"{_EVERY} expected lowest highest currency", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Budget(Guarantee):
     """The expected total paid is at most `expected`; each single payment lies in [`lowest`, `highest`].
@@ -295,8 +306,6 @@ class Budget(Guarantee):
     highest: float
     currency: str = ""
 
-    name: ClassVar[str] = "budget"
-
     def _says_nothing(self) -> bool:
         return not self.expected < math.inf
 
@@ -312,6 +321,9 @@ def _cents(amount: float, rounded: Callable[[float], int]) -> float:
     """Two digits of a bound, on its own side: the words promise no less than the number."""
     return rounded(amount * 100) / 100 if math.isfinite(amount) else amount
 
+
+GUARANTEES = wire_types(Accuracy, Budget, Participation, Privacy, Truthfulness)
+"""Those of a manifest, by wire name."""
 
 _Kind = TypeVar("_Kind", bound=Guarantee)
 

@@ -186,7 +186,8 @@ class Kind(Protocol):
     public list of ids in the order of slots, empty where a custodian holds the data; `codec` stores reports, None where
     they stay in the custodian's engine; `payouts` says how shares become money, None where nothing is paid. `tables` is
     the public result as tables in natural units, by name; those that `as_rows` marks are written as Parquet, all others
-    as CSV.
+    as CSV. `types` are the dataclasses that an outcome of its mechanisms may hold, by wire name
+    (`confide.contract.wire.wire_types`): nothing else is rebuilt from a file.
 
     `asked` is the form of one participant, empty where a custodian holds the data: what it lets through is accepted by
     `submission`, or by `private` where her own device draws what she hands in, unless it breaks a rule on several
@@ -514,7 +515,10 @@ def may_wait(name: str) -> bool:
 
 
 def types_of(mechanism: str) -> Mapping[str, type]:
-    """The dataclasses that may be rebuilt from a manifest of this mechanism.
+    """The dataclasses that may be rebuilt from a manifest of this mechanism, by wire name.
+
+    Args:
+        mechanism: its wire name.
 
     Raises:
         InvalidInput: no installed kind knows the mechanism.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from confide.contract.errors import ConfideError
+from confide.contract.wire import wire
 
 __all__ = ["Metered", "MeteredLine", "Overspent"]
 
@@ -27,6 +28,7 @@ class Overspent(ConfideError):
         super().__init__(f"the line {line!r}: a draw would spend {asked}; {left}")
 
 
+@wire("MeteredLine", "line form spent")
 @dataclass(frozen=True, kw_only=True)
 class MeteredLine:
     """One line of a charge, after a run that kept it.
@@ -43,6 +45,7 @@ class MeteredLine:
     spent: str = WITHIN
 
 
+@wire("Metered", "lines around")
 @dataclass(frozen=True, kw_only=True)
 class Metered:
     """The meter of a run.

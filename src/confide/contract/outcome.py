@@ -24,6 +24,7 @@ from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 from confide.contract.metered import Metered
 from confide.contract.veiled import is_veiled
+from confide.contract.wire import wire
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
@@ -71,6 +72,7 @@ class Certificate:
     """What can be claimed after the run from the billboard alone: free, because it is post-processing."""
 
 
+@wire("Provenance", "confide python parts noise")
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
     """What made an outcome: versions of confide and of the parts it computes with, and the kind of noise."""

@@ -29,8 +29,9 @@ from confide.contract.kinds import types_of
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Metered, MeteredLine
 from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
+from confide.contract.wire import named, wire_name, wire_types
 
-__all__ = ["public_parts", "read_public", "read_shares", "rebuild", "write"]
+__all__ = ["known_types", "public_parts", "read_public", "read_shares", "rebuild", "write"]
 
 _COLUMN_LIMIT = 1 << 32
 """Bytes of one column at most."""
@@ -104,17 +105,29 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
     missing = [key for key in _PARTS if key not in manifest]
     if missing:
         raise InvalidInput("manifest", "is not whole", f"{', '.join(missing)} must be there")
-    mechanism = manifest["mechanism"]
-    if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
-        raise InvalidInput("mechanism", "names no type")
-    known = {**types_of(mechanism["type"]), **{kind.__name__: kind for kind in (Provenance, Metered, MeteredLine)}}
+    known = known_types(manifest)
     parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
     for key, kinds in (_PARTS | _LATER).items():
         if not isinstance(parts[key], kinds):
-            raise InvalidInput(key, f"{type(parts[key]).__name__} is no {kinds[0].__name__}")
+            raise InvalidInput(key, f"{wire_name(parts[key])} is no {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:
         raise InvalidInput("provenance", f"an outcome of {parts['provenance'].noise} noise under a wrong label")
     return {**parts, "guarantees": parts["mechanism"].guarantees()}
+
+
+def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
+    """What a manifest may hold, by wire name: what the kind of its mechanism names, and what every outcome has.
+
+    Args:
+        manifest: a stranger's.
+
+    Raises:
+        InvalidInput: no installed kind knows the mechanism.
+    """
+    mechanism = manifest["mechanism"]
+    if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
+        raise InvalidInput("mechanism", "names no type")
+    return {**types_of(named(mechanism["type"])[0]), **wire_types(Provenance, Metered, MeteredLine)}
 
 
 def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:

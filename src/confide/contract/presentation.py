@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from confide.contract.wire import wire
 from confide.contract.words import number
 
 __all__ = ["Block", "Picture", "Section", "Table", "Text"]
 
 
+@wire("Text", "paragraphs")
 @dataclass(frozen=True)
 class Text:
     """Paragraphs of plain text."""
@@ -27,6 +29,7 @@ class Text:
         return {"text": list(self.paragraphs)}
 
 
+@wire("Table", "columns rows note")
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """A small table; cells are strings or numbers, formatted by whoever shows them.
@@ -64,6 +67,7 @@ class Table:
         return self.to_html()
 
 
+@wire("Picture", "spec alt")
 @dataclass(frozen=True, kw_only=True)
 class Picture:
     """A chart as a Vega-Lite specification.

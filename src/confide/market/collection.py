@@ -23,6 +23,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.market.costs import CustomCost
 from confide.market.paid import Paid
 from confide.market.strategies import NONE, as_reports
@@ -78,6 +79,7 @@ class Reports:
     group: NDArray[np.int64]
 
 
+@wire("BitBillboard", "ones zeros for_one for_zero")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BitBillboard(Billboard):
     """What everybody sees: the counts of each group of peers, and what they pay.
@@ -108,6 +110,7 @@ class BitBillboard(Billboard):
         return int(self.ones.sum() + self.zeros.sum())
 
 
+@wire("BitCollection", "market currency minor_units groups")
 @dataclass(frozen=True, kw_only=True)
 class BitCollection(Mechanism):
     """One round of a market: reports in, counts and payments out.

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = ["Cost", "CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost", "as_cost", "sinh_excess"]
 
@@ -87,6 +88,7 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
     return cost.parts if isinstance(cost, SumCost) else (cost,)
 
 
+@wire("LinearCost", "rate")
 @dataclass(frozen=True)
 class LinearCost(Cost):
     """g(x) = rate x.
@@ -118,6 +120,7 @@ class LinearCost(Cost):
         return np.zeros_like(_as_levels(level))
 
 
+@wire("PowerCost", "rate exponent")
 @dataclass(frozen=True)
 class PowerCost(Cost):
     """g(x) = rate x^exponent.
@@ -155,6 +158,7 @@ class PowerCost(Cost):
         return (self.exponent - 1.0) * self(level)
 
 
+@wire("ExponentialCost", "rate growth")
 @dataclass(frozen=True)
 class ExponentialCost(Cost):
     """g(x) = rate (e^(growth x) - 1).
@@ -198,6 +202,7 @@ class ExponentialCost(Cost):
             return self.rate * np.where(y < _SMALL, total, (y - 1.0) * np.exp(y) + 1.0)
 
 
+@wire("SumCost", "parts")
 @dataclass(frozen=True)
 class SumCost(Cost):
     """The sum of costs; `a + b` makes one.

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.wire import wire
 from confide.market.binomials import (
     UNDERFLOW,
     MajorityErrors,
@@ -61,6 +62,7 @@ def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
     return top / ((2 * beta - gamma) * nature.edge)
 
 
+@wire("MajorityMarket", "people signal_accuracy prior_one cost epsilon presence")
 @dataclass(frozen=True)
 class MajorityMarket(KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.

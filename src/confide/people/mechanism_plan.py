@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.promised import in_full, promises_table
+from confide.contract.wire import wire_name, wire_parts
 from confide.contract.words import as_sentence, percent
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
@@ -46,7 +47,7 @@ class MechanismPlan:
     def sections(self) -> Sequence[Section]:
         """The mechanism's parameters and its promises."""
         it = self.mechanism
-        rows = tuple((part.name.replace("_", " "), _shown(getattr(it, part.name))) for part in fields(it))  # type: ignore[arg-type]
+        rows = tuple((word.replace("_", " "), _shown(part)) for word, part in wire_parts(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
                                                     note="All of it is public, and none of it comes from data."),)),
@@ -107,8 +108,8 @@ class MechanismPlan:
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism
-        return {"mechanism": type(it).__name__, "guarantees": self.guarantees.to_dict(),
-                "parameters": {part.name: encode(getattr(it, part.name), {}) for part in fields(it)}}  # type: ignore[arg-type]
+        return {"mechanism": wire_name(it), "guarantees": self.guarantees.to_dict(),
+                "parameters": {word: encode(part, {}) for word, part in wire_parts(it).items()}}
 
 
 def _shown(value: Any) -> str | int | float:

@@ -12,8 +12,10 @@ from typing import Any
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Unit
+from confide.contract.wire import wire, wire_of, wire_parts, wire_types
 
 __all__ = [
+    "EVENTS",
     "ApproxEvent",
     "BoundedRangeEvent",
     "Composed",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 
+@wire("Event", "neighbours label")
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """One release. `neighbours` is the relation for which its cost was proved; there is no default."""
@@ -41,10 +44,10 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary with the event's type."""
-        values = {k: (v.value if isinstance(v, Unit) else v) for k, v in vars(self).items()}
-        return {"event": type(self).__name__, **values}
+        return {"event": wire_of(type(self)).tag, **{word: _plain(part) for word, part in wire_parts(self).items()}}
 
 
+@wire("PureEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
     """An epsilon-DP release, for epsilon as it is written in decimal: calibrations keep a relative 2^-51 of room."""
@@ -56,6 +59,7 @@ class PureEvent(Event):
         non_negative("epsilon", self.epsilon)
 
 
+@wire("BoundedRangeEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class BoundedRangeEvent(Event):
     """One draw of an exponential mechanism: over all outcomes, the log ratio of both laws varies by at most epsilon.
@@ -74,6 +78,7 @@ class BoundedRangeEvent(Event):
         non_negative("epsilon", self.epsilon)
 
 
+@wire("RandomizedResponseEvent", "neighbours label epsilon categories")
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponseEvent(Event):
     """One k-ary randomised response: the true category with probability e^epsilon / (e^epsilon + k - 1), else another
@@ -93,6 +98,7 @@ class RandomizedResponseEvent(Event):
         whole("categories", self.categories, at_least=2)
 
 
+@wire("ApproxEvent", "neighbours label epsilon delta")
 @dataclass(frozen=True, kw_only=True)
 class ApproxEvent(Event):
     """An (epsilon, delta)-DP release about which nothing more is known."""
@@ -106,6 +112,7 @@ class ApproxEvent(Event):
         fraction("delta", self.delta, zero=True)
 
 
+@wire("ZCDPEvent", "neighbours label rho")
 @dataclass(frozen=True, kw_only=True)
 class ZCDPEvent(Event):
     """A rho-zCDP release, for instance discrete Gaussian noise with rho = sensitivity^2 / (2 sigma^2)."""
@@ -117,6 +124,7 @@ class ZCDPEvent(Event):
         non_negative("rho", self.rho)
 
 
+@wire("GDPEvent", "neighbours label mu")
 @dataclass(frozen=True, kw_only=True)
 class GDPEvent(Event):
     """A mu-Gaussian release: continuous Gaussian noise with mu = sensitivity / sigma.
@@ -133,11 +141,13 @@ class GDPEvent(Event):
         non_negative("mu", self.mu)
 
 
+@wire("UnprotectedEvent", "neighbours label")
 @dataclass(frozen=True, kw_only=True)
 class UnprotectedEvent(Event):
     """A release without any privacy: every ledger and accountant declines it."""
 
 
+@wire("Repeated", "neighbours label of count", event="of")
 @dataclass(frozen=True, kw_only=True)
 class Repeated(Event):
     """The same event `count` times, adaptively."""
@@ -150,11 +160,8 @@ class Repeated(Event):
         whole("count", self.count)
         _same_relation(self.neighbours, (self.event,))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"event": "Repeated", "neighbours": self.neighbours.value, "label": self.label,
-                "count": self.count, "of": self.event.to_dict()}
 
-
+@wire("Composed", "neighbours label of", events="of")
 @dataclass(frozen=True, kw_only=True)
 class Composed(Event):
     """Several events on the same data, adaptively, in any order."""
@@ -165,9 +172,18 @@ class Composed(Event):
         super().__post_init__()
         _same_relation(self.neighbours, self.events)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"event": "Composed", "neighbours": self.neighbours.value, "label": self.label,
-                "of": [e.to_dict() for e in self.events]}
+
+EVENTS = wire_types(ApproxEvent, BoundedRangeEvent, Composed, GDPEvent, PureEvent, RandomizedResponseEvent, Repeated,
+                    UnprotectedEvent, ZCDPEvent)
+"""Those of a charge, by wire name."""
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return [_plain(each) for each in part]
+    if isinstance(part, Event):
+        return part.to_dict()
+    return part.value if isinstance(part, Unit) else part
 
 
 def _same_relation(neighbours: Unit, events: tuple[Event, ...]) -> None:

@@ -16,11 +16,13 @@ from typing import Any
 
 from confide.contract.checks import fraction, non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire, wire_of, wire_parts, wire_types
 from confide.privacy.noise.balls import precision
 
 __all__ = [
     "BITS",
     "GDP",
+    "LOSSES",
     "ZCDP",
     "ApproxDP",
     "PureDP",
@@ -108,10 +110,13 @@ def _half_square(value: float) -> float:
     return half
 
 
-def _json(value: float) -> float | str:
-    return value if math.isfinite(value) else "Infinity"
+def _written(loss: Any) -> dict[str, Any]:
+    """A loss as JSON; no bound is the string "Infinity"."""
+    parts = {word: part if math.isfinite(part) else "Infinity" for word, part in wire_parts(loss).items()}
+    return {"loss": wire_of(type(loss)).tag, **parts}
 
 
+@wire("PureDP", "epsilon")
 @dataclass(frozen=True)
 class PureDP:
     """Likelihood ratios of every event stay within e^epsilon.
@@ -183,12 +188,13 @@ class PureDP:
             return GDP(least(dominates, max(_TINY, start), ulps=32))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"loss": "PureDP", "epsilon": _json(self.epsilon)}
+        return _written(self)
 
     def __str__(self) -> str:
         return f"epsilon = {self.epsilon:g}"
 
 
+@wire("ApproxDP", "epsilon delta")
 @dataclass(frozen=True)
 class ApproxDP:
     """P[S] <= e^epsilon P'[S] + delta for every event S.
@@ -226,7 +232,7 @@ class ApproxDP:
         return min(1.0, nearest if nearest >= exact else math.nextafter(nearest, math.inf))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"loss": "ApproxDP", "epsilon": _json(self.epsilon), "delta": self.delta}
+        return _written(self)
 
     def __str__(self) -> str:
         return f"(epsilon = {self.epsilon:g}, delta = {self.delta:g})"
@@ -243,6 +249,7 @@ def _order_term(x: Any) -> Any:
     return x.log() + (1 + x) * (1 / x).log1p()
 
 
+@wire("ZCDP", "rho")
 @dataclass(frozen=True)
 class ZCDP:
     """Zero-concentrated: the Renyi divergence of order a is at most a*rho, for every a > 1.
@@ -324,7 +331,7 @@ class ZCDP:
         return cls(largest(lambda rho: cls(rho).delta_at(epsilon) <= delta, max(0.0, guess)))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"loss": "ZCDP", "rho": _json(self.rho)}
+        return _written(self)
 
     def __str__(self) -> str:
         return f"rho = {self.rho:g} (zCDP)"
@@ -395,6 +402,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         return min(1.0, max(_TINY, up(trade_off(epsilon, mu)[0])))
 
 
+@wire("GDP", "mu")
 @dataclass(frozen=True)
 class GDP:
     """Gaussian differential privacy: at least as hard to tell apart as N(0,1) from N(mu,1).
@@ -451,12 +459,13 @@ class GDP:
         return ZCDP(_half_square(self.mu))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"loss": "GDP", "mu": _json(self.mu)}
+        return _written(self)
 
     def __str__(self) -> str:
         return f"mu = {self.mu:g} (Gaussian DP)"
 
 
+@wire("RenyiDP", "alpha epsilon")
 @dataclass(frozen=True)
 class RenyiDP:
     """The Renyi divergence of one order is at most epsilon.
@@ -507,7 +516,11 @@ class RenyiDP:
             return min(1.0, max(_TINY, up((x * (arb(self.epsilon) - arb(epsilon)) - _order_term(x)).exp())))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"loss": "RenyiDP", "alpha": self.alpha, "epsilon": _json(self.epsilon)}
+        return _written(self)
 
     def __str__(self) -> str:
         return f"Renyi divergence of order {self.alpha:g} at most {self.epsilon:g}"
+
+
+LOSSES = wire_types(ApproxDP, GDP, PureDP, RenyiDP, ZCDP)
+"""Those of a promise, by wire name."""

@@ -15,13 +15,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, locked, read_json, reading, sync
+from confide.contract.wire import from_parts, wire, wire_parts
 
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
@@ -38,6 +39,7 @@ def _same(one: str, other: str) -> bool:
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
+@wire("Answer", "person bit campaign level question report notion")
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """One question that she agreed to.
@@ -109,7 +111,7 @@ class ReportBook:
         with reading("book", self.path):
             if document["format"] != _FORMAT:
                 raise InvalidInput("format", f"{document['format']!r} is not known", f"must be {_FORMAT}")
-            return tuple(Answer(**each) for each in document["answers"])
+            return tuple(from_parts(Answer, each) for each in document["answers"])
 
     def spent(self, person: str, bit: str, question: str = "") -> Spent:
         """The sum of the levels at which she agreed to be asked for a bit, by its name or in these words.
@@ -171,7 +173,7 @@ class ReportBook:
             kept = self.answers()
             self._write((*kept, agreed))
             report = draw()
-            self._write((*kept, Answer(**{**asdict(agreed), "report": report})))
+            self._write((*kept, replace(agreed, report=report)))
             return report
 
     def _locked(self) -> AbstractContextManager[None]:
@@ -179,7 +181,7 @@ class ReportBook:
         return locked("book", self.path.with_suffix(".lock"))
 
     def _write(self, answers: tuple[Answer, ...]) -> None:
-        text = json.dumps({"format": _FORMAT, "answers": [asdict(each) for each in answers]}, indent=1)
+        text = json.dumps({"format": _FORMAT, "answers": [wire_parts(each) for each in answers]}, indent=1)
         descriptor, draft = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text + "\n")

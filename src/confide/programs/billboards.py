@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.wire import wire
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
 __all__ = ["PathBillboard", "numbers_of"]
 
 
+@wire("PathBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan inexact "
+      "seed")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathBillboard(Billboard):
     """The path of prices, and what is needed to certify the run from it alone.

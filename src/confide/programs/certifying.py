@@ -25,6 +25,7 @@ from scipy.special import ndtri
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Certificate, as_billboard
+from confide.contract.wire import wire
 from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
@@ -34,6 +35,7 @@ _ROUNDED = 0.5 / LOAD_UNIT
 _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, where the mixture is sharpest
 
 
+@wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathCertificate(Certificate):
     """What holds of a run: excess, gap and regret together with probability at least 1 - beta.

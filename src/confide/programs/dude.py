@@ -25,6 +25,7 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.remedies import tried
 from confide.contract.unusable import unusable_in
+from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
 from confide.privacy.coins import is_seed
@@ -337,8 +338,8 @@ class Dude(Mechanism):
         """A billboard, if it is of this mechanism's kind and size."""
         board = as_path(billboard)
         if type(board) is not self.board:
-            raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
-                               f"is that of this campaign, a {self.board.__name__}")
+            raise InvalidInput("billboard", f"{wire_name(board)} is of another mechanism",
+                               f"is that of this campaign, a {wire_of(self.board).name}")
         if board.prices.shape != (self.schedule.total, self.program.rows):
             raise _another_plan(f"{self.schedule.total} rounds and {self.program.rows} rows are planned")
         return board

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.privacy.coins import COINS
 from confide.programs.billboards import PathBillboard, numbers_of
 from confide.programs.grids import LOAD_UNIT
@@ -19,6 +20,8 @@ __all__ = ["AuditedBillboard", "FlagBillboard", "coin_slip", "packing_only", "sp
 _CELLS = 1 << 21  # of contributions that are held at once
 
 
+@wire("FlagBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan inexact "
+      "seed raised")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
     """The path, the coins, and when each row's flag rose.
@@ -35,6 +38,8 @@ class FlagBillboard(PathBillboard):
         numbers_of(self, "raised", (self.prices.shape[1],), np.int64)
 
 
+@wire("AuditedBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan "
+      "inexact seed tightened audit accepted")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
     """The path of a program with less supply, the coins, and the audit of what they led to.

@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.remedies import first_that, retried, tried
+from confide.contract.wire import wire_name, wire_parts, wire_types
 from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
@@ -62,8 +63,7 @@ from confide.programs.true_dude import TrueDude
 __all__ = ["Mode", "ProgramPlan", "plan"]
 
 Mode = Literal["PrivDude", "RoundDude", "TrueDude", "TightDude", "TightenAndAudit"]
-_KINDS: Mapping[str, type[Dude]] = {one.__name__: one for one in (
-    PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)}
+_KINDS: Mapping[str, type[Dude]] = wire_types(PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)
 _PATH = frozenset(one.name for one in fields(PrivDude) if one.init) - {"program", "epsilon", "delta", "_"}
 _OWN: Mapping[str, frozenset[str]] = {
     name: frozenset(one.name for one in fields(kind) if one.init) - _PATH - {"program", "epsilon", "delta", "_"}
@@ -246,10 +246,9 @@ class ProgramPlan:
         """A JSON-ready dictionary."""
         path = self.path
         return {
-            "mode": self.mode, "program": type(self.program).__name__, "people": self.program.people,
+            "mode": self.mode, "program": wire_name(self.program), "people": self.program.people,
             "rows": self.program.rows,
-            "settings": {one.name: _plain(getattr(path, one.name)) for one in fields(path) if one.name != "program"
-                         and not one.name.startswith("_")},
+            "settings": {word: _plain(part) for word, part in wire_parts(path).items() if word != "program"},
             "options": {name: _plain(value) for name, value in self.options.items()},
             "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source
+from confide.contract.wire import wire
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.bounds import game_accuracy, regret_of_steps
@@ -60,6 +61,7 @@ class PrintedDescent(Descent):
         return np.asarray(self.natural_step * 2.0 ** (PRICE_BITS - LOAD_BITS))
 
 
+@wire("PrintedDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start sensitivity")
 @dataclass(frozen=True)
 class PrintedDude(PrivDude):
     """Averages of best responses in all rounds to prices with the printed noise and step.

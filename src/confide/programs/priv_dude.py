@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.averages import Tally, tally_of, value_and_load
@@ -29,6 +30,7 @@ from confide.programs.program import Program, Shard
 __all__ = ["PrivDude"]
 
 
+@wire("PrivDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start")
 @dataclass(frozen=True)
 class PrivDude(Dude):
     """Averages of best responses: fractions of goods, flows or times.

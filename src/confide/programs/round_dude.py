@@ -22,6 +22,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.remedies import retried
+from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, lines_of
@@ -44,6 +45,8 @@ from confide.programs.whole_parts import WholeParts, delivered, share_of, share_
 __all__ = ["RoundDude"]
 
 
+@wire("RoundDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start flag_share "
+      "truncate stop_share batch")
 @dataclass(frozen=True)
 class RoundDude(Dude):
     """One best response for everybody, of a round that public coins draw; nothing where a flag has risen before.

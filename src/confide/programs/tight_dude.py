@@ -26,6 +26,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.remedies import tried
+from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
@@ -101,6 +102,7 @@ def margins_needed(
                      for tau, supply in zip(program.taus, supplies, strict=True)])
 
 
+@wire("TightDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha payments")
 @dataclass(frozen=True)
 class TightDude(Dude):
     """One whole response for everybody, at the average prices, within every row's supply.

@@ -22,6 +22,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.remedies import tried
+from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.accounting.roots import root_up
@@ -64,6 +65,8 @@ _LARGEST = 2.0**33  # of a deviation, and of what is kept back: beyond all suppl
 _ROUNDED = 1 - Fraction(1, 2**48)
 
 
+@wire("TightenAndAudit", "program epsilon delta rounds burn_in burn_share step law beta neighbours start audit_share "
+      "slack alpha payments")
 @dataclass(frozen=True)
 class TightenAndAudit(Dude):
     """One best response for everybody, of a round that public coins draw, if a noisy audit finds all rows in supply.

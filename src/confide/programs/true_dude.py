@@ -23,6 +23,7 @@ from confide.contract.guarantees import Accuracy, Guarantees, Participation, Sou
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.averages import Tally, tally_of
@@ -49,6 +50,7 @@ from confide.programs.schedule import total_variation
 __all__ = ["TrueDude"]
 
 
+@wire("TrueDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha")
 @dataclass(frozen=True)
 class TrueDude(PrivDude):
     """Averages at prices: everybody has what she likes best at them, but for alpha.

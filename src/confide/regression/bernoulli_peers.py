@@ -34,6 +34,7 @@ from confide.contract.guarantees import (
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.probabilities import as_probabilities
+from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -48,6 +49,7 @@ BRIER = ScoringRule(1.0, 2.0)
 """B_{1,2}, the source's rule for bits."""
 
 
+@wire("BetaPrior", "s t")
 @dataclass(frozen=True)
 class BetaPrior:
     """p has the Beta(s, t) law; Beta(1, 1) is uniform.
@@ -89,6 +91,7 @@ class BetaPrior:
         return np.asarray(np.exp(logs + _log_choices(people)))
 
 
+@wire("FinitePrior", "points weights")
 @dataclass(frozen=True, eq=False)
 class FinitePrior:
     """p is one of finitely many numbers.
@@ -165,6 +168,7 @@ def _log_choices(people: int) -> Array:
     return np.asarray(special.gammaln(people + 1) - special.gammaln(ones + 1) - special.gammaln(people - ones + 1))
 
 
+@wire("BernoulliBillboard", "bits ones")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BernoulliBillboard(Billboard):
     """Everything that anyone may see: how many bits there are, and how many of them are ones.
@@ -187,6 +191,7 @@ class BernoulliBillboard(Billboard):
         return self.ones / self.bits
 
 
+@wire("BernoulliPeers", "people prior rule currency minor_units")
 @dataclass(frozen=True, kw_only=True)
 class BernoulliPeers(Mechanism):
     """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.

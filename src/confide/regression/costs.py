@@ -17,6 +17,7 @@ from scipy import special
 
 from confide.contract.checks import fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = [
     "LARGEST_EPSILON",
@@ -45,6 +46,7 @@ class CostLaw(Protocol):
         """The least cost t with P[c > t] <= tail, for tail in (0, 1)."""
 
 
+@wire("ParetoCosts", "exponent scale")
 @dataclass(frozen=True)
 class ParetoCosts:
     """P[c > t] = (t / scale)^-exponent for t >= scale.
@@ -71,6 +73,7 @@ class ParetoCosts:
         return float(self.scale * fraction("tail", tail) ** (-1 / self.exponent))
 
 
+@wire("ExponentialCosts", "mean")
 @dataclass(frozen=True)
 class ExponentialCosts:
     """P[c > t] = exp(-t / mean).
@@ -91,6 +94,7 @@ class ExponentialCosts:
         return -self.mean * math.log(fraction("tail", tail))
 
 
+@wire("EmpiricalCosts", "values")
 @dataclass(frozen=True, eq=False)
 class EmpiricalCosts:
     """The law of a value drawn from a public list, such as an earlier survey's; never from the participants themselves.
@@ -120,6 +124,7 @@ PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
 """The laws of one coefficient, without further structure."""
 
 
+@wire("DependentCosts", "laws")
 @dataclass(frozen=True)
 class DependentCosts:
     """Coefficients whose law depends on a person's own data: the worst of several laws at each cost.
@@ -154,6 +159,7 @@ class DependentCosts:
         return max(law.quantile(tail) for law in self.laws)
 
 
+@wire("QuadraticCosts", "per_nat")
 @dataclass(frozen=True)
 class QuadraticCosts:
     """Privacy worth at most c for each nat that what is published can tell about a person (the source's Assumption 4).

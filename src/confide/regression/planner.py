@@ -23,6 +23,7 @@ from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Picture
 from confide.contract.remedies import accepted, first_that, tried, trying
+from confide.contract.wire import wire_name
 from confide.regression import bounds
 from confide.regression.costs import (
     DependentCosts,
@@ -97,7 +98,7 @@ class RegressionPlan:
         """The plan on one screen."""
         m, f = self.mechanism, self.figures
         coin = m.payment.currency
-        release = type(m.release).__name__
+        release = wire_name(m.release)
         error, nothing = m.release.prediction_error(m.setting), knowing_nothing(m.setting)
         lines = [
             f"people          {m.setting.people:,}, {m.setting.features} features",
@@ -169,7 +170,7 @@ class RegressionPlan:
         return {
             "people": m.setting.people,
             "features": m.setting.features,
-            "release": type(m.release).__name__,
+            "release": wire_name(m.release),
             "predicted_errors": dict(self.compared),
             "ridge_payment": m.payment.ridge,
             "noise_scale_payment": m.noise_scale,

@@ -26,6 +26,7 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
+from confide.contract.wire import wire, wire_parts
 from confide.privacy.losses import PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
@@ -328,6 +329,7 @@ def compare_spectrum(features: int, tolerance: float, failure: float) -> Spectru
 # ---- beside the corrected bounds
 
 
+@wire("PrintedRow", "promise statement printed corrected wrong erratum says_nothing")
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
     """One printed statement beside what holds.
@@ -362,7 +364,8 @@ class PrintedRow:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**vars(self), "printed_vacuous": self.printed_vacuous, "corrected_vacuous": self.corrected_vacuous}
+        return {**wire_parts(self), "printed_vacuous": self.printed_vacuous,
+                "corrected_vacuous": self.corrected_vacuous}
 
 
 def _statements(mechanism: PrivateTruthfulRegression) -> dict[str, PrintedRow]:

@@ -18,6 +18,7 @@ from scipy import special
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.wire import wire
 
 __all__ = [
     "Atoms",
@@ -68,6 +69,7 @@ class NoiseLaw(Protocol):
         """The quantile function, elementwise on [0, 1]."""
 
 
+@wire("UniformBall", "dimension radius")
 @dataclass(frozen=True)
 class UniformBall:
     """Theta uniform in the ball of this radius.
@@ -94,6 +96,7 @@ class UniformBall:
         return _along(normals, self.radius * np.asarray(uniforms, np.float64) ** (1 / self.dimension))
 
 
+@wire("UniformSphere", "dimension radius")
 @dataclass(frozen=True)
 class UniformSphere:
     """Theta uniform on the sphere of this radius: its length is known, its direction is not.
@@ -120,6 +123,7 @@ class UniformSphere:
         return _along(normals, np.full(len(np.asarray(uniforms)), self.radius))
 
 
+@wire("GaussianBall", "dimension deviation radius")
 @dataclass(frozen=True)
 class GaussianBall:
     """Independent centred Gaussian coordinates, conditioned on the ball of this radius.
@@ -173,6 +177,7 @@ class GaussianBall:
         return _along(normals, np.minimum(lengths, self.radius))
 
 
+@wire("UniformBox", "half_widths")
 @dataclass(frozen=True, eq=False)
 class UniformBox:
     """Theta uniform in a box around 0: independent coordinates, each with public bounds of its own.
@@ -241,6 +246,7 @@ def _checked_points(points: ArrayLike, radius: float) -> tuple[Array, float]:
     return array, bound
 
 
+@wire("Atoms", "points weights radius")
 @dataclass(frozen=True, eq=False)
 class Atoms:
     """Theta is one of finitely many points.
@@ -283,6 +289,7 @@ class Atoms:
         return np.asarray(self.points[np.searchsorted(steps, np.asarray(uniforms, np.float64), side="right")])
 
 
+@wire("SampledPrior", "points radius")
 @dataclass(frozen=True, eq=False)
 class SampledPrior:
     """Any law, by a public sample of it that was drawn independently of the data; 2^14 points are a good number.
@@ -355,6 +362,7 @@ class _OnePiece:
         return np.where(np.abs(z) <= self.bound, values, -np.inf)
 
 
+@wire("UniformNoise", "bound")
 @dataclass(frozen=True)
 class UniformNoise(_OnePiece):
     """Noise uniform on [-bound, bound].
@@ -382,6 +390,7 @@ class UniformNoise(_OnePiece):
         return np.asarray(self.bound * (2 * np.asarray(uniforms, np.float64) - 1))
 
 
+@wire("TruncatedGaussianNoise", "sigma bound")
 @dataclass(frozen=True)
 class TruncatedGaussianNoise(_OnePiece):
     """A centred Gaussian conditioned on |z| <= bound.
@@ -421,6 +430,7 @@ class TruncatedGaussianNoise(_OnePiece):
         return np.asarray(np.clip(self.sigma * math.sqrt(2) * spread, -self.bound, self.bound))
 
 
+@wire("TabulatedNoise", "grid density")
 @dataclass(frozen=True, eq=False)
 class TabulatedNoise:
     """Noise whose density is given at grid points and linear in between.

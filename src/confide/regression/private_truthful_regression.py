@@ -22,6 +22,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -76,6 +77,7 @@ _PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a l
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
+@wire("Payment", "epsilon ridge rule clip currency minor_units debias")
 @dataclass(frozen=True, kw_only=True)
 class Payment:
     """How people are paid.
@@ -109,6 +111,7 @@ class Payment:
             raise InvalidInput("debias", f"{self.debias!r} is neither True nor False")
 
 
+@wire("Behaviour", "costs misreports failure common_factor")
 @dataclass(frozen=True, kw_only=True)
 class Behaviour:
     """What is assumed of privacy costs and of those who will not answer truthfully.
@@ -136,6 +139,7 @@ class Behaviour:
             raise InvalidInput("common_factor", f"{self.common_factor!r} is neither True nor False")
 
 
+@wire("RegressionBillboard", "people coef split estimate peers gram cross ridge")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RegressionBillboard(LinearBillboard):
     """Everything that anyone may see after a run.
@@ -168,6 +172,7 @@ class RegressionBillboard(LinearBillboard):
         return Released(estimate=self.estimate, gram=self.gram, cross=self.cross, ridge=self.ridge)
 
 
+@wire("PrivateTruthfulRegression", "setting payment release behaviour mode")
 @dataclass(frozen=True, kw_only=True)
 class PrivateTruthfulRegression(Mechanism):
     """Buy answers for a regression from people who could lie, under joint differential privacy.

@@ -15,10 +15,12 @@ from scipy import special
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = ["ScoringRule", "clipped_payment_range", "payment_deviation", "payment_range"]
 
 
+@wire("ScoringRule", "a b centred")
 @dataclass(frozen=True)
 class ScoringRule:
     """The quadratic rule B_{a,b}(p, q) = a - b (p - 2 p q + q^2), or its centred form a + b (2 p q - q^2).

@@ -9,6 +9,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.regression.priors import NoiseLaw, Prior
 from confide.regression.records import RecordMap
 from confide.regression.sensitivity import diameter
@@ -17,6 +18,8 @@ from confide.regression.spectrum import Spectrum, smallest_eigenvalue_ball
 __all__ = ["Setting"]
 
 
+@wire("Setting", "people features prior noise radius response_bound answers_cut smallest_eigenvalue "
+      "largest_eigenvalue spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """What is public before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.

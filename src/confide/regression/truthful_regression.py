@@ -34,6 +34,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -67,6 +68,7 @@ Clipped = tuple[np.ndarray, np.ndarray, np.ndarray]
 """(X, y, null) of `RecordMap.clip`."""
 
 
+@wire("LeastSquaresBillboard", "people coef split factor peers")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresBillboard(LinearBillboard):
     """Everything that anyone may see after a run: exact estimates, from which exact facts about people follow.
@@ -88,6 +90,8 @@ class LeastSquaresBillboard(LinearBillboard):
                     split=(-(-self.people // 8),) if grouped else (0,))
 
 
+@wire("TruthfulRegression", "people features prior noise rule groups currency minor_units smallest_eigenvalue "
+      "spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class TruthfulRegression(Mechanism):
     """Buy answers for a regression from people who could lie but do not mind that the result is exact.

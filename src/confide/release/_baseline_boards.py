@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.wire import wire
 from confide.release._independent import column_answers, product_answers, uniform_answers
 from confide.release._inputs import of_kind
 from confide.release.schema import Schema
@@ -19,6 +20,7 @@ __all__ = ["FixedBillboard", "IndependentBillboard", "NoisyBillboard"]
 _Floats = NDArray[np.float64]
 
 
+@wire("IndependentBillboard", "records ones schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IndependentBillboard(Billboard):
     """Noisy counts of every attribute.
@@ -50,6 +52,7 @@ class IndependentBillboard(Billboard):
         return column_answers(shares, workload, self.schema, cut=cut)
 
 
+@wire("FixedBillboard", "records attributes one schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FixedBillboard(Billboard):
     """Answers that no data enters: of the record of zeros, or of uniform records.
@@ -74,6 +77,7 @@ class FixedBillboard(Billboard):
         return product_answers(np.full(self.attributes, self.one), workload)
 
 
+@wire("NoisyBillboard", "records workload noisy")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyBillboard(Billboard):
     """Noisy counts of every query.

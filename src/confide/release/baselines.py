@@ -24,6 +24,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, GDPEvent, PureEvent
 from confide.privacy.gaussian import gdp_mu
@@ -87,7 +88,7 @@ class _Baseline(Mechanism):
 
     def guarantees(self) -> Guarantees:
         return Guarantees((Privacy(
-            loss=self._loss(), unit=_UNIT, audience=Audience.PUBLIC, note=type(self).__name__,
+            loss=self._loss(), unit=_UNIT, audience=Audience.PUBLIC, note=wire_name(self),
             source=Source(document="confide", statement="baselines", spec=_SPEC)),))
 
     @abstractmethod
@@ -122,8 +123,8 @@ class _Baseline(Mechanism):
         """
         expected = self._board_type
         if type(billboard) is not expected:
-            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism",
-                               f"must be {expected.__name__}")
+            raise InvalidInput("billboard", f"{wire_name(billboard)} is of another mechanism",
+                               f"must be {wire_of(expected).name}")
         board: Any = billboard
         if board.records != self.n:
             raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.n}")
@@ -171,6 +172,7 @@ class _Fixed(_Baseline):
             raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
 
 
+@wire("AllZeros", "n workload schema")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
     """Every record is the record of zeros. On sparse positive queries its average error is hard to beat."""
@@ -178,6 +180,7 @@ class AllZeros(_Fixed):
     one = 0.0
 
 
+@wire("Uniform", "n workload schema")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(_Fixed):
     """Uniform records. With a schema each cell of a column is as likely: a value of a column with 20 cells has 1/20.
@@ -246,6 +249,7 @@ class _Budgeted(_Baseline):
         return found.astype(np.int64)
 
 
+@wire("IndependentMarginals", "n workload schema epsilon delta")
 @dataclass(frozen=True, kw_only=True)
 class IndependentMarginals(_Budgeted):
     """Every attribute's count with Gaussian noise, and products of them as answers.
@@ -291,6 +295,7 @@ class IndependentMarginals(_Budgeted):
         _check_counts("ones", board.ones, self.workload.attributes)
 
 
+@wire("NoisyAnswers", "n workload schema epsilon delta law")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted):
     """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Certificate
+from confide.contract.wire import wire, wire_parts
 from confide.release.hedge import regret_bound
 
 __all__ = ["TRIVIAL", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
@@ -32,6 +33,7 @@ TRIVIAL = 0.5
 """The error of answering 1/2 to everything."""
 
 
+@wire("AnswersCertificate", "bound regret gamma tau beta vacuous")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswersCertificate(Certificate):
     """A bound of the largest error of all answers, and what it is made of.
@@ -54,7 +56,7 @@ class AnswersCertificate(Certificate):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return dict(vars(self))
+        return wire_parts(self)
 
 
 def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:

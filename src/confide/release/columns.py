@@ -18,6 +18,7 @@ import numpy as np
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.privacy.accounting import written, written_up
 from confide.release._inputs import flag
 from confide.tables._cells import numbers
@@ -61,6 +62,7 @@ def _text(edge: float) -> str:
     return short if float(short) == edge else repr(edge)
 
 
+@wire("Binned", "column lower upper bins whole out_of_bounds unit")
 @dataclass(frozen=True, kw_only=True)
 class Binned:
     """A number, told by the bin that it lies in; each bin is an attribute.
@@ -252,6 +254,7 @@ class Binned:
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
 
+@wire("Levels", "column levels bins")
 @dataclass(frozen=True, kw_only=True)
 class Levels:
     """A level out of a public list; each one is an attribute, or each of more or fewer bins over their ranks.
@@ -330,6 +333,7 @@ class Levels:
         return self.category.reason(problem)
 
 
+@wire("Bit", "column true false")
 @dataclass(frozen=True, kw_only=True)
 class Bit:
     """A column that is one attribute: true or false, 1 or 0, or two texts that are named.

@@ -6,7 +6,7 @@ Source: spec query_release F.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.wire import wire, wire_parts
 from confide.privacy.noise import Noise
 from confide.release._column_histogram import MOST_CELLS
 from confide.release._custodian import records_of, true_errors
@@ -26,6 +27,7 @@ from confide.release.workload import Workload
 __all__ = ["Comparison", "ComparisonRow", "compare"]
 
 
+@wire("ComparisonRow", "method average_error maximum_error privacy")
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
     """One method's true errors, as fractions of the records.
@@ -66,7 +68,7 @@ class Comparison:
         raise KeyError(method)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"label": self.label, "rows": [asdict(row) for row in self.rows],
+        return {"label": self.label, "rows": [wire_parts(row) for row in self.rows],
                 "left_out": dict(self.left_out)}
 
     def __str__(self) -> str:

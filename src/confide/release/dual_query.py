@@ -24,6 +24,7 @@ from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
+from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of
 from confide.privacy.events import Event
@@ -86,6 +87,8 @@ class _Data:
     ones: NDArray[np.int64] | None = field(repr=False)
 
 
+@wire("DualQuery", "n eta rounds samples workload schema one_hot free marginal_rho oracle seed delta calculator beta "
+      "literal")
 @dataclass(frozen=True, kw_only=True)
 class DualQuery(Mechanism):
     """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.

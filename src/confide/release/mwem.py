@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -66,6 +67,7 @@ Stop = Literal["settled", "unchanged"]
 _Floats = NDArray[np.float64]
 
 
+@wire("MWEMBillboard", "records workload form passes chosen measured schema stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMBillboard(Billboard):
     """What was named and measured. The histogram is computed from it, by whoever wants it.
@@ -80,8 +82,6 @@ class MWEMBillboard(Billboard):
         schema: the columns whose values make the cells; None where bits do.
         stop: of the replay, as the plan has it.
     """
-
-    absent: ClassVar[Mapping[str, Any]] = {"stop": "unchanged"}  # of outcomes of 0.1.0
 
     records: int
     workload: Workload
@@ -181,6 +181,7 @@ class MWEMBillboard(Billboard):
         return play.finish()
 
 
+@wire("MWEMCertificate", "beta measured everywhere")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMCertificate(Certificate):
     """Errors that the run itself shows, as fractions of n.
@@ -286,6 +287,7 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
     return ColumnHistogram(blocks) if isinstance(blocks, ColumnBlocks) else Histogram(blocks)
 
 
+@wire("MWEM", "n workload rounds epsilon form passes beta schema delta stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism):
     """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
@@ -336,7 +338,6 @@ class MWEM(Mechanism):
     delta: float = 0.0
     stop: Stop = "settled"
 
-    absent: ClassVar[Mapping[str, Any]] = {"stop": "unchanged"}  # of outcomes of 0.1.0
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:

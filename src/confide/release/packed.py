@@ -9,12 +9,14 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = ["PackedBits", "as_bits"]
 
 _BLOCK = 1 << 13  # records packed at a time, a multiple of 64
 
 
+@wire("PackedBits", "words records")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PackedBits:
     """n records of d binary attributes, attribute by attribute. `repr` shows their numbers, never a record.

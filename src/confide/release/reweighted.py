@@ -29,6 +29,7 @@ from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedO
 from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
+from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
@@ -70,6 +71,7 @@ _SPEC = "query_release D5"
 Selection = Literal["public", "transcript", "private"]
 
 
+@wire("ReweightedRecords", "records weights rounds marginals n eta chosen measured")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedRecords(SyntheticRecords):
     """DualQuery's records with fitted weights, and the measurements that they were fitted to.
@@ -97,6 +99,7 @@ class ReweightedRecords(SyntheticRecords):
                                 marginals=self.marginals, n=self.n, eta=self.eta)
 
 
+@wire("ReweightedCertificate", "bound shift beta measured measured_beta vacuous fitted")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedCertificate(Certificate):
     """What the run shows of its errors, as fractions of n.
@@ -125,6 +128,7 @@ class ReweightedCertificate(Certificate):
         return self.shift > SHIFT
 
 
+@wire("Reweighted", "dual_query rho_mea measured selection rho_sel listed rule seed prior delta beta")
 @dataclass(frozen=True, kw_only=True)
 class Reweighted(Mechanism):
     """DualQuery, then m Gaussian measurements, then weights that fit them.

@@ -14,6 +14,7 @@ import numpy as np
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import MOST_UNUSABLE
+from confide.contract.wire import wire
 from confide.contract.words import did_you_mean
 from confide.release._inputs import of_kind
 from confide.release.columns import Binned, Bit, Levels
@@ -29,6 +30,7 @@ __all__ = ["Binned", "Bit", "Levels", "Schema"]
 _MOST_BITS = 1 << 24
 
 
+@wire("Schema", "columns")
 @dataclass(frozen=True)
 class Schema:
     """The columns of a table, each with its public bins, levels or bit, in order.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import NotGuaranteed
+from confide.contract.wire import wire
 from confide.privacy.noise.simulated import study_generator
 from confide.release.packed import PackedBits
 from confide.release.synthetic import Rounds
@@ -59,6 +60,7 @@ class SelectionRule(Protocol):
         ...
 
 
+@wire("MostDrawn", "last")
 @dataclass(frozen=True, kw_only=True)
 class MostDrawn:
     """The queries that were drawn most often in the last rounds, then in all, then any: where the records were seen to

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.wire import wire
 from confide.release._inputs import of_kind
 from confide.release.packed import PackedBits
 from confide.release.query_game import Netted
@@ -29,6 +30,7 @@ __all__ = ["Rounds", "SyntheticRecords"]
 _UNIT = 1e-9  # how far the weights may be from summing to 1
 
 
+@wire("Rounds", "queries weights ends negations values bounds fell_back timed_out")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rounds:
     """What was drawn and answered, round by round: all that the records followed from.
@@ -92,6 +94,7 @@ class Rounds:
         )
 
 
+@wire("SyntheticRecords", "records weights rounds marginals n eta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticRecords(Billboard):
     """The public record of a run of `DualQuery`, or of a mechanism that reweights one.

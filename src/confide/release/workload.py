@@ -13,6 +13,7 @@ import numpy as np
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.wire import wire
 from confide.release._bits import add_record
 from confide.release._inputs import flag, of_kind, reals
 from confide.release.codes import Codes
@@ -33,6 +34,7 @@ MOST_UNIVERSE = 22
 """Attributes at most of a universe that is written out."""
 
 
+@wire("Workload", "kind attributes index bits truth seed")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Workload:
     """k counting queries over d binary attributes; a query's answer is the share of the records that satisfy it.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.privacy.losses import PureDP
 from confide.search.graph import Graph
 
@@ -21,6 +22,7 @@ Ended = Literal["all components", "nothing found", "budget", "query cap"]
 ENDINGS: tuple[Ended, ...] = ("all components", "nothing found", "budget", "query cap")
 
 
+@wire("PublicRelease", "people seeds order joined calls ended epsilon_spent")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublicRelease(Billboard):
     """The confirmed targets, as a sequence. How long the search took, and whom it examined, is not in it.
@@ -104,6 +106,7 @@ class PublicRelease(Billboard):
             raise InvalidInput("billboard.epsilon_spent", f"is {self.epsilon_spent:g}", "must be calls times epsilon")
 
 
+@wire("SearchCertificate", "calls ex_post")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchCertificate(Certificate):
     """What bounds the loss of the list that was released.

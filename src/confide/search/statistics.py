@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.search.bounded_flow import FLOW_ROOM, bounded_flows
 from confide.search.neighbourhoods import Adjacency, neighbour_sums, simple_paths, triangles
 
@@ -140,6 +141,7 @@ class Statistic(ABC):
         return 1
 
 
+@wire("CommonNeighbours", "")
 @dataclass(frozen=True)
 class CommonNeighbours(Statistic):
     """|N(v) and N(S)|: neighbours of v who are neighbours of any confirmed target, each counted once.
@@ -164,6 +166,7 @@ class CommonNeighbours(Statistic):
         return _sums(graph, near.astype(np.int64)).astype(np.float64)
 
 
+@wire("CommonNeighboursMulti", "")
 @dataclass(frozen=True)
 class CommonNeighboursMulti(Statistic):
     """The sum over w in S of |N(v) and N(w)|: a neighbour of several confirmed targets counts for each.
@@ -203,6 +206,7 @@ class _OverEdges(Statistic):
         return self.length - 1
 
 
+@wire("Paths", "length")
 @dataclass(frozen=True)
 class Paths(_OverEdges):
     """Simple paths of 1..length edges from v that end in S.
@@ -243,6 +247,7 @@ class Paths(_OverEdges):
         return simple_paths(graph.indptr, graph.indices, starts, self.length).astype(np.float64)
 
 
+@wire("Walks", "length")
 @dataclass(frozen=True)
 class Walks(_OverEdges):
     """Walks of 1..length edges from v that end in S: paths that may come back to a vertex. Cheap for every length.
@@ -291,6 +296,7 @@ class Walks(_OverEdges):
         return d
 
 
+@wire("Flow", "length")
 @dataclass(frozen=True)
 class Flow(_OverEdges):
     """The largest flow from v into S along paths of at most `length` edges, every edge carrying at most 1.
@@ -331,6 +337,7 @@ class Flow(_OverEdges):
         return bounded_flows(graph, inside > 0, self.length)
 
 
+@wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
     """|N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
@@ -357,6 +364,7 @@ class Contacts(Statistic):
         return _sums(graph, _inside(graph, confirmed)).astype(np.float64)
 
 
+@wire("Triangles", "ends")
 @dataclass(frozen=True)
 class Triangles(Statistic):
     """Triangles {v, a, b} with at least `ends` of a and b in S; 0 for everybody outside N[S].

@@ -19,6 +19,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
+from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated
@@ -48,6 +49,8 @@ Debit = Callable[[tuple[Event, ...]], None]
 """Debits the events of one call, and raises `BudgetExceeded` where they do not fit."""
 
 
+@wire("PTarget", "people components stopping_target epsilon degree_bound stop statistic noise_kind delta "
+      "public_threshold largest_threshold")
 @dataclass(frozen=True)
 class PTarget(Mechanism):
     """Private targeted search: statistic-first search within components, noisy search between them.

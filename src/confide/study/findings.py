@@ -11,6 +11,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.progress import advance
+from confide.contract.wire import wire
 
 __all__ = ["KINDS", "OWN_CERTIFICATE", "OWN_COMPARISON", "Compared", "Findings", "Standing", "Study", "advance",
            "as_printed", "bound", "crossing", "evaluated", "in_words", "near", "printed_digits", "read_off"]
@@ -68,6 +69,7 @@ def in_words(place: str) -> str:
     return f"{KINDS[3]}: {place}"
 
 
+@wire("Compared", "quantity published ours agreement remark relation origin")
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """One number beside the source's.

@@ -9,12 +9,13 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from confide.charts import DRAWS, available, to_png, to_svg
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
+from confide.contract.wire import from_parts, wire, wire_parts
 from confide.contract.words import cause, number
 from confide.study.catalogue import studies
 from confide.study.reproduced import Reproduced
@@ -36,6 +37,7 @@ _ROOMS = {
 }
 
 
+@wire("Exhibit", "name quick seconds day quantity published ours relation origin stand differ picture alt")
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
     """What the gallery shows of a study.
@@ -106,7 +108,7 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
         for path in [*folder.glob("*.svg"), *folder.glob("*.png")]:
             if path.name not in {each.picture for each in shown}:
                 path.unlink()
-        lines = ",\n".join(json.dumps(asdict(each), ensure_ascii=False) for each in shown)
+        lines = ",\n".join(json.dumps(wire_parts(each), ensure_ascii=False) for each in shown)
         (folder / NUMBERS).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
         page = folder.with_suffix(".md")
         page.write_text(gallery_markdown(shown, folder.name), encoding="utf-8")
@@ -121,7 +123,7 @@ def exhibits(folder: Path) -> list[Exhibit]:
     Args:
         folder: as `write_gallery` left it.
     """
-    return [Exhibit(**each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
+    return [from_parts(Exhibit, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
 
 
 def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:

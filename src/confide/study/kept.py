@@ -12,13 +12,14 @@ import platform
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from confide.contract.presentation import Block, Picture, Table, Text
+from confide.contract.wire import from_parts, wire_name, wire_parts
 from confide.study.findings import Compared, Findings
 
 __all__ = ["ABOVE", "PARTS", "Kept", "StudyCache", "from_json", "source_digest", "to_json"]
@@ -206,8 +207,8 @@ def to_json(findings: Findings) -> dict[str, Any]:
     Args:
         findings: of a study.
     """
-    raw = {"compared": [asdict(each) for each in findings.compared],
-           "blocks": [{"block": type(block).__name__, **vars(block)} for block in findings.blocks]}
+    raw = {"compared": [wire_parts(each) for each in findings.compared],
+           "blocks": [{"block": wire_name(block), **wire_parts(block)} for block in findings.blocks]}
     plain: dict[str, Any] = json.loads(json.dumps(raw, default=_plain))
     return plain
 
@@ -225,7 +226,7 @@ def from_json(values: dict[str, Any]) -> Findings:
     Raises:
         LookupError, TypeError: something else.
     """
-    return Findings(compared=tuple(Compared(**each) for each in values["compared"]),
+    return Findings(compared=tuple(from_parts(Compared, each) for each in values["compared"]),
                     blocks=tuple(_block(dict(each)) for each in values["blocks"]))
 
 

@@ -21,6 +21,7 @@ from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import within
+from confide.contract.wire import wire
 
 __all__ = [
     "DiscretePrior",
@@ -104,6 +105,7 @@ def _sums(masses: Sequence[float]) -> NDArray[np.float64]:
     return sums
 
 
+@wire("UniformPrior", "low high")
 @dataclass(frozen=True)
 class UniformPrior(Prior):
     """Every report between two bounds is as likely; the virtual cost is 2 c - low.
@@ -143,6 +145,7 @@ class UniformPrior(Prior):
         return VirtualCost.of_pieces([Piece(self.low, self.high, self.low, 2.0)])
 
 
+@wire("PowerPrior", "exponent")
 @dataclass(frozen=True)
 class PowerPrior(Prior):
     """F(c) = c^exponent on [0, 1]; the virtual cost is (1 + 1/exponent) c.
@@ -203,6 +206,7 @@ class _PathPrior(Prior):
         return self._path.virtual_cost()
 
 
+@wire("HistogramPrior", "edges masses")
 @dataclass(frozen=True)
 class HistogramPrior(_PathPrior):
     """Uniform within bins, such as a survey of attitudes says. Bins without mass are gaps: nobody can report there.
@@ -234,6 +238,7 @@ class HistogramPrior(_PathPrior):
         return QuantilePath(np.array(self.edges[filled[0]:filled[-1] + 2]), _sums(self.masses[bins]))
 
 
+@wire("DiscretePrior", "points masses")
 @dataclass(frozen=True)
 class DiscretePrior(_PathPrior):
     """Finitely many possible reports.
@@ -271,6 +276,7 @@ class DiscretePrior(_PathPrior):
             zip(below[1:].tolist(), points[1:].tolist(), strict=True))
 
 
+@wire("EmpiricalPrior", "sample low high")
 @dataclass(frozen=True)
 class EmpiricalPrior(_PathPrior):
     """What other people answered: straight lines through the ranks k/(m + 1) of m answers, from `low` to `high`.

@@ -29,6 +29,7 @@ from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.replanned import nearest
+from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
@@ -68,7 +69,7 @@ class MeanKind(PeoplesKind):
                               "public learns")
     notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
-    types: ClassVar[Mapping[str, type]] = {name: getattr(acquisition, name) for name in _STORED}
+    types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     template_file = "templates/mean.toml"
 
     def plan(self, config: MeanConfig) -> MeanPlan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
+from confide.contract.wire import wire_parts
 from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
@@ -291,6 +292,6 @@ class MeanPlan:
                          "bought": here.bought, "draws": here.draws},
             "identities": None if self.identities is None else {
                 name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in asdict(self.identities).items()},
+                for name, value in wire_parts(self.identities).items()},
             "warnings": self.warnings(),
         }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession
@@ -43,6 +44,7 @@ def many_steps(horizon: int) -> bool:
     return horizon > _STEPWISE
 
 
+@wire("Rules", "people goods supply increment rounds batch bid_cap charge")
 @dataclass(frozen=True, kw_only=True)
 class Rules:
     """What everybody has to know to bid.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from confide.allocation.bundles.bidders import MOST, Bidder, Bundle, BundleClass, refuse_total
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = ["Assignment"]
 
@@ -63,6 +64,7 @@ class _PlaceBidder(Bidder):
         return float(np.maximum(0.0, (self._rows - prices).max(axis=1)).sum())
 
 
+@wire("Assignment", "places")
 @dataclass(frozen=True, kw_only=True)
 class Assignment(BundleClass):
     """v(S) = the heaviest matching of places and copies of S; copies counted. A record is (places, k) numbers >= 0.

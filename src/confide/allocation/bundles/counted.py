@@ -20,6 +20,7 @@ from confide.allocation.bundles.bidders import (
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 
 __all__ = ["SymmetricConcave"]
 
@@ -79,6 +80,7 @@ class _Counted(Population):
         return _surpluses(self._rows, prices)
 
 
+@wire("SymmetricConcave", "most")
 @dataclass(frozen=True, kw_only=True)
 class SymmetricConcave(BundleClass):
     """v(S) = f(|S|), copies counted: f(0) = 0, f rises, and by no more with each good. A record is f(0), ..., f(most).

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from confide.allocation.ascending.running import Rules
 from confide.allocation.bundles.bidders import Bidder, BundleClass
 from confide.allocation.bundles.exposure import OutbidTests
+from confide.contract.wire import wire
 
 __all__ = ["BundleRules", "Standing"]
 
 
+@wire("BundleRules", "people goods supply increment rounds batch bid_cap charge valuation bundle outbid_tests reports")
 @dataclass(frozen=True, kw_only=True)
 class BundleRules(Rules):
     """What everybody has to know to bid on bundles.

@@ -26,6 +26,7 @@ from confide.allocation.bundles.bidders import (
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import whole
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 
 __all__ = ["Additive", "CappedAdditive", "UnitDemand"]
@@ -154,6 +155,7 @@ def _emptied(values: Valuations, rows: NDArray[np.int64]) -> Valuations:
                       named=values.named)
 
 
+@wire("UnitDemand", "")
 @dataclass(frozen=True, kw_only=True)
 class UnitDemand(_SumClass):
     """v(S) = max of v_j over S: one good is wanted.
@@ -167,6 +169,7 @@ class UnitDemand(_SumClass):
         return 1
 
 
+@wire("Additive", "")
 @dataclass(frozen=True, kw_only=True)
 class Additive(_SumClass):
     """v(S) = sum of v_j over S.
@@ -180,6 +183,7 @@ class Additive(_SumClass):
         return goods
 
 
+@wire("CappedAdditive", "cap")
 @dataclass(frozen=True, kw_only=True)
 class CappedAdditive(_SumClass):
     """v(S) = sum of the largest v_j over S, at most `cap` of them.

@@ -16,6 +16,7 @@ from confide.allocation.campaign.kind import MatchingKind
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.tables import Rows
 from confide.contract.asked import Field
+from confide.contract.wire import wire_types
 
 __all__ = ["KIND", "BundlesKind"]
 
@@ -26,9 +27,9 @@ class BundlesKind(MatchingKind):
     name = "bundles"
     summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
     config: type[Any] = BundlesConfig
-    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
+    types: ClassVar[Mapping[str, type]] = wire_types(
         Additive, Billboard, BundleRules, CappedAdditive, Clearing, PAlloc, SymmetricConcave, UnitDemand,
-        WelfareCertificate)}
+        WelfareCertificate)
     template_file = "bundles_template.toml"
 
     def plan(self, config: Any) -> BundlesPlan:

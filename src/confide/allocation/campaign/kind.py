@@ -31,6 +31,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
+from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.tables import Roster, Source
 from confide.tables.cell_problems import Judged, ids_of
@@ -46,8 +47,8 @@ class MatchingKind(PeoplesKind):
     name = "matching"
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
-    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
-        Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)}
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 
     def plan(self, config: MatchingConfig) -> GoodsPlan:
         """Calibrate from the file's public parameters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
+from confide.contract.wire import wire_name, wire_parts
 
 __all__ = ["GoodsPlan", "plan_of"]
 
@@ -164,7 +165,7 @@ class GoodsPlan:
     def to_dict(self) -> dict[str, Any]:
         found, it = self.prediction, self.market
         return {
-            "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": type(it).__name__,
+            "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": wire_name(it),
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
             "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
             "beside": dict(found.beside),
@@ -177,7 +178,7 @@ class GoodsPlan:
 
 def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
     """Its figures; None for an error of one crowd alone."""
-    return {name: None if value == math.inf else value for name, value in asdict(found).items()}
+    return {name: None if value == math.inf else value for name, value in wire_parts(found).items()}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again

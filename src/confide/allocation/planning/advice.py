@@ -31,6 +31,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.remedies import outward, retried, trying
+from confide.contract.wire import wire_name, wire_parts
 from confide.privacy.coins import COINS
 
 __all__ = ["AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
@@ -91,7 +92,7 @@ class AllocationPlan:
     def sentences(self) -> tuple[str, ...]:
         """The plan in words."""
         by = self.mechanism
-        name = type(by).__name__
+        name = wire_name(by)
         said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
         if by.plentiful:
             return (*said, "there is a copy of every good for everybody: each gets her favourite, and nothing is told "
@@ -127,10 +128,10 @@ class AllocationPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        settings = {one.name: getattr(self.mechanism, one.name) for one in fields(self.mechanism)}
+        settings = wire_parts(self.mechanism)
         settings["supply"] = list(self.mechanism.copies)
         return {
-            "mechanism": type(self.mechanism).__name__, "settings": settings, "error": self.error,
+            "mechanism": wire_name(self.mechanism), "settings": settings, "error": self.error,
             "held_back": self.held_back, "share": self.share, "alike": self.alike, "span": list(self.span),
             "predicted": {name: _plain(one) for name, one in self.predicted.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
@@ -298,7 +299,7 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
         others: what else would do.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.blind)
-    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {type(market).__name__} does "
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} does "
            f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
            f"{one.blind:.2f} for the same made-up people without asking them)")
     if not math.isfinite(enough):
@@ -341,4 +342,4 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
 
 
 def _plain(one: Prediction) -> dict[str, Any]:
-    return {**{item.name: getattr(one, item.name) for item in fields(one)}, "beside": dict(one.beside)}
+    return {**wire_parts(one), "beside": dict(one.beside)}

@@ -23,6 +23,7 @@ from confide.allocation.planning.predicted import reduced
 from confide.allocation.planning.second_ids import SecondIds, handed, of_runs, over_crowds
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.privacy.noise import Noise
 
 __all__ = ["LoneLies", "crowd_size", "lone_lies"]
@@ -33,6 +34,7 @@ _TRIED = 40  # people of each crowd
 _GOODS = 8  # that one person tries, her favourites
 
 
+@wire("LoneLies", "left gain gain_error second people crowds runs")
 @dataclass(frozen=True, kw_only=True)
 class LoneLies:
     """Means over made-up crowds, on the scale from 0 to 1. Errors are standard errors between crowds.

@@ -27,6 +27,7 @@ from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -46,6 +47,7 @@ _BOUND_VALUES = 1_000_000
 _BOUND_ROUNDS = 60
 
 
+@wire("Prediction", "welfare lowest highest blind beside certificate runs people goods")
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """What came out on made-up crowds of one kind: means over them, each with noise of its own.

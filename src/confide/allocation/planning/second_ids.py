@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.market import Market
+from confide.contract.wire import wire
 from confide.privacy.noise import Noise
 
 __all__ = ["CROWDS", "Handed", "SecondIds", "handed", "of_runs", "over_crowds", "second_ids"]
@@ -44,6 +45,7 @@ class Handed:
     both: float
 
 
+@wire("SecondIds", "gain error alone alone_error both people crowds")
 @dataclass(frozen=True, kw_only=True)
 class SecondIds:
     """Means over made-up crowds, in the unit of a value; errors are standard errors between crowds.

@@ -30,6 +30,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantee
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.remedies import trying
+from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -46,6 +47,7 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
             "rises once in a step at most, so that it may lag behind its count")
 
 
+@wire("PrintedPMatch", "people goods supply increment tolerance epsilon gamma corrected reserve halt_below")
 @dataclass(frozen=True, kw_only=True)
 class PrintedPMatch(Mechanism):
     """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of her own.

@@ -12,12 +12,14 @@ from confide.allocation.ascending.auction import FREE, OUT
 from confide.allocation.printed.playing import outbid, price_levels
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.wire import wire
 
 __all__ = ["PrintedBillboard", "printed_walk"]
 
 _Integers = NDArray[np.int64]
 
 
+@wire("PrintedBillboard", "people supply increment corrected rounds counts reports")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrintedBillboard(Billboard):
     """The public record of a run.

@@ -12,6 +12,7 @@ groups from one state to the next.
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,13 +40,14 @@ from confide.campaign.store.bulk import insert_many
 from confide.contract.encoding import canonical, encode
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Unit
-from confide.privacy.events import Event
+from confide.contract.upgrades import upgraded
+from confide.privacy.events import EVENTS, Event
 from confide.privacy.filter import Cost, Filter, Rule, price
 from confide.privacy.ledger import Account, check_relation
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Charge", "Debit", "Standing", "debit", "debit_accounts", "events_text", "standings", "subject_keys",
-           "subject_standing"]
+__all__ = ["Charge", "Debit", "Standing", "debit", "debit_accounts", "events_text", "newest_text", "standings",
+           "subject_keys", "subject_standing"]
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
@@ -163,6 +165,15 @@ def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tup
 def events_text(events: Iterable[Event]) -> str:
     """A list of events as it is stored: canonical JSON."""
     return canonical([encode(event.to_dict(), {}) for event in events]).decode()
+
+
+def newest_text(stored: str) -> str:
+    """A list of events that may be older, as it is stored now.
+
+    Args:
+        stored: of `events_text`.
+    """
+    return canonical(upgraded(json.loads(stored), EVENTS, "event")).decode()
 
 
 def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> tuple[int, Filter]:

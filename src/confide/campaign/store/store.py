@@ -33,6 +33,7 @@ from confide.campaign.store.ledger import (
     debit,
     debit_accounts,
     events_text,
+    newest_text,
     standings,
     subject_standing,
 )
@@ -415,6 +416,6 @@ def _paid(connection: Connection, campaign: int) -> Row[tuple[str, str]] | None:
 
 
 def _check_same(paid: Row[tuple[str, str]], asked: Charge) -> None:
-    if (paid.events, paid.delta) != (events_text(asked.events), repr(asked.delta)):
+    if (newest_text(paid.events), paid.delta) != (events_text(asked.events), repr(asked.delta)):
         raise Refused("this settlement was charged for other releases than this version of confide plans",
                       "resume it with the version that began it")

@@ -19,10 +19,14 @@ from confide.campaign.store.chain import Entry
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Guarantees
+from confide.contract.guarantees import GUARANTEES, Guarantees
 from confide.contract.kinds import Plan
 from confide.contract.outcome import PublicOutcome
+from confide.contract.upgrades import upgraded
+from confide.contract.wire import wire_name, wire_of
+from confide.privacy.events import EVENTS
 from confide.privacy.filter import Filter, price
+from confide.privacy.losses import LOSSES
 
 __all__ = ["certificate", "debit", "guarantees", "parameters"]
 
@@ -48,12 +52,12 @@ def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: st
     planned: Any = plan.mechanism
     ran = outcome.mechanism
     if type(planned) is not type(ran):
-        raise Broken(f"the campaign file plans a {type(planned).__name__}, not a {type(ran).__name__}")
+        raise Broken(f"the campaign file plans a {wire_name(planned)}, not a {wire_name(ran)}")
     _loses_no_more(file, plan, outcome)
     if other is not None:  # a setting that is younger than the pack stands at what it was before it had a name
-        younger: Any = planned
-        planned = replace(younger, **{name: value for name, value in getattr(type(ran), "absent", {}).items()
-                                      if getattr(ran, name) == value})
+        written = wire_of(type(ran))
+        planned = replace(planned, **{name: written.absent[word] for name, word in written.fields.items()
+                                      if word in written.absent and getattr(ran, name) == written.absent[word]})
     found = list(differences(encode(planned, {}), encode(ran, {})))
     if not found:
         return "the campaign file plans exactly this mechanism"
@@ -91,7 +95,7 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
         other: the version that the pack names, where it is another one.
     """
     asked = data_set_charge(file, outcome)
-    said = charge.data
+    said = upgraded(dict(charge.data), EVENTS, "event")
     now = {**encode(asked.entry(), {}), "delta": asked.delta}
     then = {**said, "delta": float(said["delta"])}
     if repr(then["delta"]) != said["delta"]:
@@ -118,7 +122,7 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
         said: what the manifest states.
         other: the version that it names, where it is another one.
     """
-    now = _stated(outcome.guarantees)
+    now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
     claims = [each for each in said if each["claimable"] is not False]
     _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
     exact = {f"[{place}]" for place, each in enumerate(now, 1) if each["guarantee"] == "privacy"}

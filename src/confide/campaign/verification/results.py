@@ -19,6 +19,9 @@ from confide.campaign.verification.versions import check_part, is_first
 from confide.contract.encoding import canonical, encode
 from confide.contract.kinds import ContractKind, Plan, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
+from confide.contract.outcome_folder import known_types
+from confide.contract.upgrades import upgraded
+from confide.contract.wire import wire_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,8 +55,9 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     outcome.mechanism.check(outcome.billboard)
     now, columns = outcome.public()
     now["guarantees"] = said["guarantees"]  # they are looked at by themselves
-    what = f"a {type(outcome.billboard).__name__} of {type(outcome.mechanism).__name__}"
-    if canonical(now) != folder[MANIFEST] or {f"columns/{name}.arrow" for name in columns} != there:
+    what = f"a {wire_name(outcome.billboard)} of {wire_name(outcome.mechanism)}"
+    then = upgraded(said, known_types(said), "type")  # nothing but where a type has a newer version
+    if canonical(now) != canonical(then) or {f"columns/{name}.arrow" for name in columns} != there:
         if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
             raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
         raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")

@@ -12,10 +12,12 @@ from confide.channels.mechanisms.base import GivenChannel
 from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
 from confide.channels.priors import Exchangeable
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = ["JointTypeMechanism"]
 
 
+@wire("JointTypeMechanism", "dp_at_most identifiability_at_most prior prior_provenance types")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointTypeMechanism(GivenChannel):
     """A channel over joint types in whole numbers, whose levels are analysed again.

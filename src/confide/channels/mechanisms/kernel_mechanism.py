@@ -30,6 +30,7 @@ from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows,
 from confide.contract.checks import non_negative
 from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source
+from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
 __all__ = ["KernelMechanism"]
@@ -38,6 +39,7 @@ _CERTIFIED = 4096  # databases of a table that is certified
 _SLACK = 1e-9
 
 
+@wire("KernelMechanism", "prior prior_provenance epsilon")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelMechanism(FittedMechanism):
     """The least identifiability and the least information at a distortion, for any prior with all databases possible.

@@ -17,12 +17,14 @@ from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.contract.wire import wire
 from confide.privacy.events import Event, RandomizedResponseEvent
 from confide.privacy.response import ResponseTable, response_table
 
 __all__ = ["RandomizedResponse"]
 
 
+@wire("RandomizedResponse", "epsilon letters rows prior")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ChannelMechanism):
     """Every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), else takes another one, each alike.

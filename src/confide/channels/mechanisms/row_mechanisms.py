@@ -25,6 +25,7 @@ from confide.channels.rows import top_letters, water_tables
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source
+from confide.contract.wire import wire
 from confide.privacy.response import response_table
 
 __all__ = ["TopK", "WaterFilling"]
@@ -46,6 +47,7 @@ class _RowMechanism(FittedMechanism):
             raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
 
 
+@wire("TopK", "prior prior_provenance epsilon")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TopK(_RowMechanism):
     """The least distortion of all epsilon-differentially private releases of independent rows.
@@ -99,6 +101,7 @@ def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> I
     return IntegerTable(weights, m)
 
 
+@wire("WaterFilling", "prior prior_provenance distortion identifiability")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaterFilling(_RowMechanism):
     """The least information, or the least identifiability, of all releases of independent rows with a distortion.

@@ -19,6 +19,7 @@ from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_in_turn
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import Unsupported
+from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
 __all__ = ["TableMechanism"]
@@ -27,6 +28,7 @@ _CELLS = 2**24
 _CERTIFIED = 4096  # databases of an exponential form
 
 
+@wire("TableMechanism", "dp_at_most identifiability_at_most prior prior_provenance table")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableMechanism(GivenChannel):
     """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.

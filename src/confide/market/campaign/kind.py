@@ -20,6 +20,7 @@ from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import stated
+from confide.contract.wire import wire_types
 from confide.market.campaign.config import BitConfig
 from confide.market.campaign.plan import BitPlan
 from confide.market.campaign.submissions import BitCodec, read_reports
@@ -63,7 +64,7 @@ class BitKind(PeoplesKind, ABC):
     notion: Literal["epsilon", "rho"] = "epsilon"
     config: type[Any]
     # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
-    types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
+    types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(market, name) for name in _STORED))
 
     @property
     def template_file(self) -> str:  # type: ignore[override]

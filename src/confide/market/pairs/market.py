@@ -17,6 +17,7 @@ from scipy.special import expit
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.wire import wire
 from confide.market.costs import Cost, as_cost
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.known_level import KnownLevel
@@ -34,6 +35,7 @@ from confide.market.strategies import NONE, Strategy, as_reports
 __all__ = ["PairMarket"]
 
 
+@wire("PairMarket", "prior cost epsilon average presence")
 @dataclass(frozen=True)
 class PairMarket(KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.

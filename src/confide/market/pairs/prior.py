@@ -19,6 +19,7 @@ from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
+from confide.contract.wire import wire
 from confide.market.nature import Nature
 from confide.numerics.running_sums import running_sum
 
@@ -91,6 +92,7 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
     return size, one
 
 
+@wire("PairPrior", "people signal_one covariance log_counts")
 @dataclass(frozen=True, eq=False)
 class PairPrior:
     """An exchangeable law of N bits: the belief of a person who knows her own bit and nothing else about the others.

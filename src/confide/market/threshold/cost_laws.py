@@ -17,6 +17,7 @@ from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 
 __all__ = [
     "CostLaw",
@@ -72,6 +73,7 @@ class CostLaw(ABC):
         return found
 
 
+@wire("LogNormalLaw", "meanlog sdlog")
 @dataclass(frozen=True)
 class LogNormalLaw(CostLaw):
     """ln C is normal.
@@ -111,6 +113,7 @@ class LogNormalLaw(CostLaw):
         return 0.0
 
 
+@wire("UniformLaw", "low high")
 @dataclass(frozen=True)
 class UniformLaw(CostLaw):
     """Every cost between two bounds is as likely.
@@ -140,6 +143,7 @@ class UniformLaw(CostLaw):
         return self.low
 
 
+@wire("ExponentialLaw", "mean")
 @dataclass(frozen=True)
 class ExponentialLaw(CostLaw):
     """P(C > c) = e^(-c/mean).
@@ -165,6 +169,7 @@ class ExponentialLaw(CostLaw):
         return 0.0
 
 
+@wire("GammaLaw", "shape scale")
 @dataclass(frozen=True)
 class GammaLaw(CostLaw):
     """The gamma law.
@@ -192,6 +197,7 @@ class GammaLaw(CostLaw):
         return 0.0
 
 
+@wire("HistogramLaw", "edges weights")
 @dataclass(frozen=True, eq=False)
 class HistogramLaw(CostLaw):
     """Uniform within cells: what a survey of costs says, without atoms.
@@ -269,6 +275,7 @@ class HistogramLaw(CostLaw):
         return float(self.edges[int(np.argmax(self.weights > 0))])
 
 
+@wire("MixtureLaw", "weights laws")
 @dataclass(frozen=True)
 class MixtureLaw(CostLaw):
     """Each person is of a group, drawn by weight, and her cost is drawn from the group's law.

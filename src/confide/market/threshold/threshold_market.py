@@ -22,6 +22,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.remedies import first_that, printed, tried
+from confide.contract.wire import wire, wire_parts
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
@@ -51,6 +52,8 @@ class SinglePayment(NamedTuple):
     present: int
 
 
+@wire("ThresholdQuote", "epsilon ceiling threshold participation payments truth stake expected_payment "
+      "expected_total total_bound")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThresholdQuote:
     """An offer. Money is in the unit of the costs.
@@ -81,9 +84,8 @@ class ThresholdQuote:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; no ceiling is the string "Infinity"."""
-        found = {key: value for key, value in vars(self).items() if key != "payments"}
         ceiling = self.ceiling if math.isfinite(self.ceiling) else "Infinity"
-        return {**found, "ceiling": ceiling, "payments": self.payments.tolist()}
+        return {**wire_parts(self), "ceiling": ceiling, "payments": self.payments.tolist()}
 
 
 def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
@@ -94,6 +96,7 @@ def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
                      miss=((1.0 - theta) * keep + theta * flip)[()])
 
 
+@wire("ThresholdMarket", "people signal_accuracy prior_one cost_law epsilon participation threshold ceiling")
 @dataclass(frozen=True)
 class ThresholdMarket(PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.

@@ -15,6 +15,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
+from confide.contract.wire import wire_types
 from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.programs.billboards import PathBillboard
 from confide.programs.campaign import pages_after
@@ -53,10 +54,10 @@ class ProgramKind(PeoplesKind):
     name = "program"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
-    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
+    types: ClassVar[Mapping[str, type]] = wire_types(
         AggregativeGame, AuditedBillboard, CappedAdditive, Electricity, FlagBillboard, Flow, Knapsack, PathBillboard,
         PathCertificate, PrivDude, RoundDude, SharedResources, TightDude, TightenAndAudit, TrueDude, UnitDemand,
-        XorBundles)}
+        XorBundles)
 
     def plan(self, config: ProgramConfig) -> SharingPlan:
         """Calibrate from the file's public parameters."""

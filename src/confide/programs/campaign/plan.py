@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
+from confide.contract.wire import wire_name
 from confide.privacy.groups import SIZES
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
@@ -102,7 +103,7 @@ class SharingPlan:
 
     def to_dict(self) -> dict[str, Any]:
         it, unit = self.mechanism, self.coding.unit
-        return {"family": self.config.program.family, "mode": self.mode, "mechanism": type(it).__name__,
+        return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
                 "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
                 "supply": self.coding.supplies.tolist(), "margins": self.margins.tolist(),
                 **{name: value for name, value in self.outlook.to_dict().items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.wire import wire_name
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.config import ModeName
 from confide.programs.dude import Dude
@@ -39,7 +40,7 @@ def described(mode: ModeName, mechanism: Dude) -> str:
         mode: of the file.
         mechanism: that does it.
     """
-    return f"{type(mechanism).__name__}: {_WHAT[mode]}"
+    return f"{wire_name(mechanism)}: {_WHAT[mode]}"
 
 
 def settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:

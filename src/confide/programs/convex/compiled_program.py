@@ -18,6 +18,7 @@ from confide.contract.checks import non_negative, positive, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.programs.constants import Constants
 from confide.programs.convex.public_bounds import Extent, nothing_at_zero
 from confide.programs.convex.quadratic import QuadraticRecords, Solving
@@ -40,6 +41,7 @@ _TURN = (math.sqrt(5.0) - 1.0) / 2.0
 _MISS = 2.0**-18  # of its own rows, what a solver may miss
 
 
+@wire("ConvexProgram", "people supply tau template extent accuracy")
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(Program):
     """n people with the same template and records of their own. Made by `convex_program`.

@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.programs.convex.template import Template
 
 __all__ = ["Extent", "boxed", "extent", "nothing_at_zero"]
@@ -26,6 +27,7 @@ _Reals = NDArray[np.float64]
 _SLACK = 1e-9  # of a solver, relative
 
 
+@wire("Extent", "entry total most least signed slopes load_slopes value_slope")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Extent:
     """How large values and contributions of the template can be.

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
@@ -30,6 +31,8 @@ _Reals = NDArray[np.float64]
 _CLOSE = 2.0**-12  # of a unit: what rounding up forgives, so that whole numbers stay whole
 
 
+@wire("Template", "names shapes variables variable_shapes low high starts sources factors constants entry_rows "
+      "entry_columns equal quadratic wanted added steps kinds step_starts step_rows lower upper")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Template:
     """The arrays. All public; made by `convex_program`.

@@ -21,6 +21,7 @@ from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import within
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT
@@ -69,6 +70,7 @@ class AggregativeRecords(Records):
     allowed: NDArray[np.bool_]
 
 
+@wire("AggregativeGame", "people supply tau actions gamma largest_sum signed")
 @dataclass(frozen=True)
 class AggregativeGame(Program):
     """n people with A actions each, whose contributions are to add up to a public target.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
@@ -27,6 +28,7 @@ __all__ = ["CappedAdditive"]
 _ROUNDED = 0.5 / PRICE_UNIT
 
 
+@wire("CappedAdditive", "people supply tau goods cap most")
 @dataclass(frozen=True)
 class CappedAdditive(SetsOfGoods):
     """n people, k goods in several copies each; a record is k values in [0, 1], of which the best `cap` count.

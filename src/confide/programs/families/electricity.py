@@ -19,6 +19,7 @@ from scipy.sparse import csc_array
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
@@ -46,6 +47,7 @@ class ElectricityRecords(Records):
     needs: NDArray[np.int32]
 
 
+@wire("Electricity", "people supply tau most intervals slots shortfall hard")
 @dataclass(frozen=True)
 class Electricity(Program):
     """n people, T intervals of Q slots with limited power; a record is what each slot is worth, and what is needed.

@@ -16,6 +16,7 @@ from scipy.sparse import csc_array
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.families.routes import routes_between
@@ -46,6 +47,7 @@ class FlowRecords(Records):
     costs: NDArray[np.int32]
 
 
+@wire("Flow", "people supply tau arcs hops escape nodes costs")
 @dataclass(frozen=True)
 class Flow(Program):
     """n people who each send one unit from a source to a sink; arcs carry a limited number of units.

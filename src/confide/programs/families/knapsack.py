@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
@@ -42,6 +43,7 @@ class ItemRecords(Records):
     weights: NDArray[np.int32]
 
 
+@wire("Knapsack", "people supply tau rows least_weight most_weight step_scale")
 @dataclass(frozen=True)
 class Knapsack(Program):
     """n people with an item each, k resources; a record is a value and k weights, each 0 or in [least_weight, 1].

@@ -16,6 +16,7 @@ from scipy.sparse import csc_array, hstack
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.programs.constants import Constants
 from confide.programs.families.favourites import favourites
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
@@ -28,6 +29,7 @@ __all__ = ["SharedResources"]
 _MOST_COST = 2.0**20
 
 
+@wire("SharedResources", "people supply tau needs costs")
 @dataclass(frozen=True)
 class SharedResources(Program):
     """n people who each join one of m projects, or none; a project needs a unit of each of its resources per person.

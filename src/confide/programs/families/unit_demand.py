@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.programs.families.favourites import favourite_counts, favourites, favourites_along
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
@@ -24,6 +25,7 @@ __all__ = ["UnitDemand"]
 _FEW = 48  # goods up to which good by good is faster than person by person
 
 
+@wire("UnitDemand", "people supply tau goods")
 @dataclass(frozen=True)
 class UnitDemand(SetsOfGoods):
     """n people, k goods in several copies each; a record is k values in [0, 1].

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.anybodys import each_aside
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
@@ -44,6 +45,7 @@ class BundleRecords(Records):
     worth: NDArray[np.int32]
 
 
+@wire("XorBundles", "people supply tau goods size bids")
 @dataclass(frozen=True)
 class XorBundles(SetsOfGoods):
     """n people, k goods in several copies each; a record is up to `bids` sets of up to `size` goods, each with a value.

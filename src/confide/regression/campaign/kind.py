@@ -20,6 +20,7 @@ from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
 from confide.contract.replanned import in_file, nearest
+from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
 from confide.people.column_rows import typed_cells
@@ -97,7 +98,7 @@ class RegressionKind(PeoplesKind):
     name = "regression"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
-    types: ClassVar[Mapping[str, type]] = {name: getattr(regression, name) for name in _STORED}
+    types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(regression, name) for name in _STORED))
 
     def plan(self, config: RegressionConfig) -> CampaignPlan:
         """Calibrate from the file's public parameters."""

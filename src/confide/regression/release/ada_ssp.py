@@ -19,6 +19,7 @@ from scipy.special import chdtri
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -45,6 +46,7 @@ _UNIT = 2 ** (2 * GRID_BITS)
 _FAILURE = 0.05  # the ridge covers the spectrum of the noise with this failure probability (Wang 2018)
 
 
+@wire("AdaSSP", "epsilon delta")
 @dataclass(frozen=True, kw_only=True)
 class AdaSSP(Release):
     """The calibrated release.

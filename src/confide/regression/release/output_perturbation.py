@@ -13,6 +13,7 @@ import numpy as np
 
 from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
@@ -102,6 +103,7 @@ def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, va
     ])
 
 
+@wire("RidgeRelease", "epsilon ridge")
 @dataclass(frozen=True, kw_only=True)
 class RidgeRelease(Release):
     """The constrained ridge estimate of all records, with its own noise.
@@ -159,6 +161,7 @@ class RidgeRelease(Release):
         return f"ridge regression constrained to a ball (weight {self.ridge:.4g}) plus vector Laplace noise"
 
 
+@wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
     """The mean of the two payment estimates: no privacy on top of theirs.

@@ -17,6 +17,7 @@ import numpy as np
 
 from confide.contract.errors import NotGuaranteed
 from confide.contract.guarantees import Source
+from confide.contract.wire import wire
 from confide.privacy.accounting import written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
@@ -106,6 +107,7 @@ def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -
     return replace(ridge_bounds(setting, rows, ridge, misreports), radius=math.inf)
 
 
+@wire("PrintedRidge", "epsilon ridge")
 @dataclass(frozen=True, kw_only=True)
 class PrintedRidge(RidgeRelease):
     """The source's release: the plain ridge estimate of all records with the printed noise.

@@ -16,6 +16,7 @@ from scipy.special import gammainccinv
 
 from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -41,6 +42,7 @@ SENSITIVITY = math.nextafter(math.sqrt(4.5), math.inf)
 """L2 distance that replacing one record moves (A, u/Y): max over cos c of sqrt(4 + 2c - 2c^2), at c = 1/2."""
 
 
+@wire("SufficientStatistics", "epsilon")
 @dataclass(frozen=True, kw_only=True)
 class SufficientStatistics(Release):
     """Noisy moments under pure privacy, and the linear estimate that fits their noise.

@@ -13,6 +13,7 @@ from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, l
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.promised import promises_table, stated
 from confide.contract.unusable import MOST_UNUSABLE
+from confide.contract.wire import wire_name
 from confide.contract.words import number, percent
 from confide.privacy.groups import group_blocks, groups_section, right_at_most
 from confide.privacy.losses import ZCDP
@@ -72,7 +73,7 @@ def describe(plan: QueriesPlan) -> str:
             return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every answer"
         case IndependentMarginals():
             return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every attribute, multiplied"
-    return type(it).__name__
+    return wire_name(it)
 
 
 # ---- before

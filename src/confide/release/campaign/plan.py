@@ -16,6 +16,7 @@ from confide.contract.presentation import Section
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import accepted, tried, trying
 from confide.contract.replanned import changed, instead, nearest, replanned
+from confide.contract.wire import wire_name
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
@@ -189,7 +190,7 @@ class QueriesPlan:
     def to_dict(self) -> dict[str, Any]:
         accuracy = self.accuracy
         return {
-            "method": self.method, "mechanism": type(self.mechanism).__name__,
+            "method": self.method, "mechanism": wire_name(self.mechanism),
             "reasons": [] if self.advice is None else list(self.advice.reasons), "doubts": list(self.doubts),
             "records": self.records, "columns": len(self.schema.columns), "attributes": self.schema.attributes,
             "queries": len(self.workload), "rounds": self.rounds, "rows": self.rows,

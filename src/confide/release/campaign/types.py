@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from confide.contract.wire import wire_types
 from confide.release.baselines import (
     AllZeros,
     FixedBillboard,
@@ -30,10 +31,9 @@ from confide.release.workload import Workload
 
 __all__ = ["TYPES"]
 
-TYPES: Mapping[str, type] = {each.__name__: each for each in (
+TYPES: Mapping[str, type] = wire_types(
     AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FittedMarginals,
     FittedMarginalsCertificate, FixedBillboard, IndependentBillboard, IndependentMarginals, IntegerProgram, Levels,
     LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MarginalFit, MeasuredTables, MostDrawn,
     NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
-    SyntheticRecords, Uniform, Workload,
-)}
+    SyntheticRecords, Uniform, Workload)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard, Certificate
+from confide.contract.wire import wire
 from confide.release._inputs import of_kind
 from confide.release.codes import Codes
 from confide.release.marginal_fit.measured import MeasuredTables
@@ -28,6 +29,7 @@ _MISFIT, _DIVERSE = 0.02, 0.3  # above and below which a fit is doubtful
 _UNIT = 1e-9  # how far the weights may be from summing to 1
 
 
+@wire("FittedMarginals", "schema records tables cells weights misfit diversity")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginals(Billboard):
     """The public record of a run: what was measured, and a weighted population that was fitted to it.
@@ -146,6 +148,7 @@ class FittedMarginals(Billboard):
         return Codes(schema=self.schema, cells=found[permutation(key_of(0, "equal rows"), len(found))])
 
 
+@wire("FittedMarginalsCertificate", "beta cells vacuous")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginalsCertificate(Certificate):
     """What a run shows of its own errors, as fractions of n.

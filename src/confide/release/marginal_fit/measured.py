@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.release.marginal_fit.consistency import RawTable
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -19,6 +20,7 @@ __all__ = ["MeasuredTables"]
 _BLOCK = 2**22  # entries of a mask at once
 
 
+@wire("MeasuredTables", "members sigmas counts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredTables:
     """Noisy tables of a schema's columns, in the order in which they were released.

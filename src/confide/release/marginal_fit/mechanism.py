@@ -27,6 +27,7 @@ from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.contract.progress import advance
+from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
@@ -73,6 +74,7 @@ _FOLLOWS = "what follows from them"
 _WHOLE = 1000  # parts of a run, of which progress is told
 
 
+@wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta")
 @dataclass(frozen=True, kw_only=True)
 class MarginalFit(Mechanism):
     """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers

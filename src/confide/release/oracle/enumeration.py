@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.one_hot import Clauses, group_of, separated
 from confide.release.oracle.terms import Bits, Terms
@@ -17,6 +18,7 @@ from confide.release.oracle.terms import Bits, Terms
 __all__ = ["Enumeration"]
 
 
+@wire("Enumeration", "most")
 @dataclass(frozen=True, kw_only=True)
 class Enumeration:
     """Every valid record of the active attributes; of the best ones, one that is nearest to the default record.

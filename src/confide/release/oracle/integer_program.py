@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.bounds import linear_bound
 from confide.release.oracle.local_search import LocalSearch
@@ -22,6 +23,7 @@ _SEARCH = LocalSearch()
 _NEAREST = LocalSearch(flips_per_variable=0, flips=0, coins=0)
 
 
+@wire("IntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
 class IntegerProgram:
     """Branch and bound by HiGHS, warm-started; at a time limit the best record so far counts.

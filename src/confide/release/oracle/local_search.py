@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import non_negative, whole
+from confide.contract.wire import wire
 from confide.release.oracle import climbing as kernel
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.bounds import upper_bound
@@ -21,6 +22,7 @@ _MASK = 2**64 - 1
 _Local = NDArray[np.int64]
 
 
+@wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify")
 @dataclass(frozen=True, kw_only=True)
 class LocalSearch:
     """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.

@@ -18,6 +18,7 @@ from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.contract.wire import wire_types
 from confide.search.campaign import pages_after
 from confide.search.campaign.checking import checked
 from confide.search.campaign.config import SearchConfig
@@ -38,8 +39,8 @@ class SearchKind(CustodiansKind):
     name = "search"
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
     config: type[Any] = SearchConfig
-    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
-        CommonNeighbours, CommonNeighboursMulti, Flow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)}
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        CommonNeighbours, CommonNeighboursMulti, Flow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
     @property
     def template(self) -> str:

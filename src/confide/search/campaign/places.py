@@ -51,7 +51,7 @@ def list_mark(config: SearchConfig, campaign: str = "") -> str:
         config: the campaign file's tables.
         campaign: digest of the whole file; empty for what is known before it.
     """
-    tables = json.dumps(config.model_dump(mode="json"), sort_keys=True).encode()
+    tables = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True).encode()
     return f"{LISTED}{hashlib.sha256(tables).hexdigest()[:_DIGITS]}-{campaign[:_DIGITS]}"
 
 
