@@ -39,7 +39,7 @@ from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
 from confide.contract.remedies import printed, tried
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
@@ -122,7 +122,7 @@ class Contracts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPartMechanism(Mechanism):
+class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.
 
     A type-c person's utility of an offer is payment - nat_price (c epsilon_local + (1 - c) epsilon_central), with
@@ -428,7 +428,7 @@ class TwoPartMechanism(Mechanism):
 
     # ---- the platform with records
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MeanBillboard, ErrorCertificate]:
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:

@@ -29,7 +29,7 @@ __all__ = ["PMatch"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PMatch(OneGood, Ascending):
+class PMatch(OneGood[Billboard], Ascending):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Args:

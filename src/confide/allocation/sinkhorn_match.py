@@ -85,7 +85,7 @@ class ScalingBillboard(AnyBillboard):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinkhornMatch(OneGood):
+class SinkhornMatch(OneGood[ScalingBillboard]):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at

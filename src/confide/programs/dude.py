@@ -22,8 +22,9 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import tried
+from confide.contract.type_variables import B_co
 from confide.contract.unusable import unusable_in
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
@@ -53,7 +54,7 @@ _UNITS: Mapping[Neighbours, Unit] = {
 
 
 @dataclass(frozen=True)
-class Dude(Mechanism):
+class Dude(Mechanism[B_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
 
     Args:
@@ -258,7 +259,7 @@ class Dude(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None, shards: Sharding | None = None,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[B_co, PathCertificate]:
         """The path of prices, and everybody's part.
 
         Args:
@@ -308,7 +309,7 @@ class Dude(Mechanism):
     @abstractmethod
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[B_co, PathCertificate]:
         """What follows the path."""
 
     # ---- what a participant and a verifier ask

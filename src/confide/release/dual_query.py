@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
@@ -87,7 +87,7 @@ class _Data:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DualQuery(Mechanism):
+class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate | None]):
     """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
 
     Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
@@ -326,7 +326,7 @@ class DualQuery(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[SyntheticRecords, AnswersCertificate | None]:
         """All rounds. Nothing is refused once the first draw was made.
 
         Args:
