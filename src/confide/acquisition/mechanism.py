@@ -470,7 +470,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return self._outcome(noise, billboard=board, certificate=self.certify(board), shares=pa.table({
             "payment": payments, "epsilon_local": levels[0], "epsilon_central": levels[1]}))
 
-    def simulate(self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise) -> SimulatedOutcome:
+    def simulate(
+        self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise
+    ) -> SimulatedOutcome[MeanBillboard, ErrorCertificate]:
         """All three phases, every participant's side included: a study.
 
         Args:
@@ -488,7 +490,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("noise", "is secure: what is played is no release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)
-        return cast("SimulatedOutcome", outcome)
+        return cast("SimulatedOutcome[MeanBillboard, ErrorCertificate]", outcome)
 
     def play(self, contracts: Contracts, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
         """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.

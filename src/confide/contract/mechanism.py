@@ -132,8 +132,12 @@ class Mechanism(ABC, Generic[B_co, C_co]):
         return ()
 
     @abstractmethod
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, C_co]:
+    def run(self, data: Any, noise: Any) -> RunOutcome[B_co, C_co]:
         """The whole mechanism on everybody's records.
+
+        Args:
+            data: what the mechanism takes.
+            noise: the source of its draws, such as `Noise.secure()`.
 
         One that takes `progress` by that name as well is given a `confide.contract.running.Told`, wherever it runs.
         """

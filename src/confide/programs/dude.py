@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 from confide.contract.checks import finite, fraction, one_of, positive, whole
 from confide.contract.encoding import canonical, digest, encode
@@ -24,7 +25,6 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import tried
-from confide.contract.type_variables import B_co
 from confide.contract.unusable import unusable_in
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
@@ -45,6 +45,9 @@ from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budg
 
 __all__ = ["Dude", "Progress", "Sharding"]
 
+P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
+"""The type of the billboard."""
+
 Progress = Callable[[int, int], object]
 Sharding = Callable[[list[Any]], Shards]
 
@@ -54,7 +57,7 @@ _UNITS: Mapping[Neighbours, Unit] = {
 
 
 @dataclass(frozen=True)
-class Dude(Mechanism[B_co, PathCertificate]):
+class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
 
     Args:
@@ -259,7 +262,7 @@ class Dude(Mechanism[B_co, PathCertificate]):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None, shards: Sharding | None = None,
-    ) -> RunOutcome[B_co, PathCertificate]:
+    ) -> RunOutcome[P_co, PathCertificate]:
         """The path of prices, and everybody's part.
 
         Args:
@@ -309,7 +312,7 @@ class Dude(Mechanism[B_co, PathCertificate]):
     @abstractmethod
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> RunOutcome[B_co, PathCertificate]:
+    ) -> RunOutcome[P_co, PathCertificate]:
         """What follows the path."""
 
     # ---- what a participant and a verifier ask

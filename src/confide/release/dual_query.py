@@ -87,7 +87,7 @@ class _Data:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate | None]):
+class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
 
     Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
@@ -326,7 +326,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate | None]):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
-    ) -> RunOutcome[SyntheticRecords, AnswersCertificate | None]:
+    ) -> RunOutcome[SyntheticRecords, AnswersCertificate]:
         """All rounds. Nothing is refused once the first draw was made.
 
         Args:
@@ -456,7 +456,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate | None]):
 
     # ---- after the run
 
-    def certify(self, billboard: Billboard) -> AnswersCertificate | None:
+    def certify(self, billboard: Billboard) -> AnswersCertificate:
         """The accuracy bound with the gaps that the oracle's bounds certify, computed again from the billboard.
 
         Upper bounds that an oracle proved are taken as they stand; `recertify` takes nobody's word.
