@@ -31,7 +31,7 @@ _PLACE = re.compile(r"^(?P<file>[^:\n]+\.py):(?P<line>\d+)")
 
 UNTYPED = {
     "confide.allocation.sparse_instance": "scipy has no types: neither has the table that it gives",
-    "confide.release.rejections": "pyarrow has no types: neither has the batch that it takes",
+    "confide.tables.rejections": "pyarrow has no types: neither has the batch that it takes",
 }
 """Public names that other packages keep from having a known type."""
 
@@ -84,18 +84,17 @@ def write_pages(found: Iterable[Path], folder: Path) -> dict[Path, Path]:
 
 
 def public_names() -> list[str]:
-    """The dotted name of all that a public package lists, and the packages below it."""
-    return sorted(_listed("confide", ROOT / "src" / "confide"))
+    """The dotted name of all that a package lists, but for the packages among them, which list their own."""
+    source = ROOT / "src"
+    return sorted(name for door in (source / "confide").rglob("__init__.py")
+                  for name in _listed(".".join(door.parent.relative_to(source).parts), door))
 
 
-def _listed(package: str, folder: Path) -> Iterator[str]:
-    for node in ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body:
+def _listed(package: str, door: Path) -> Iterator[str]:
+    for node in ast.parse(door.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            for name in ast.literal_eval(node.value):
-                if (folder / name / "__init__.py").exists():
-                    yield from _listed(f"{package}.{name}", folder / name)
-                else:
-                    yield f"{package}.{name}"
+            yield from (f"{package}.{name}" for name in ast.literal_eval(node.value)
+                        if not (door.parent / name / "__init__.py").exists())
 
 
 def by_mypy(files: Iterable[Path], places: Mapping[Path, Path], options: Iterable[str] = ()) -> Found:
@@ -181,7 +180,8 @@ def main(options: list[str]) -> int:
             modules[copy] = file
         ignored = "  # pyright: ignore[reportUnknownMemberType]"
         names = "".join(f"{name}{ignored if name in UNTYPED else ''}\n" for name in public_names())
-        (folder / "public_names.py").write_text(f"# pyright: strict\nimport confide\n{names}", encoding="utf-8")
+        packages = "".join(f"import {each}\n" for each in sorted({name.rpartition(".")[0] for name in public_names()}))
+        (folder / "public_names.py").write_text(f"# pyright: strict\n{packages}{names}", encoding="utf-8")
         return failed | _told("pyright", by_pyright(command, folder, modules), start)
 
 
