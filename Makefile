@@ -23,7 +23,7 @@ test: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/python tests/typed/type_checks.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
@@ -32,9 +32,14 @@ test-all: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/python tests/typed/type_checks.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough
+
+## types: what `make test` checks by mypy and by pyright, which npm installs once: library, pages, examples, benchmarks
+types: $(VENV)/.ready
+	@$(PYTHON) tests/system_packages.py
+	@$(BIN)/python tests/typed/type_checks.py
 
 ## docs: build the pages; every page's code is executed
 docs: $(VENV)/.ready

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeAlias
 
 import dp_accounting
 from dp_accounting.pld import PLDAccountant
@@ -28,7 +28,7 @@ from confide.privacy import (
 TITLE = "Accounting"
 RECORD = Unit.RECORD_REPLACED
 REPLACED = dp_accounting.NeighboringRelation.REPLACE_ONE
-Peer = dp_accounting.DpEvent
+Peer: TypeAlias = dp_accounting.DpEvent
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def run(*, quick: bool) -> Report:
         ],
         targets=[
             Target("largest epsilon of ours, as a multiple of RDP's", 1.0, max(ratios)),
-            Target("slowest of our answers on these lists", 1000.0, max(row[1] for row in clock), "ms"),
+            Target("slowest of our answers on these lists", 1000.0, max(float(row[1]) for row in clock), "ms"),
         ],
         tables=[
             Table("Epsilon", ("events", "delta", "ours is by", *names), costs),

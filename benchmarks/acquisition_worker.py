@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -26,7 +26,14 @@ def once(job: Callable[[], float]) -> tuple[float, float]:
     return job(), time.perf_counter() - start
 
 
-def prices(gamma: float) -> dict[str, float]:
+class Prices(TypedDict):
+    """Of variance and of noise, as the solvers take them."""
+
+    variance_price: float
+    noise_price: float
+
+
+def prices(gamma: float) -> Prices:
     return {"variance_price": gamma * VARIANCE, "noise_price": gamma * ALPHA / 2.0}
 
 
@@ -89,7 +96,7 @@ def approximation(n: int, gamma: str) -> dict[str, float]:
 def printed(row: int) -> dict[str, float]:
     """Algorithm 1 as printed on three instances."""
     psi, g = ((np.array([0.1, 1.0, 1.9]), 0.1), (np.array([2.0, 2.0]), 0.001), (np.linspace(0.1, 1.9, 10), 1.0))[row]
-    market = {"variance_price": g, "noise_price": 1.0}
+    market: Prices = {"variance_price": g, "noise_price": 1.0}
     return {"optimum": solve(psi, **market).value, "printed": algorithm1_as_printed(psi, **market).value,
             "ours, s": seconds(lambda: solve(psi, **market)),
             "its time": seconds(lambda: algorithm1_as_printed(psi, **market))}
@@ -155,9 +162,9 @@ def cone(n: int) -> dict[str, float]:
         problem = cvxpy.Problem(cvxpy.Minimize(g * cvxpy.sum_squares(w) + 2.0 * math.sqrt(kappa) * root),
                                 [cvxpy.sum(w) == 1.0])
         problem.solve(solver="CLARABEL")
-        end = np.maximum(w.value, 0.0)
+        end = np.maximum(np.asarray(w.value), 0.0)
         end /= end.sum()
-        return g * end @ end + 2.0 * math.sqrt(kappa * ((1.0 - psi) @ (end * end) + (b @ end) ** 2))
+        return float(g * end @ end + 2.0 * math.sqrt(kappa * ((1.0 - psi) @ (end * end) + (b @ end) ** 2)))
 
     value, spent = once(program)
     return {"ours, s": seconds(lambda: solve(psi, **market)), "s": spent, "above": value / ours - 1.0}

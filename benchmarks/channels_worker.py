@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from confide.channels import (
     closed_form,
 )
 from confide.channels.channel import Channel
+from confide.channels.notions import Notion
 from confide.channels.solvers.full_program import distances
 from confide.channels.solvers.hamming_product import HammingProduct
 from confide.channels.solvers.programs import solve_program
@@ -39,7 +41,7 @@ def drawn(bits: int, seed: int = 1) -> FullPrior:
     return FullPrior(np.random.default_rng(seed).dirichlet(np.ones(2**bits)), 2, bits)
 
 
-def seconds(job: Callable[[], object]) -> float:
+def seconds(job: Callable[..., object]) -> float:
     start = time.perf_counter()
     job()
     return time.perf_counter() - start
@@ -73,12 +75,12 @@ def curve(rows: str) -> dict[str, float]:
     constants = PriorConstants.of(prior)
     points = (np.linspace(0.01, 0.69, 1000) * prior.rows).tolist()
 
-    def whole(notion: str) -> None:
+    def whole(notion: Notion) -> None:
         for distortion in points:
             closed_form(notion, prior, distortion, constants)
 
-    return {notion: seconds(lambda notion=notion: whole(notion))
-            for notion in ("dp", "identifiability", "mutual-information")}
+    notions: tuple[Notion, ...] = ("dp", "identifiability", "mutual-information")
+    return {notion: seconds(partial(whole, notion)) for notion in notions}
 
 
 def constants(bits: str) -> dict[str, float]:

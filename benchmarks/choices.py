@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import opendp.prelude as dp
@@ -18,7 +19,7 @@ ROUNDS = 1750
 """Draws from one list of scores, as many as a round of DualQuery takes."""
 
 
-def opendp_selection(scores: np.ndarray, measure: object) -> Job:
+def opendp_selection(scores: np.ndarray, measure: Any) -> Job:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
     mechanism = dp.m.make_noisy_max(*space, measure, scale=2 / EPSILON)

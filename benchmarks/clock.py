@@ -9,13 +9,13 @@ from typing import Any
 from confide.privacy.noise import Noise
 
 
-def clocked(job: Callable[[], Any]) -> tuple[Any, float]:
+def clocked(job: Callable[..., Any]) -> tuple[Any, float]:
     """What a job gives, and its seconds."""
     start = time.perf_counter()
     return job(), time.perf_counter() - start
 
 
-def least(job: Callable[[], Any], runs: int = 3) -> tuple[Any, float]:
+def least(job: Callable[..., Any], runs: int = 3) -> tuple[Any, float]:
     """What the last of some runs gives, and the seconds of the one that other guests disturbed least."""
     done = [clocked(job) for _ in range(runs)]
     return done[-1][0], min(seconds for _, seconds in done)

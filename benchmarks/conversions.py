@@ -21,7 +21,7 @@ RHOS = (0.001, 0.05, 1.0, 50.0)
 EPSILONS = (0.01, 0.1, 1.0, 10.0, 100.0)
 DELTAS = (1e-4, 1e-6, 1e-9)
 
-Job = Callable[[], float]
+Job = Callable[..., float]
 
 
 def orders() -> RdpAccountant:
@@ -68,7 +68,8 @@ def cases() -> dict[str, dict[str, tuple[Job, Job | None, bool]]]:
 
 def run(*, quick: bool) -> Report:
     runs = 3 if quick else 200
-    summary, rows, failures, worst, slowest = [], [], [], 1.0, 0.0
+    rows: list[tuple[Any, ...]] = []
+    summary, failures, worst, slowest = [], [], 1.0, 0.0
     for name, group in cases().items():
         ratios, ours_ms, peers_ms, failed = [], [], [], 0
         for what, (ours, peer, less) in group.items():
@@ -78,8 +79,8 @@ def run(*, quick: bool) -> Report:
                 rows.append((name, what, found, "-", 1e3 * seconds, "-"))
                 continue
             try:
-                theirs, waited = least(peer, max(3, runs // 10))
-                theirs = float(theirs)
+                answer, waited = least(peer, max(3, runs // 10))
+                theirs = float(answer)
             except Exception as error:  # noqa: BLE001 # a peer's failure is a row
                 failures.append((name, what, f"{type(error).__name__}: {str(error).split('. ')[0]}"))
                 rows.append((name, what, found, "failed", 1e3 * seconds, "-"))

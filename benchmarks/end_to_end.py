@@ -44,9 +44,12 @@ def passes(campaign: Campaign) -> dict[str, float]:
     import pyarrow as pa
 
     from confide.contract.encoding import column_bytes
+    from confide.regression import PrivateTruthfulRegression
     from confide.regression.records import as_batches, moments
 
     mechanism = campaign.plan.mechanism
+    if not isinstance(mechanism, PrivateTruthfulRegression):
+        raise SystemExit("this is no regression")
     setting, data = mechanism.setting, campaign.collect().data
     seconds: dict[str, float] = {}
     clock = time.perf_counter()

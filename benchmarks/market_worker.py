@@ -199,7 +199,7 @@ def playing(n: int) -> dict[str, float]:
         others = reports.sum(axis=1, keepdims=True) - reports
         majority_says = others >= 999 // 2 + 1
         paid = np.where(reports, payment.for_one, payment.for_zero) * (majority_says == reports)
-        return paid.sum(axis=1)
+        return np.asarray(paid.sum(axis=1))
 
     return {"counts": seconds(lambda: simulate(market, n, seed=1), runs=3),
             "people": seconds(lambda: simulate(market, n, seed=1, level="individual"), runs=3), "people_mb": peak_mb(),

@@ -16,7 +16,7 @@ from confide.privacy.noise import Noise
 TITLE = "Secure noise"
 SCALE = 0.0173
 
-Job = Callable[[int], Any]
+Job = Callable[..., Any]
 
 
 def least_seconds(jobs: dict[str, tuple[int, Job]], repeats: int) -> dict[str, float]:

@@ -39,4 +39,5 @@ def fit(
         np.savez(data, X=np.ascontiguousarray(X), y=y)
         work.write_text(json.dumps({"lower": lower, "upper": upper, "response": response, "jobs": jobs}))
         done = subprocess.run(PEER.command(data, work), check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found

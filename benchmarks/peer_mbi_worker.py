@@ -6,6 +6,8 @@ as columns; AIM (McKenna, Mullins, Sheldon and Miklau 2022) anneals its noise, s
 its budget is used. Noise is for one replaced record: a table has sensitivity sqrt 2, the score sensitivity 2.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import math
@@ -13,6 +15,8 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 warnings.simplefilter("ignore")
 
@@ -29,54 +33,58 @@ MOST_CELLS = 20_000
 STEPS, FINAL = 300, 2000
 """Steps of the fit of a round, from the last round's model, and of the last one."""
 
+Columns = tuple[str, ...]
+
 
 class Driver:
     """A table, its candidates, and what was measured so far."""
 
-    def __init__(self, data, largest_mb, random):
+    def __init__(self, data: Any, largest_mb: float, random: np.random.Generator) -> None:
         self.data, self.random, self.largest_mb = data, random, largest_mb
         self.domain, self.n = data.domain, data.records
         names = self.domain.attributes
         self.candidates = [pick for width in WIDTHS for pick in itertools.combinations(names, width)
                            if self.domain.size(pick) <= MOST_CELLS]
-        self.measurements, self.model, self.rows = [], None, None
+        self.measurements: list[Any] = []
+        self.model: Any = None
+        self.rows: Any = None
 
-    def table(self, data, columns):
+    def table(self, data: Any, columns: Columns) -> np.ndarray:
         place = np.ravel_multi_index([data.data[name] for name in columns], self.domain.project(columns).shape)
         return np.bincount(place, minlength=self.domain.size(columns)).astype(np.float64)
 
-    def truth(self, columns):
+    def truth(self, columns: Columns) -> np.ndarray:
         return self.table(self.data, columns)
 
-    def measure(self, columns, sigma):
+    def measure(self, columns: Columns, sigma: float) -> None:
         noisy = self.truth(columns) + self.random.normal(0.0, sigma, self.domain.size(columns))
         self.measurements.append(LinearMeasurement(noisy, columns, stddev=sigma))
 
-    def fit(self, steps=STEPS):
+    def fit(self, steps: int = STEPS) -> None:
         self.model = estimation.MirrorDescent().estimate(
             self.domain, self.measurements, known_total=float(self.n), iters=steps, warm_start=self.model)
         self.rows = self.model.synthetic_data(rows=self.n)
 
-    def fitted(self, columns):
+    def fitted(self, columns: Columns) -> np.ndarray:
         """A table of the model, from as many rounded rows as there are records: the model itself would compile a
         program for every candidate."""
         return self.table(self.rows, columns)
 
-    def small_enough(self, columns, share):
+    def small_enough(self, columns: Columns, share: float) -> bool:
         measured = [each.clique for each in self.measurements]
-        return junction_tree.hypothetical_model_size(self.domain, [*measured, columns]) <= self.largest_mb * share
+        return bool(junction_tree.hypothetical_model_size(self.domain, [*measured, columns]) <= self.largest_mb * share)
 
-    def distance(self, columns):
-        return np.abs(self.truth(columns) - self.fitted(columns)).sum()
+    def distance(self, columns: Columns) -> float:
+        return float(np.abs(self.truth(columns) - self.fitted(columns)).sum())
 
-    def select(self, scores, epsilon):
+    def select(self, scores: Sequence[float], epsilon: float) -> int:
         """One draw of the exponential mechanism; a score moves by at most 2."""
         logits = epsilon / 4.0 * np.array(scores)
         weights = np.exp(logits - logits.max())
         return int(self.random.choice(len(scores), p=weights / weights.sum()))
 
 
-def mwem(driver, rho):
+def mwem(driver: Driver, rho: float) -> None:
     """A tenth for the columns, a tenth for selections, the rest for one table a round."""
     names = driver.domain.attributes
     rounds = len(names)
@@ -92,7 +100,7 @@ def mwem(driver, rho):
         driver.fit()
 
 
-def aim(driver, rho):
+def aim(driver: Driver, rho: float) -> None:
     """Rounds of annealed noise until the budget is used."""
     names = driver.domain.attributes
     rounds, alpha = 16 * len(names), 0.9
@@ -124,7 +132,7 @@ def aim(driver, rho):
             sigma, epsilon = sigma / 2.0, 2.0 * epsilon
 
 
-def main():
+def main() -> None:
     source, target, method, rho, seed, largest_mb = sys.argv[1:]
     stored = np.load(source)
     names = [f"c{k}" for k in range(len(stored["sizes"]))]

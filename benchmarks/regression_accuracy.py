@@ -123,7 +123,7 @@ def _planned(problem: Problem, epsilon: float, delta: float) -> tuple[Release | 
 def _ours(problem: Problem, plans: dict[str, Any], seeds: list[int]) -> Draws:
     setting = problem.setting
 
-    def ridge(release: Callable[[float], Release]) -> Release:
+    def ridge(release: Callable[..., Release]) -> Release:
         return release(best_ridge(setting, release))
 
     releases: dict[str, dict[float, Release]] = {
@@ -251,7 +251,7 @@ def _bars(report: Report, problem: Problem, found: Draws, least: float) -> Table
             rows.append((name, f"{epsilon:g}", bar, _shown(found[name][epsilon]) if name in found else "none",
                          f"{reached - bar:.3f}", "none" if loss is None else _number(loss)))
     for k, epsilon in enumerate(EPSILONS):
-        best = max(bars, key=lambda name, k=k: bars[name][k])
+        best = max(bars, key={name: each[k] for name, each in bars.items()}.__getitem__)
         planned = found[PLANNED].get(epsilon)
         report.targets.append(Target(
             f"{problem.name}, epsilon {epsilon:g}: R^2 that the {PLANNED} loses to privacy, against the best bar "

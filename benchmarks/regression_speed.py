@@ -58,7 +58,7 @@ class Figures:
     def people(self, full: int) -> int:
         return full // 50 if self.quick else full
 
-    def timed(self, what: str, job: Callable[[], Any]) -> Timed[Any]:
+    def timed(self, what: str, job: Callable[..., Any]) -> Timed[Any]:
         return self.record(what, timed(job, self.repeats))
 
     def record(self, what: str, found: Timed[Any]) -> Timed[Any]:
@@ -70,8 +70,8 @@ class Figures:
     def target(self, what: str, limit: float, measured: float, unit: str = "s", note: str = "") -> None:
         self.report.targets.append(Target(what, limit, measured, unit, note=note))
 
-    def table(self, *parts: Any, note: str = "") -> None:
-        self.report.tables.append(Table(*parts, note=note))
+    def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]], note: str = "") -> None:
+        self.report.tables.append(Table(title, columns, rows, note))
 
     def grows(self, what: str, seconds: list[float]) -> None:
         one, two, four = seconds
@@ -134,7 +134,7 @@ def _end_to_end(figures: Figures) -> None:
 
 
 def _child(*arguments: Any) -> dict[str, float]:
-    return in_own_process("end_to_end", *arguments)
+    return dict(in_own_process("end_to_end", *arguments))
 
 
 # ---- parts, in memory
@@ -196,7 +196,7 @@ def _wide(figures: Figures) -> None:
 
 
 def _wide_child(*arguments: Any) -> dict[str, float]:
-    return in_own_process("wide", *arguments)
+    return dict(in_own_process("wide", *arguments))
 
 
 def _mechanism(people: int, law: NoiseLaw) -> PrivateTruthfulRegression:

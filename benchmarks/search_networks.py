@@ -73,7 +73,8 @@ def components(graph: Graph, targeted: np.ndarray) -> np.ndarray:
     label = connected_components(inside, directed=False)[1]
     rank = np.empty(label.max() + 1, np.int64)
     rank[np.argsort(-np.bincount(label), kind="stable")] = np.arange(label.max() + 1)
-    return rank[label]
+    found: np.ndarray = rank[label]
+    return found
 
 
 def seed_vertex(graph: Graph, targeted: np.ndarray, rank: int = 1) -> int | str:

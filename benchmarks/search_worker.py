@@ -16,6 +16,7 @@ from benchmarks.search_sets import SetSearch
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.search import Graph, Investigation, OperatorLog, PTarget, multipliers, random_order, target
+from confide.search.stopping import Stop
 
 COMPONENTS = 14
 EPSILON = 0.1
@@ -86,14 +87,14 @@ def rebuild(folder: str) -> dict[str, float]:
 # ---- searches
 
 
-def case(folder: str, starts: int, rank: int = 1, **contagion: float) -> Investigation:
+def case(folder: str, starts: int, rank: int = 1, **contagion: Any) -> Investigation:
     """A saved network, a made-up group in it, and a seed in the component with this rank by size."""
     graph = Graph.open(folder, check=False)
     targeted = group(graph, starts=starts, **contagion)
     return Investigation(graph, seed_vertex(graph, targeted, rank), targeted)
 
 
-def settings(people: int, bound: int, stop: str) -> PTarget:
+def settings(people: int, bound: int, stop: Stop) -> PTarget:
     """14 components; with a drawn threshold K is half of the people, so that a call hardly ever ends early.
 
     A private stop has a short grid too: on a long one nearly all thresholds end a call at once.
@@ -104,13 +105,13 @@ def settings(people: int, bound: int, stop: str) -> PTarget:
                    largest_threshold=20 if stop == "private" else None)
 
 
-def warm(stop: str, mode: str) -> None:
+def warm(stop: Stop, mode: str) -> None:
     """Compiles."""
     small = Graph.from_edges(*pairs(2000)[:2], people=200)
     settings(200, 200, stop).run(Investigation(small, 0, set(range(0, 200, 5))), noise_of(mode))
 
 
-def search(folder: str, starts: str, stop: str, mode: str, runs: str = "3") -> dict[str, Any]:
+def search(folder: str, starts: str, stop: Stop, mode: str, runs: str = "3") -> dict[str, Any]:
     """One private search of 14 components, from an investigation to the outcome."""
     warm(stop, mode)
     at = case(folder, int(starts))
@@ -138,7 +139,7 @@ def sets(folder: str, starts: str, rounds: str) -> dict[str, Any]:
     known = networkx.Graph()
     known.add_nodes_from(range(graph.people))
     known.add_edges_from(zip(tails[ahead].tolist(), graph.indices[ahead].tolist(), strict=True))
-    targets = set(np.flatnonzero(at.oracle).tolist())
+    targets = set(np.flatnonzero(np.asarray(at.oracle)).tolist())
     seed = int(at.seeds[0])
     it = settings(graph.people, 0, "none")
     outcome, ours = least(lambda: it.run(at, Noise.simulated(1)), 5)
@@ -174,7 +175,7 @@ def study(folder: str, starts: str, runs: str) -> dict[str, Any]:
     curves = {"Target": [plain.log.curve(most)], "PTarget": [log.curve(most) for log, _ in done],
               "RandomOrder": [found.log.curve(most) for found in free]}
     return {"seconds": seconds, "random order, s": also, "runs": count, "calls": calls, "claimed": said.claimed,
-            "corrected": said.without_threshold, "targets": int(np.sum(at.oracle)), "peak_mb": peak_mb(),
+            "corrected": said.without_threshold, "targets": int(np.sum(np.asarray(at.oracle))), "peak_mb": peak_mb(),
             "found": {name: np.mean(rows, axis=0)[budgets].tolist() for name, rows in curves.items()},
             "deviation": {name: np.std(rows, axis=0)[budgets].tolist() for name, rows in curves.items()}}
 

@@ -17,7 +17,7 @@ from confide.privacy.tree_bounds import best_arity
 TITLE = "Running counts and sparse vectors"
 
 
-def least_seconds(job: Callable[[int], Any], repeats: int) -> float:
+def least_seconds(job: Callable[..., Any], repeats: int) -> float:
     """Least processor seconds of one call, after one to warm up. A job is told its number, to name its streams with."""
     job(0)
     best = float("inf")

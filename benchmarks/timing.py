@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
+"""Of a job, which is called with nothing. To mypy a lambda that binds values by defaults is `Callable[..., Result]`."""
 
 DISTURBED = 0.2
 ATTEMPTS = 3
@@ -49,8 +50,8 @@ class Timed(Generic[Result]):
         return min(self.seconds)
 
 
-def timed(job: Callable[[], Result], repeats: int, *, warm: bool = True) -> Timed[Result]:
-    """Run a job once to warm up, then `repeats` times."""
+def timed(job: Callable[..., Result], repeats: int, *, warm: bool = True) -> Timed[Result]:
+    """Run a job, which needs nothing, once to warm up, then `repeats` times."""
     if warm:
         job()
     runs = [_run(job) for _ in range(repeats)]
@@ -68,7 +69,7 @@ def timed_command(command: Sequence[str], repeats: int) -> Timed[Any]:
     return timed(lambda: subprocess.run(command, check=True, capture_output=True), repeats)
 
 
-def _run(job: Callable[[], Result]) -> tuple[float, Result, float]:
+def _run(job: Callable[..., Result]) -> tuple[float, Result, float]:
     """Seconds, result, and the cores that other processes used meanwhile."""
     _wait_for_quiet()
     busy, own, start = _busy_seconds(), _own_seconds(), time.perf_counter()
@@ -101,7 +102,7 @@ def _own_seconds() -> float:
     parts = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(part.ru_utime + part.ru_stime for part in parts)
 
-def seconds(job: Callable[[], object], *, runs: int = 5) -> float:
+def seconds(job: Callable[..., object], *, runs: int = 5) -> float:
     """The least of some runs after two, which other guests of the machine disturbed least; short jobs many together.
 
     For workers, whose process has one job: the first run compiles and warms up, the second tells how long it is.

@@ -1,4 +1,4 @@
-"""Installs what the tests need of the system, where it is missing and may be: PostgreSQL, Chromium, node.
+"""Installs what the tests need of the system, where it is missing and may be: PostgreSQL, Chromium, node, npm.
 
 `make test` runs this first. It never fails: without them their tests are skipped, or fail in CI, and a line here says
 so. No server is started, and none is set up to start: the tests make clusters of their own.
@@ -23,7 +23,7 @@ apt-get update -qq
 apt-get install -qq --yes --no-install-recommends -o DPkg::Lock::Timeout=120 "$@"
 """
 _FOUND = {"postgresql": lambda: find_postgresql() is not None, "chromium": lambda: shutil.which("chromium") is not None,
-          "nodejs": lambda: shutil.which("node") is not None}
+          "nodejs": lambda: shutil.which("node") is not None, "npm": lambda: shutil.which("npm") is not None}
 """Debian's packages, and whether what is needed of each is there."""
 
 

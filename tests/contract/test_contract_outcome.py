@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import stat
 from copy import copy
 from dataclasses import fields, replace
@@ -20,7 +21,7 @@ from confide.contract import outcome as outcomes
 from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.contract.outcome import as_billboard
 from confide.privacy.noise import Noise
-from confide.regression import PrivateTruthfulRegression
+from confide.regression import PrivateTruthfulRegression, RegressionBillboard
 
 PLANS = {name: tiny(release=name) for name in ("ridge", "averaged", "sufficient statistics")}
 MARKED = 0.123456789012345  # one person's answer, easy to find in bytes
@@ -67,6 +68,17 @@ def test_a_settled_outcome_comes_back(name: str, tmp_path: Path) -> None:
     assert mine[1] == theirs[1]
     back.save(tmp_path / "again")
     assert tree(tmp_path / "again") == tree(tmp_path / "out")
+
+
+def test_types_in_brackets_change_nothing_at_run_time(tmp_path: Path) -> None:
+    outcome = _settled()
+    outcome.save(tmp_path / "out")
+    read = PublicOutcome[RegressionBillboard, None].load(tmp_path / "out")
+    assert type(read) is PublicOutcome
+    assert read.to_dict() == PublicOutcome.load(tmp_path / "out").to_dict() == outcome.to_dict()
+    assert isinstance(outcome, Outcome)
+    assert type(outcome) is Outcome
+    assert pickle.loads(pickle.dumps(outcome.mechanism)) == outcome.mechanism
 
 
 def test_a_loaded_outcome_pays_the_same(tmp_path: Path) -> None:

@@ -31,3 +31,13 @@ def test_a_picture_in_a_notebook() -> None:
     assert shown.pop("image/svg+xml").startswith("<svg")
     assert shown == {"application/vnd.vegalite.v6+json": spec, "text/plain": "bars"}
     assert Picture(spec={}, alt="bars")._repr_mimebundle_() == {"text/plain": "bars"}
+
+
+def test_a_sections_paragraphs_and_tables() -> None:
+    """Those of all its blocks, in order; pictures have neither."""
+    first, second = (Table(columns=("x",), rows=((k,),)) for k in range(2))
+    section = Section(title="Result", blocks=(
+        Text(("a", "b")), first, Picture(spec={}, alt="bars"), Text(("c",)), second))
+    assert section.paragraphs == ("a", "b", "c")
+    assert section.tables == (first, second)
+    assert (Section(title="Nothing").paragraphs, Section(title="Nothing").tables) == ((), ())

@@ -39,7 +39,7 @@ from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
 from confide.contract.remedies import printed, tried
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
@@ -127,7 +127,7 @@ class Contracts:
 @wire("TwoPartMechanism", "people prior mse_price low high variance order psi_floor grid most_local known_error "
       "nat_price currency minor_units")
 @dataclass(frozen=True, kw_only=True)
-class TwoPartMechanism(Mechanism):
+class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.
 
     A type-c person's utility of an offer is payment - nat_price (c epsilon_local + (1 - c) epsilon_central), with
@@ -433,7 +433,7 @@ class TwoPartMechanism(Mechanism):
 
     # ---- the platform with records
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MeanBillboard, ErrorCertificate]:
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:
@@ -475,7 +475,9 @@ class TwoPartMechanism(Mechanism):
         return self._outcome(noise, billboard=board, certificate=self.certify(board), shares=pa.table({
             "payment": payments, "epsilon_local": levels[0], "epsilon_central": levels[1]}))
 
-    def simulate(self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise) -> SimulatedOutcome:
+    def simulate(
+        self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise
+    ) -> SimulatedOutcome[MeanBillboard, ErrorCertificate]:
         """All three phases, every participant's side included: a study.
 
         Args:
@@ -493,7 +495,7 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("noise", "is secure: what is played is no release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)
-        return cast("SimulatedOutcome", outcome)
+        return cast("SimulatedOutcome[MeanBillboard, ErrorCertificate]", outcome)
 
     def play(self, contracts: Contracts, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
         """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.

@@ -215,7 +215,7 @@ def final_items() -> Finding:
     outcome = auction.run(values, Noise.simulated(3))
     held = outcome.shares["good"].to_pylist()
     decoded = [auction.decode(values[i], i, outcome.billboard)["good"] for i in range(200)]
-    last = [(walk(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]  # type: ignore[arg-type]
+    last = [(walk(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]
     found = sum(a != b for a, b in zip(last, held, strict=True)) / 200
     return Finding("holds-with-correction" if decoded == held and found > 0 else "false", 0.0, found)
 

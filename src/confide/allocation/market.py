@@ -22,6 +22,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.remedies import tried
+from confide.contract.type_variables import B_co
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta
@@ -39,7 +40,7 @@ _UNITS: Mapping[Neighbours, Unit] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Market(Mechanism):
+class Market(Mechanism[B_co, WelfareCertificate | None]):
     """Base of mechanisms that hand out k goods in several copies to n bidders.
 
     Args:

@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.favourites import best_goods
 from confide.allocation.market import Market
 from confide.allocation.valuations import Valuations
 from confide.contract.mechanism import NoiseSource
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
+from confide.contract.type_variables import B_co
 from confide.contract.unusable import unusable_in
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
@@ -27,12 +29,14 @@ Played = Callable[[int, int], object] | None
 """Told the rounds played and all of them."""
 
 
-class OneGood(Market):
+class OneGood(Market[B_co]):
     """A market of single goods, with public prices that may be charged."""
 
     charge: bool
 
-    def run(self, data: Any, noise: NoiseSource, *, progress: Played = None) -> Outcome | SimulatedOutcome:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Played = None
+    ) -> RunOutcome[B_co, WelfareCertificate | None]:
         """Its rounds, its clearing, and everybody's good.
 
         Args:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from confide.allocation.ascending.halting import Halting, HaltingTest
 from confide.allocation.ascending.mechanism import Ascending
 from confide.allocation.ascending.running import COUNTS, Running
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import Billboard, WelfareCertificate
 from confide.allocation.bundles.auction import favourite_bundles, start_bundles, still_wanting
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.bundles.certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
@@ -32,7 +32,7 @@ from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
@@ -225,7 +225,7 @@ class PAlloc(Ascending):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[Billboard, WelfareCertificate | None]:
         """The auction, its clearing, and everybody's bundle.
 
         Args:

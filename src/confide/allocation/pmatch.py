@@ -32,7 +32,7 @@ __all__ = ["PMatch"]
 @wire("PMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours increment bid_cap "
       "rounds batch arity reclear reserve law halting halt_below halt_with charge")
 @dataclass(frozen=True, kw_only=True)
-class PMatch(OneGood, Ascending):
+class PMatch(OneGood[Billboard], Ascending):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Args:

@@ -12,11 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.market import Market
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Spend
-from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome, SimulatedOutcome
+from confide.contract.type_variables import B_co
 from confide.contract.wire import wire
 
 __all__ = ["PriceRelease", "release_prices"]
@@ -24,7 +26,7 @@ __all__ = ["PriceRelease", "release_prices"]
 
 @wire("PriceRelease", "auction")
 @dataclass(frozen=True, kw_only=True)
-class PriceRelease(Mechanism):
+class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The prices, and how they came about, of an auction whose goods are not handed out.
 
     Args:
@@ -36,7 +38,7 @@ class PriceRelease(Mechanism):
     Source: Wu 2017, section 4.5; spec allocation 6.
     """
 
-    auction: Market
+    auction: Market[B_co]
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
     share_depends_on = "nobody has a share"
@@ -59,7 +61,7 @@ class PriceRelease(Mechanism):
     def lines(self) -> Sequence[Any]:
         return self.auction.lines()
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, WelfareCertificate | None]:
         found = self.auction.run(data, noise)
         diagnostics = found.diagnostics if isinstance(found, SimulatedOutcome) else None
         return self._outcome(noise, billboard=found.billboard, shares=pa.table({}), certificate=found.certificate,
@@ -68,14 +70,16 @@ class PriceRelease(Mechanism):
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         return {}
 
-    def certify(self, billboard: Billboard) -> Certificate | None:
+    def certify(self, billboard: Billboard) -> WelfareCertificate | None:
         return self.auction.certify(billboard)
 
     def check(self, billboard: Billboard) -> None:
         self.auction.check(billboard)
 
 
-def release_prices(auction: Market, values: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+def release_prices(
+    auction: Market[B_co], values: Any, noise: NoiseSource
+) -> RunOutcome[B_co, WelfareCertificate | None]:
     """Prices of all goods for everybody to see: `outcome.billboard.prices`.
 
     Args:

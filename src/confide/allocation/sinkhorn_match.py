@@ -89,7 +89,7 @@ class ScalingBillboard(AnyBillboard):
 @wire("SinkhornMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours rounds hottest "
       "coolest step growth clear spread charge")
 @dataclass(frozen=True, kw_only=True)
-class SinkhornMatch(OneGood):
+class SinkhornMatch(OneGood[ScalingBillboard]):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,8 @@ from confide.privacy.divergences import exact_mu, hockey_stick, max_divergence, 
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 __all__ = ["ExactAudit", "exact_audit"]
+
+_Name = TypeVar("_Name", bound=Hashable)
 
 _ORDERS = np.unique(np.concatenate([[1.0], 1.0 + np.geomspace(1e-3, 1e4, 48), np.arange(2.0, 33.0)]))
 
@@ -58,7 +61,7 @@ class ExactAudit:
 
 
 def exact_audit(
-    laws: Mapping[Hashable, ArrayLike], claim: Loss, neighbours: Iterable[tuple[Hashable, Hashable]] | None = None
+    laws: Mapping[_Name, ArrayLike], claim: Loss, neighbours: Iterable[tuple[_Name, _Name]] | None = None
 ) -> ExactAudit:
     """Hold the output laws of an enumerable mechanism against the promised loss.
 

@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
 from confide.contract.guarantees import Audience, Guarantees, Unit
-from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, RunOutcome, SimulatedOutcome
+from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import behind, is_veiled, put_behind
 
 __all__ = ["Mechanism", "NoiseSource", "Phase", "Spend"]
+
+_B = TypeVar("_B", bound=Billboard)
+_C = TypeVar("_C", bound=Certificate | None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +74,11 @@ def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
     return metered
 
 
-class Mechanism(ABC):
+class Mechanism(ABC, Generic[B_co, C_co]):
     """Base of all mechanisms. Subclasses are frozen, keyword-only dataclasses of public parameters only.
+
+    One that names its billboard and its certificate, `class Mine(Mechanism[MyBillboard, None])`, tells type checkers
+    and editors what its outcomes hold.
 
     What a run draws is metered: each draw of a primitive (`confide.privacy.primitives`) is paid for on a line of
     `lines` before it is made, and one that exceeds its line raises.
@@ -125,8 +132,12 @@ class Mechanism(ABC):
         return ()
 
     @abstractmethod
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: Any) -> RunOutcome[B_co, C_co]:
         """The whole mechanism on everybody's records.
+
+        Args:
+            data: what the mechanism takes.
+            noise: the source of its draws, such as `Noise.secure()`.
 
         One that takes `progress` by that name as well is given a `confide.contract.running.Told`, wherever it runs.
         """
@@ -141,7 +152,7 @@ class Mechanism(ABC):
             billboard: the public record of the run.
         """
 
-    def certify(self, billboard: Billboard) -> Certificate | None:
+    def certify(self, billboard: Billboard) -> C_co | None:
         """What can be claimed after the run, computed again from the billboard; None where nothing is."""
         return None
 
@@ -187,11 +198,11 @@ class Mechanism(ABC):
         self,
         noise: NoiseSource,
         *,
-        billboard: Billboard,
+        billboard: _B,
         shares: pa.Table,
-        certificate: Certificate | None = None,
+        certificate: _C = None,  # type: ignore[assignment] # where there is none, its type is None
         diagnostics: Mapping[str, Any] | None = None,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[_B, _C]:
         """The outcome's type follows the noise; diagnostics are dropped from a release.
 
         An audit's noise calls itself secure, so that no run knows that it is listened to; what it makes is a study.
@@ -210,7 +221,7 @@ class Mechanism(ABC):
             "meter": None if meter is None else meter.record(),
         }
         if release:
-            found = Outcome(**common)
+            found: Outcome[_B, _C] = Outcome(**common)
             if is_veiled(noise) and getattr(behind(noise), "audited", False):
                 put_behind(found, noise)
             return found

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
 import pyarrow as pa
 
@@ -23,14 +23,15 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 from confide.contract.metered import Metered
+from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import is_veiled
 from confide.contract.wire import wire
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
-__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
-           "as_billboard", "check_release", "settled_coins", "settled_share"]
+__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome",
+           "SimulatedOutcome", "as_billboard", "check_release", "settled_coins", "settled_share"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -102,12 +103,12 @@ def _version(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Public:
-    mechanism: Mechanism
-    billboard: Billboard
+class _Public(Generic[B_co, C_co]):
+    mechanism: Mechanism[Any, Any]
+    billboard: B_co
     guarantees: Guarantees
     provenance: Provenance
-    certificate: Certificate | None = None
+    certificate: C_co = None  # type: ignore[assignment] # where there is none, its type is None
     meter: Metered | None = None
 
     release_safe: ClassVar[bool]
@@ -150,7 +151,7 @@ class _Public:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PublicOutcome(_Public):
+class PublicOutcome(_Public[B_co, C_co]):
     """What anyone may see of a settled campaign: everything but the shares. A participant decodes hers from it."""
 
     release_safe: ClassVar[bool] = True
@@ -172,10 +173,10 @@ class PublicOutcome(_Public):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _AnyOutcome(_Public):
+class _AnyOutcome(_Public[B_co, C_co]):
     shares: pa.Table  # private: a stray line in a notebook must not show what people get
 
-    def published(self) -> PublicOutcome:
+    def published(self) -> PublicOutcome[B_co, C_co]:
         """The same without the shares: all that tables, pages and whatever else anyone may see are made from."""
         return PublicOutcome(mechanism=self.mechanism, billboard=self.billboard, guarantees=self.guarantees,
                              provenance=self.provenance, certificate=self.certificate, meter=self.meter)
@@ -214,14 +215,20 @@ class _AnyOutcome(_Public):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Outcome(_AnyOutcome):
+class Outcome(_AnyOutcome[B_co, C_co]):
     """The outcome of a run with secure noise: it may be settled and published."""
 
     release_safe: ClassVar[bool] = True
 
+    if TYPE_CHECKING:
+
+        @property
+        def diagnostics(self) -> NoReturn:
+            """Raises: so `run(data, Noise.simulated(1)).diagnostics` is a `SimulatedOutcome`'s to a type checker."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SimulatedOutcome(_AnyOutcome):
+class SimulatedOutcome(_AnyOutcome[B_co, C_co]):
     """The outcome of a run with simulated or replayed noise: a study, never a release.
 
     Args:
@@ -231,6 +238,10 @@ class SimulatedOutcome(_AnyOutcome):
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     release_safe: ClassVar[bool] = False
+
+
+RunOutcome = Outcome[B_co, C_co] | SimulatedOutcome[B_co, C_co]
+"""What a run gives: a release or a study, as its noise is."""
 
 
 def check_release(outcome: _Public) -> None:

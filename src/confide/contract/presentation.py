@@ -118,6 +118,16 @@ class Section:
     private: bool = False
     answers: str = ""
 
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """Those of all its texts."""
+        return tuple(each for block in self.blocks if isinstance(block, Text) for each in block.paragraphs)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
     def to_dict(self) -> dict[str, Any]:
         return {"title": self.title, "study": self.study, "private": self.private,
                 "blocks": [block.to_dict() for block in self.blocks]}

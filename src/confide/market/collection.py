@@ -22,7 +22,7 @@ from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.wire import wire
 from confide.market.costs import CustomCost
 from confide.market.paid import Paid
@@ -112,7 +112,7 @@ class BitBillboard(Billboard):
 
 @wire("BitCollection", "market currency minor_units groups")
 @dataclass(frozen=True, kw_only=True)
-class BitCollection(Mechanism):
+class BitCollection(Mechanism[BitBillboard, None]):
     """One round of a market: reports in, counts and payments out.
 
     Args:
@@ -231,7 +231,7 @@ class BitCollection(Mechanism):
 
     # ---- the operator's side
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[BitBillboard, None]:
         """Count the reports, and pay each.
 
         Args:

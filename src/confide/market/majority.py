@@ -108,9 +108,13 @@ class MajorityMarket(KnownLevel):
         odds = self.nature.prior_one * self.nature.prior_zero * self.nature.edge**2 * self.company
         check_payable(self.epsilon, [self.cost], lambda level: odds * math.tanh(level / 2.0))
 
-    @cached_property
-    def nature(self) -> Nature:
+    @property
+    def nature(self) -> Nature:  # a property, as in `CountMarket`: to pyright a cached one is none
         """The law of the state and of one bit that the payments are designed for."""
+        return self._nature
+
+    @cached_property
+    def _nature(self) -> Nature:
         return Nature(self.prior_one, self.signal_accuracy)
 
     @cached_property

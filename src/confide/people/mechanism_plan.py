@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from confide.contract.encoding import encode
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness
@@ -21,9 +23,12 @@ from confide.privacy.groups import groups_section, right_at_most
 
 __all__ = ["MechanismPlan"]
 
+M_co = TypeVar("M_co", bound=Mechanism, default=Any, covariant=True)
+"""The type of the mechanism; a kind that names it, `MechanismPlan[Mine]`, reads its settings from the plan, checked."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class MechanismPlan:
+class MechanismPlan(Generic[M_co]):
     """What a campaign would give, where all of it is in the mechanism's own promises.
 
     Args:
@@ -35,7 +40,7 @@ class MechanismPlan:
     """
 
     config: Any
-    mechanism: Mechanism
+    mechanism: M_co
     roles: Sequence[Role]
     share: str = "what the mechanism decodes from your record and the public result"
     remarks: Sequence[str] = ()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,11 +50,15 @@ class PeoplesKind:
 
     template_file = "template.toml"
 
-    @cached_property  # whether something is a kind is asked at every request, and looks at all that a kind has
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        package = type(self).__module__.rpartition(".")[0]
-        return files(package).joinpath(*self.template_file.split("/")).read_text(encoding="utf-8")
+    if TYPE_CHECKING:
+        template: str
+    else:
+
+        @cached_property  # whether something is a kind is asked at every request, and looks at all that a kind has
+        def template(self) -> str:
+            """A commented campaign file to start from."""
+            package = type(self).__module__.rpartition(".")[0]
+            return files(package).joinpath(*self.template_file.split("/")).read_text(encoding="utf-8")
 
     # ---- what a kind says of its records
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from confide.programs.families.shared_resources import SharedResources
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.families.xor_bundles import XorBundles
+    from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
     from confide.programs.lagrangian import dual_value
     from confide.programs.planning import ProgramPlan, plan
     from confide.programs.printed import PrintedDude
@@ -44,12 +45,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AggregativeGame",
+    "AuditedBillboard",
     "CallbackDemand",
     "CappedAdditive",
     "Constants",
     "ConvexProgram",
     "Electricity",
     "ExactOptimum",
+    "FlagBillboard",
     "Flow",
     "Knapsack",
     "PathBillboard",
@@ -96,6 +99,7 @@ __getattr__, __dir__ = doors(
         "families.shared_resources": ("SharedResources",),
         "families.unit_demand": ("UnitDemand",),
         "families.xor_bundles": ("XorBundles",),
+        "integral_boards": ("AuditedBillboard", "FlagBillboard"),
         "lagrangian": ("dual_value",),
         "planning": ("ProgramPlan", "plan"),
         "printed": ("PrintedDude",),

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 from confide.contract.checks import finite, fraction, one_of, positive, whole
 from confide.contract.encoding import canonical, digest, encode
@@ -22,7 +23,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import tried
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
@@ -45,6 +46,9 @@ from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budg
 
 __all__ = ["Dude", "Progress", "Sharding"]
 
+P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
+"""The type of the billboard."""
+
 Progress = Callable[[int, int], object]
 Sharding = Callable[[list[Any]], Shards]
 
@@ -54,7 +58,7 @@ _UNITS: Mapping[Neighbours, Unit] = {
 
 
 @dataclass(frozen=True)
-class Dude(Mechanism):
+class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
 
     Args:
@@ -259,7 +263,7 @@ class Dude(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None, shards: Sharding | None = None,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[P_co, PathCertificate]:
         """The path of prices, and everybody's part.
 
         Args:
@@ -309,7 +313,7 @@ class Dude(Mechanism):
     @abstractmethod
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[P_co, PathCertificate]:
         """What follows the path."""
 
     # ---- what a participant and a verifier ask

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.averages import Tally, tally_of, value_and_load
 from confide.programs.billboards import PathBillboard
+from confide.programs.certifying import PathCertificate
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program, Shard
@@ -32,7 +33,7 @@ __all__ = ["PrivDude"]
 
 @wire("PrivDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start")
 @dataclass(frozen=True)
-class PrivDude(Dude):
+class PrivDude(Dude[PathBillboard]):
     """Averages of best responses: fractions of goods, flows or times.
 
     Shares have two columns: "actions", a list of the actions that occur, one after the other, `program.width` numbers
@@ -53,7 +54,7 @@ class PrivDude(Dude):
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[PathBillboard, PathCertificate]:
         parts = held.map(_tallied, self.program, board.main_prices)
         shares = self._shares(parts)
         diagnostics = None if noise.release_safe else self._diagnosed(records, board, parts)

@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import retried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -31,7 +31,7 @@ from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
-from confide.programs.certifying import certificate
+from confide.programs.certifying import PathCertificate, certificate
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
@@ -48,7 +48,7 @@ __all__ = ["RoundDude"]
 @wire("RoundDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start flag_share "
       "truncate stop_share batch")
 @dataclass(frozen=True)
-class RoundDude(Dude):
+class RoundDude(Dude[FlagBillboard]):
     """One best response for everybody, of a round that public coins draw; nothing where a flag has risen before.
 
     Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
@@ -215,7 +215,7 @@ class RoundDude(Dude):
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[FlagBillboard, PathCertificate]:
         seed = draw_seed(source)
         which = drawn_rounds(seed, self.program.people, self.rounds)
         parts = held.map(_drawn, self.program, board.main_prices, which)

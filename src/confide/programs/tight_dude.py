@@ -24,7 +24,7 @@ from confide.contract.errors import InvalidInput, Refused, Ways
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import tried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -104,7 +104,7 @@ def margins_needed(
 
 @wire("TightDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha payments")
 @dataclass(frozen=True)
-class TightDude(Dude):
+class TightDude(Dude[PathBillboard]):
     """One whole response for everybody, at the average prices, within every row's supply.
 
     Packing programs only, whose dual bound must hold with less supply too (it does where it is V/Lmin). Whoever would
@@ -331,7 +331,7 @@ class TightDude(Dude):
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[PathBillboard, PathCertificate]:
         board = replace(board, seed=draw_seed(source))
         which = drawn_rounds(board.seed, self.program.people, self.rounds)
         parts = WholeParts.joined(held.map(whole_parts, self.program, board, which, self._terms))

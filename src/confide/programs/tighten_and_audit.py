@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.remedies import tried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -31,7 +31,7 @@ from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
-from confide.programs.certifying import quantile
+from confide.programs.certifying import PathCertificate, quantile
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import (
@@ -68,7 +68,7 @@ _ROUNDED = 1 - Fraction(1, 2**48)
 @wire("TightenAndAudit", "program epsilon delta rounds burn_in burn_share step law beta neighbours start audit_share "
       "slack alpha payments")
 @dataclass(frozen=True)
-class TightenAndAudit(Dude):
+class TightenAndAudit(Dude[AuditedBillboard]):
     """One best response for everybody, of a round that public coins draw, if a noisy audit finds all rows in supply.
 
     Prices are those of a program whose supplies are smaller by xi_j = 2 z s_a + z s + slack_j: room for the audit's own
@@ -270,7 +270,7 @@ class TightenAndAudit(Dude):
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[AuditedBillboard, PathCertificate]:
         board = replace(board, seed=draw_seed(source))
         which = drawn_rounds(board.seed, self.program.people, self.rounds)
         found = held.map(_drawn, self.program, board, which, self._terms)

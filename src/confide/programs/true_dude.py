@@ -22,7 +22,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source, Truthfulness
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
@@ -183,7 +183,7 @@ class TrueDude(PrivDude):
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[PathBillboard, PathCertificate]:
         parts: list[_Part] = held.map(_charged, self.program, board.main_prices, board.charged_prices, self._units)
         tallies = [part.tally for part in parts]
         prices = self._natural(np.concatenate([part.paid for part in parts]))

@@ -32,7 +32,7 @@ from confide.contract.guarantees import (
     Unit,
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.probabilities import as_probabilities
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
@@ -193,7 +193,7 @@ class BernoulliBillboard(Billboard):
 
 @wire("BernoulliPeers", "people prior rule currency minor_units")
 @dataclass(frozen=True, kw_only=True)
-class BernoulliPeers(Mechanism):
+class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
 
     Args:
@@ -317,7 +317,7 @@ class BernoulliPeers(Mechanism):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[BernoulliBillboard, None]:
         """Count the bits and pay everybody.
 
         Args:

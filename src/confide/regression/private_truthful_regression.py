@@ -21,7 +21,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -174,7 +174,7 @@ class RegressionBillboard(LinearBillboard):
 
 @wire("PrivateTruthfulRegression", "setting payment release behaviour mode")
 @dataclass(frozen=True, kw_only=True)
-class PrivateTruthfulRegression(Mechanism):
+class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """Buy answers for a regression from people who could lie, under joint differential privacy.
 
     Args:
@@ -346,7 +346,7 @@ class PrivateTruthfulRegression(Mechanism):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[RegressionBillboard, None]:
         """The whole mechanism.
 
         Records are taken on their own scale: every ||x|| <= 1 and |y| <= Y (R0 + M unless it is smaller). A longer row

@@ -33,7 +33,7 @@ from confide.contract.guarantees import (
     Unit,
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
@@ -93,7 +93,7 @@ class LeastSquaresBillboard(LinearBillboard):
 @wire("TruthfulRegression", "people features prior noise rule groups currency minor_units smallest_eigenvalue "
       "spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
-class TruthfulRegression(Mechanism):
+class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """Buy answers for a regression from people who could lie but do not mind that the result is exact.
 
     A player is paid B(p, q), where q = x'E[theta | x, y] follows from her answer under the public model, and p is the
@@ -237,7 +237,7 @@ class TruthfulRegression(Mechanism):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[LeastSquaresBillboard, None]:
         """The whole mechanism, in two passes over the records.
 
         Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger

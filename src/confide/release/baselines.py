@@ -23,7 +23,8 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, GDPEvent, PureEvent
@@ -65,7 +66,7 @@ _UNIT = Unit.RECORD_REPLACED
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Baseline(Mechanism):
+class _Baseline(Mechanism[B_co, None]):
     n: int
     workload: Workload
     schema: Schema | None = None
@@ -79,7 +80,7 @@ class _Baseline(Mechanism):
         check_parts(self.workload, self.schema)
 
     @abstractmethod
-    def _release(self, data: Any, source: Noise) -> Billboard:
+    def _release(self, data: Any, source: Noise) -> B_co:
         """The billboard, with noise drawn."""
 
     @abstractmethod
@@ -94,7 +95,7 @@ class _Baseline(Mechanism):
     @abstractmethod
     def events(self) -> tuple[Event, ...]: ...
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, None]:
         """The answers, and under simulated noise their true errors.
 
         Args:
@@ -144,7 +145,7 @@ def _check_counts(name: str, counts: Any, size: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Fixed(_Baseline):
+class _Fixed(_Baseline[FixedBillboard]):
     """Answers that no data enters."""
 
     one: ClassVar[float]
@@ -203,7 +204,7 @@ class Uniform(_Fixed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Budgeted(_Baseline):
+class _Budgeted(_Baseline[B_co]):
     epsilon: float
     delta: float
 
@@ -251,7 +252,7 @@ class _Budgeted(_Baseline):
 
 @wire("IndependentMarginals", "n workload schema epsilon delta")
 @dataclass(frozen=True, kw_only=True)
-class IndependentMarginals(_Budgeted):
+class IndependentMarginals(_Budgeted[IndependentBillboard]):
     """Every attribute's count with Gaussian noise, and products of them as answers.
 
     With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less; and products
@@ -297,7 +298,7 @@ class IndependentMarginals(_Budgeted):
 
 @wire("NoisyAnswers", "n workload schema epsilon delta law")
 @dataclass(frozen=True, kw_only=True)
-class NoisyAnswers(_Budgeted):
+class NoisyAnswers(_Budgeted[NoisyBillboard]):
     """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
     names, or a query and its negation, such as "sex = male" and "sex = female" of a column with these two cells.
 

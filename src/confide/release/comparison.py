@@ -13,7 +13,7 @@ import numpy as np
 
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.mechanism import Mechanism
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import RunOutcome, SimulatedOutcome
 from confide.contract.wire import wire, wire_parts
 from confide.privacy.noise import Noise
 from confide.release._column_histogram import MOST_CELLS
@@ -81,7 +81,7 @@ class Comparison:
 
 def compare(
     data: Any, workload: Workload, *, epsilon: float, delta: float, seed: int, schema: Schema | None = None,
-    releases: Mapping[str, SimulatedOutcome] | None = None, mwem_rounds: int | None = None,
+    releases: Mapping[str, RunOutcome] | None = None, mwem_rounds: int | None = None,
     mwem_cells: int = MOST_CELLS,
 ) -> Comparison:
     """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
@@ -156,7 +156,7 @@ def compare(
     return Comparison(rows=tuple(rows), left_out=left_out)
 
 
-def _row(name: str, outcome: Outcome | SimulatedOutcome, true: TrueAnswers, workload: Workload) -> ComparisonRow:
+def _row(name: str, outcome: RunOutcome, true: TrueAnswers, workload: Workload) -> ComparisonRow:
     board: Any = outcome.billboard
     errors = true_errors(board.answers(workload), np.asarray(true.counts), true.records)
     loss = "; ".join(str(promise.loss) for promise in outcome.guarantees.privacy)

@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
@@ -90,7 +90,7 @@ class _Data:
 @wire("DualQuery", "n eta rounds samples workload schema one_hot free marginal_rho oracle seed delta calculator beta "
       "literal")
 @dataclass(frozen=True, kw_only=True)
-class DualQuery(Mechanism):
+class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
 
     Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
@@ -329,7 +329,7 @@ class DualQuery(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[SyntheticRecords, AnswersCertificate]:
         """All rounds. Nothing is refused once the first draw was made.
 
         Args:
@@ -459,7 +459,7 @@ class DualQuery(Mechanism):
 
     # ---- after the run
 
-    def certify(self, billboard: Billboard) -> AnswersCertificate | None:
+    def certify(self, billboard: Billboard) -> AnswersCertificate:
         """The accuracy bound with the gaps that the oracle's bounds certify, computed again from the billboard.
 
         Upper bounds that an oracle proved are taken as they stand; `recertify` takes nobody's word.

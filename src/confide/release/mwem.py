@@ -25,7 +25,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -289,7 +289,7 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
 
 @wire("MWEM", "n workload rounds epsilon form passes beta schema delta stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True)
-class MWEM(Mechanism):
+class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
     attributes, or of columns, that the workload joins.
 
@@ -515,7 +515,7 @@ class MWEM(Mechanism):
         model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
         return np.asarray(np.abs((counts << _GRID) - model))
 
-    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MWEMBillboard, MWEMCertificate]:
         """T rounds on the true counts.
 
         Args:

@@ -30,6 +30,8 @@ _QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
 """How many times as exact a rule of thumb must be than noise, whose errors are known, to be preferred to it."""
 
+Advised = MarginalFit | NoisyAnswers | MWEM | DualQuery
+
 _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 
@@ -45,7 +47,7 @@ class ReleasePlan:
     """
 
     method: str
-    mechanism: Mechanism
+    mechanism: Advised
     reasons: tuple[str, ...]
     predictions: tuple[Prediction, ...]
 
@@ -174,8 +176,8 @@ def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: flo
     return named
 
 
-def _there(found: Prediction) -> Mechanism:
-    if found.mechanism is None:
+def _there(found: Prediction) -> Advised:
+    if not isinstance(found.mechanism, Advised):
         raise Refused(f"{found.method} cannot run: {found.refused}")
     return found.mechanism
 

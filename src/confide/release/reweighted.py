@@ -25,7 +25,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
@@ -130,7 +130,7 @@ class ReweightedCertificate(Certificate):
 
 @wire("Reweighted", "dual_query rho_mea measured selection rho_sel listed rule seed prior delta beta")
 @dataclass(frozen=True, kw_only=True)
-class Reweighted(Mechanism):
+class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     """DualQuery, then m Gaussian measurements, then weights that fit them.
 
     Args:
@@ -388,7 +388,7 @@ class Reweighted(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[ReweightedRecords, ReweightedCertificate]:
         """DualQuery, the selection, the measurements and the fit.
 
         Args:

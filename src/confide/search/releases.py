@@ -130,7 +130,7 @@ class SearchCertificate(Certificate):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CappedOutcome(SimulatedOutcome):
+class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
     """What a search with a query cap leads to, under any noise: a study, never a release.
 
     Where it was cut off tells on protected contacts without bound. So `release_safe` is False, nothing is promised,

@@ -18,7 +18,7 @@ from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
+from confide.contract.outcome import Billboard, Provenance, RunOutcome
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
@@ -52,7 +52,7 @@ Debit = Callable[[tuple[Event, ...]], None]
 @wire("PTarget", "people components stopping_target epsilon degree_bound stop statistic noise_kind delta "
       "public_threshold largest_threshold")
 @dataclass(frozen=True)
-class PTarget(Mechanism):
+class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     """Private targeted search: statistic-first search within components, noisy search between them.
 
     Whoever is not a target is protected: the released list hardly depends on the contacts of any one of them. Nothing
@@ -216,7 +216,7 @@ class PTarget(Mechanism):
     def run(
         self, data: Any, noise: NoiseSource, *, charge: Debit | None = None, log: OperatorLog | None = None,
         query_cap: int | None = None, without_guarantee: bool = False,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """The whole search.
 
         Args: as `start`.
@@ -299,7 +299,7 @@ class Search:
             investigation.graph.check_degree(mechanism.degree_bound)
         self._course = Course(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
                               answers=answers, log=log)
-        self._outcome: Outcome | SimulatedOutcome | None = None
+        self._outcome: RunOutcome[PublicRelease, SearchCertificate] | None = None
 
     def __repr__(self) -> str:
         return f"<Search, {'done' if self.done else 'under way'}>"
@@ -375,7 +375,7 @@ class Search:
         return self
 
     @property
-    def outcome(self) -> Outcome | SimulatedOutcome:
+    def outcome(self) -> RunOutcome[PublicRelease, SearchCertificate]:
         """The outcome of a search that has ended.
 
         Raises:
@@ -387,7 +387,7 @@ class Search:
             self._outcome = self._settle()
         return self._outcome
 
-    def _settle(self) -> Outcome | SimulatedOutcome:
+    def _settle(self) -> RunOutcome[PublicRelease, SearchCertificate]:
         course, mechanism = self._course, self._mechanism
         ended = course.ended
         if ended is None:

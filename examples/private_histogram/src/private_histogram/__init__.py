@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from confide.audit import AuditRow, clopper_pearson
-from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Source, Unit
+from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, RunOutcome, Source, Unit
 from confide.contract.guarantees import Audience
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
@@ -56,7 +56,7 @@ class Counts(Billboard):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyHistogram(Mechanism):
+class NoisyHistogram(Mechanism[Counts, None]):
     """Counts with discrete Laplace noise; a record that is replaced moves two of them by 1."""
 
     people: int
@@ -87,7 +87,7 @@ class NoisyHistogram(Mechanism):
     def events(self) -> tuple[PureEvent, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="histogram"),)
 
-    def run(self, data: Any, noise: Any) -> Any:
+    def run(self, data: Any, noise: Noise) -> RunOutcome[Counts, None]:
         level = np.full(self.people, -1)  # of who has no record
         for batch in data:
             level[batch.index] = batch.cells[:, 0]
@@ -128,13 +128,13 @@ class HistogramKind(PeoplesKind):
     def columns(self, config: Tables) -> tuple[Category]:
         return (Category(column=config.question.column, levels=config.question.levels),)
 
-    def plan(self, config: Tables) -> MechanismPlan:
+    def plan(self, config: Tables) -> MechanismPlan[NoisyHistogram]:
         it = NoisyHistogram(people=config.people.count, levels=config.question.levels, epsilon=config.privacy.epsilon,
                             beta=config.privacy.beta)
         return MechanismPlan(config=config, mechanism=it, roles=self.columns(config),
                              share="how many answered as you did, by the public counts")
 
-    def measured(self, plan: MechanismPlan, seed: int) -> list[AuditRow]:
+    def measured(self, plan: MechanismPlan[NoisyHistogram], seed: int) -> list[AuditRow]:
         it, runs = plan.mechanism, 2000
         draws = Noise.simulated(seed).discrete_laplace(it.scale, (runs, len(it.levels)), stream="errors")
         lower, _ = clopper_pearson(int((np.abs(draws).max(axis=1) > it.error).sum()), runs, 1e-6)

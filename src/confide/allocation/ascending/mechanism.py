@@ -45,7 +45,7 @@ _MOST_STEPS = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ascending(Market):
+class Ascending(Market[Billboard]):
     """Base of auctions in which everybody bids on one good at most in her slot of a round, C times at most.
 
     Args:

@@ -28,7 +28,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.remedies import trying
 from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
@@ -49,7 +49,7 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
 
 @wire("PrintedPMatch", "people goods supply increment tolerance epsilon gamma corrected reserve halt_below")
 @dataclass(frozen=True, kw_only=True)
-class PrintedPMatch(Mechanism):
+class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of her own.
 
     Args:
@@ -195,7 +195,7 @@ class PrintedPMatch(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[PrintedBillboard, None]:
         """T rounds, or until few report that they are outbid; who is free then gets nothing.
 
         Args:

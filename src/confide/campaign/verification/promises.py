@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.settlement import check_budget, data_set_charge
@@ -55,8 +55,8 @@ def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: st
         raise Broken(f"the campaign file plans a {wire_name(planned)}, not a {wire_name(ran)}")
     _loses_no_more(file, plan, outcome)
     if other is not None:  # a setting that is younger than the pack stands at what it was before it had a name
-        written = wire_of(type(ran))
-        planned = replace(planned, **{name: written.absent[word] for name, word in written.fields.items()
+        written, younger = wire_of(type(ran)), cast("Any", planned)
+        planned = replace(younger, **{name: written.absent[word] for name, word in written.fields.items()
                                       if word in written.absent and getattr(ran, name) == written.absent[word]})
     found = list(differences(encode(planned, {}), encode(ran, {})))
     if not found:

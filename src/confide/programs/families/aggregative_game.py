@@ -188,7 +188,7 @@ class AggregativeGame(Program):
         refused_or_null("records", bad, self._limit, unusable)
         return self._kept(table, mask, bad)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> AggregativeRecords:
         """A record checked alone.
 
         Args:

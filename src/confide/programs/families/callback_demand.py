@@ -127,7 +127,7 @@ class CallbackDemand(SetsOfGoods):
             oracles[i] = None if bad[i] else one
         return OracleRecords(people=self.people, oracles=oracles)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> OracleRecords:
         """A record alone.
 
         Args:

@@ -89,7 +89,7 @@ class CappedAdditive(SetsOfGoods):
         records.worth[rich] = 0
         return records
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> WorthRecords:
         """A record checked alone.
 
         Args:

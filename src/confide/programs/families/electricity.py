@@ -175,7 +175,7 @@ class Electricity(Program):
         refused_or_null("records", bad, self._limit, unusable)
         return self._kept(values, needs, bad)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> ElectricityRecords:
         """A record checked alone.
 
         Args:

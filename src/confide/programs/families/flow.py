@@ -163,7 +163,7 @@ class Flow(Program):
         refused_or_null("records", bad, "must be " + self._wanted, unusable)
         return self._of(table, bad)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> FlowRecords:
         """A record checked alone.
 
         Args:

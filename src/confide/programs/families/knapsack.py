@@ -147,7 +147,7 @@ class Knapsack(Program):
         refused_or_null("records", bad, self._limit, unusable)
         return records
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> ItemRecords:
         """A record checked alone.
 
         Args:

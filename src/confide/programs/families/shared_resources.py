@@ -151,7 +151,7 @@ class SharedResources(Program):
         """
         return read_worth(data, self.people, self.projects, unusable)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> WorthRecords:
         """A record checked alone.
 
         Args:

@@ -59,7 +59,7 @@ class UnitDemand(SetsOfGoods):
         """
         return read_worth(data, self.people, self.rows, unusable)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> WorthRecords:
         """A record checked alone.
 
         Args:

@@ -110,7 +110,7 @@ class XorBundles(SetsOfGoods):
         refused_or_null("records", bad | more, _A_BID, unusable)
         return records
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> BundleRecords:
         """A record checked alone.
 
         Args:

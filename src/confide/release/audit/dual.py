@@ -143,7 +143,7 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     it = tiny_game(0.1, 300, 3000, n=1000, kind=kind, beta=FALSE_ALARM)
     answers = TrueAnswers(counts=np.array([950, 30, 950]), records=1000)  # elements 1, 2, 0, 7: 870, 50, 50, 30
     outcome = it.run(answers, Noise.simulated(seed))
-    error = float(np.abs(outcome.billboard.answers(it.queries) - answers.fractions).max())  # type: ignore[attr-defined]
+    error = float(np.abs(outcome.billboard.answers(it.queries) - answers.fractions).max())
     bound = it.planned_certificate.bound
     return AuditRow.at_most("accuracy: largest error against the planned certificate", bound, error,
                             "one run over eight elements, 300 rounds of 3,000 samples",

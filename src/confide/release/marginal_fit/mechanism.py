@@ -25,7 +25,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
@@ -76,7 +76,7 @@ _WHOLE = 1000  # parts of a run, of which progress is told
 
 @wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta")
 @dataclass(frozen=True, kw_only=True)
-class MarginalFit(Mechanism):
+class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
     any query, and is best where few columns matter at a time. No workload is needed.
 
@@ -277,7 +277,7 @@ class MarginalFit(Mechanism):
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
-    ) -> Outcome | SimulatedOutcome:
+    ) -> RunOutcome[FittedMarginals, FittedMarginalsCertificate]:
         """All measurements and fits. Nothing is refused once the first draw was made.
 
         Args:
