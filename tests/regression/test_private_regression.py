@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
@@ -128,7 +129,8 @@ def test_a_pipeline_a_clone_and_a_search(quiet: None) -> None:
     assert clone(make_pipeline(one)).steps[0][1].ledger is books
     line = make_pipeline(FunctionTransformer(), one)
     assert line.fit(X, y).predict(X).shape == (300,)
-    cross_val_score(one, X, y, cv=3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert np.isfinite(cross_val_score(make_pipeline(one), X, y, cv=3, error_score="raise")).all()
     assert books.spent(ACCOUNT) == PureDP(2.0 + 3 * 2.0)  # once for each fit
     search = GridSearchCV(one, {"epsilon": [1.0, 3.0]}, cv=2).fit(X, y)
     # Two fits at each of the two settings, and one at the best of them on all rows.

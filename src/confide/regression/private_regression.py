@@ -415,6 +415,14 @@ class PrivateRegression:
             input_tags=InputTags(allow_nan=True),
             non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
 
+    def get_metadata_routing(self) -> Any:
+        """What scikit-learn may pass on where its routing of metadata is switched on: no weights."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        found = MetadataRequest(owner=self)
+        found.score.add_request(param="sample_weight", alias=None)
+        return found
+
     def __getstate__(self) -> dict[str, Any]:
         """What is copied or pickled: parameters and the released outcome, without the ledger and without noise."""
         state = dict(self.__dict__)
