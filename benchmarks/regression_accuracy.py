@@ -67,7 +67,7 @@ def run(*, quick: bool) -> Report:
             "lower bound alone, so a column whose upper bound is further from the mean is protected less than epsilon "
             "says; 'corrected' gives it such columns with their sign turned, which makes the noise right."
             + (f" {diffprivlib.PEER.missing()}" if diffprivlib.PEER.missing() else ""),
-            "`PrivateRegression` is given exactly what diffprivlib is given: these columns, their bounds, the bounds of "
+            "`PrivateRegression` is given what diffprivlib is given: these columns, their bounds, the bounds of "
             "the response, and epsilon. It knows no parameter bound, residuals or eigenvalue of the problem.",
         ],
     )

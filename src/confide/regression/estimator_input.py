@@ -27,9 +27,6 @@ __all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lo
 _WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
                "value in it would tell on whoever has them")
 
-_WORDS = {"object", "str", "string"}
-"""Types of columns that hold no numbers, as pandas and Polars call them."""
-
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -140,13 +137,13 @@ def _frame(frame: Any, field: str = "") -> Columns:
 
 
 def _column(name: str, column: Any) -> pa.Array:
-    """A column as Arrow, without a look at its values.
+    """A column as Arrow, by its type alone.
 
     Raises:
         InvalidInput: by its type it holds text, Python objects, dates or whatever is no number.
     """
-    array = None if str(getattr(column, "dtype", "")).lower() in _WORDS else plain(as_array(column))
-    if array is None or is_text(array):
+    array = plain(as_array(column))
+    if is_text(array):  # as every column of Python objects is
         raise InvalidInput(name, "text or Python objects where numbers are expected",
                            "turn the column into numbers, such as by astype(float), or leave it out")
     numbers(name, array[:0])
