@@ -135,6 +135,7 @@ def test_bounds_by_name() -> None:
     (np.zeros((5, 2), dtype="M8[s]"), np.zeros(5), "holds no numbers"),
     ([[1.0], [1.0, 2.0], [3.0], [4.0]], np.zeros(4), "^X: the rows have different lengths"),
     (pd.DataFrame(np.zeros((5, 2)), columns=["a", "a"]), np.zeros(5), "^X: two columns have the name 'a'"),
+    (pd.DataFrame(np.zeros((5, 2)), columns=["a", "(intercept)"]), np.zeros(5), "^X: a column has the name"),
     (pl.DataFrame({"a": [1.0] * 5}).lazy(), np.zeros(5), "^X: LazyFrame is no table in memory"),
 ])
 @pytest.mark.filterwarnings("ignore:Determining the column names")

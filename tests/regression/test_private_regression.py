@@ -341,6 +341,7 @@ def test_a_refused_fit_leaves_the_earlier_one() -> None:
 @pytest.mark.parametrize(("settings", "field"), [
     ({"ledger": object(), "account": ACCOUNT}, "ledger"),
     ({"ledger": Ledger()}, "account"),
+    ({"account": ACCOUNT}, "ledger"),
     ({"ledger": Ledger(), "account": ACCOUNT}, "account"),
 ])
 def test_a_ledger_that_is_none(settings: dict[str, Any], field: str) -> None:

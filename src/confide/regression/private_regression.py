@@ -186,6 +186,8 @@ class PrivateRegression:
         level = fraction("level", self.level)
         features = features_of(X)
         response = response_of(y, features.rows)
+        if INTERCEPT in features.labels:
+            raise InvalidInput("X", f"a column has the name {INTERCEPT!r}", "it is the constant's: rename the column")
         if features.rows < _FEWEST:
             raise InvalidInput("X", f"n_samples = {features.rows}", f"must have at least {_FEWEST} rows")
         roles, role = bounded_features(self.feature_bounds, features), bounded_response(self.response_bounds)
@@ -226,7 +228,7 @@ class PrivateRegression:
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The responses that the released coefficients predict: free, whatever X is.
+        """The responses that the released coefficients predict: it costs the people of the fit nothing more.
 
         Args:
             X: (m, d), as for `fit`. Values beyond the bounds are taken as they are.
@@ -351,6 +353,8 @@ class PrivateRegression:
 
     def _charge(self, release: Release) -> None:
         if self.ledger is None:
+            if self.account is not None:
+                raise InvalidInput("ledger", "is missing", f"nothing would charge {self.account}")
             return
         if not isinstance(self.ledger, Charging):
             raise InvalidInput("ledger", f"{type(self.ledger).__name__} is no ledger",
