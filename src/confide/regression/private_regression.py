@@ -1,4 +1,4 @@
-"""A private linear regression for those who know scikit-learn: fit, predict, coef_, intercept_, and intervals.
+"""A private linear regression for those who know scikit-learn, with intervals.
 
 It is the release of this family alone, without payments: the same map of records, exact moments, release estimators
 and intervals (`confide.regression.release`). Bounds are given, never taken from data; columns are centred and scaled by
