@@ -114,6 +114,15 @@ class Ledger:
             entry.filter = entry.filter.charged(price(entry.filter.rule, events, delta), str(account))
             entry.events.extend(events)
 
+    def rule(self, account: Account) -> Rule:
+        """How charges to an account add up, as it was registered.
+
+        Raises:
+            InvalidInput: unknown account.
+        """
+        with self._lock:
+            return self._entry(account).filter.rule
+
     def spent(self, account: Account) -> PureDP | ZCDP | ApproxDP:
         """What was debited so far, by the account's rule."""
         with self._lock:

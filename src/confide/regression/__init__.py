@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         UniformNoise,
         UniformSphere,
     )
+    from confide.regression.private_regression import PrivateRegression
     from confide.regression.private_truthful_regression import (
         Behaviour,
         Payment,
@@ -63,6 +64,7 @@ __all__ = [
     "Printed",
     "PrintedRidge",
     "PrintedRow",
+    "PrivateRegression",
     "PrivateTruthfulRegression",
     "QuadraticCosts",
     "RegressionBillboard",
@@ -99,6 +101,7 @@ __getattr__, __dir__ = doors(
             "UniformBox", "UniformNoise", "UniformSphere",
         ),
         "printed": ("Printed", "PrintedRow", "compare_spectrum", "printed_guarantees"),
+        "private_regression": ("PrivateRegression",),
         "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
         "release": ("AdaSSP", "Averaged", "PrintedRidge", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),

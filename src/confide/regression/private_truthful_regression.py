@@ -50,7 +50,7 @@ from confide.regression.records import (
     twice_readable,
 )
 from confide.regression.release.ada_ssp import AdaSSP
-from confide.regression.release.base import Interval, Released
+from confide.regression.release.base import Interval, Released, in_ball
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
 from confide.regression.release.printed import (
     WITHOUT_CLAIM,
@@ -393,10 +393,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
         The source releases the estimate as it is.
         """
-        norm = float(np.linalg.norm(estimate))
-        if norm == 0 or self.printed_mode:
-            return estimate
-        return np.asarray(estimate * min(1.0, self.setting.parameter_bound / norm))
+        return estimate if self.printed_mode else in_ball(estimate, self.setting.parameter_bound)
 
     def check(self, billboard: Billboard) -> None:
         """Whether a billboard has this mechanism's sizes, and its estimates follow from its noisy numbers.
@@ -490,7 +487,6 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         along = np.asarray(direction, dtype=np.float64)
         if along.shape != (self.setting.features,) or not np.isfinite(along).all():
             raise InvalidInput("direction", f"shape {along.shape}", f"must be {self.setting.features} finite numbers")
-        found = self.release.interval(self.setting, billboard.released, along, fraction("level", level))
-        value = float(along @ billboard.coef)
-        return replace(found, value=value, projection=abs(value - found.value))
+        return self.release.interval_of(self.setting, billboard.released, billboard.coef, along,
+                                        fraction("level", level))
 

@@ -25,6 +25,7 @@ __all__ = [
     "Moments",
     "RecordMap",
     "as_batches",
+    "doubles",
     "group_sums",
     "moments",
     "one_each",
@@ -109,7 +110,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
-    X, y = _numbers(data[0], features), _numbers(data[1])
+    X, y = doubles(data[0], features), doubles(data[1])
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
     if y.shape != (len(X),):
@@ -136,7 +137,7 @@ def twice_readable(data: Any, people: int) -> None:
         raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {people} invited slots")
 
 
-def _numbers(values: Any, width: int | None = None) -> np.ndarray:
+def doubles(values: Any, width: int | None = None) -> np.ndarray:
     """An array of doubles; a cell that is no number is nan, so that one person's cell never stops everybody's run.
 
     Args:

@@ -8,6 +8,7 @@ gives nothing else, and the audit of any mechanism puts its own noise behind it.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from copy import copy
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from confide.privacy.noise.discrete import DiscreteLaw
 if TYPE_CHECKING:
     from confide.privacy.meter import Meter
 
-__all__ = ["GivenNoise", "given"]
+__all__ = ["GivenNoise", "anew", "given"]
 
 
 def given(source: Noise) -> Noise:
@@ -41,6 +42,29 @@ def given(source: Noise) -> Noise:
         (Fraction(1, 2),)
     """
     return source if isinstance(source, GivenNoise) else GivenNoise(source)
+
+
+def anew(noise: Noise) -> Noise:
+    """Noise of the same kind for another run: secure noise, or simulated noise of the same seed.
+
+    Noise of any other kind, such as given draws, serves one run, and comes back as it is.
+
+    Args:
+        noise: perhaps drawn from already; it stays as it is.
+
+    Example:
+        >>> once = Noise.simulated(1)
+        >>> draw = lambda noise: noise.laplace(1.0, 1, stream="estimate").tolist()
+        >>> draw(once) == draw(anew(once))
+        True
+    """
+    from confide.privacy.noise.secure import SecureNoise
+    from confide.privacy.noise.simulated import SimulatedNoise
+
+    source = behind(noise) if isinstance(noise, GivenNoise) else noise
+    if isinstance(source, SecureNoise):
+        return Noise.secure()
+    return copy(source) if isinstance(source, SimulatedNoise) else noise
 
 
 class GivenNoise(Noise):

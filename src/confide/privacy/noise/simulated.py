@@ -48,6 +48,10 @@ class SimulatedNoise(Noise):
     def kind(self) -> str:
         return "simulated"
 
+    def __reduce__(self) -> tuple[type[SimulatedNoise], tuple[int]]:
+        """A copy begins anew with the same seed."""
+        return type(self), (self._seed,)
+
     def _generator(self, stream: StreamName) -> np.random.Generator:
         return study_generator(self._seed, *stream)
 

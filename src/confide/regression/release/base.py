@@ -7,23 +7,35 @@ error the public parameters predict.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from confide.contract.guarantees import Source
+from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.regression.records import Moments
 from confide.regression.setting import Setting
 
-__all__ = ["ROOM", "Interval", "ProvedError", "Release", "Released"]
+__all__ = ["ROOM", "Interval", "ProvedError", "Release", "Released", "in_ball"]
 
 
 ROOM = 1.0 + 2.0**-49
 """Factor on every noise scale: more than the rounding of its computation and of a decimal epsilon, both upwards."""
+
+
+def in_ball(estimate: np.ndarray, radius: float) -> np.ndarray:
+    """The nearest point to an estimate in the ball of this radius; no further from a parameter that lies in it.
+
+    Args:
+        estimate: (d,).
+        radius: > 0.
+    """
+    norm = float(np.linalg.norm(estimate))
+    return estimate if norm == 0 else np.asarray(estimate * min(1.0, radius / norm))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +105,16 @@ class Interval:
         """Coverage of `total` by the union bound."""
         return 2 * self.level - 1
 
+    @property
+    def lower(self) -> float:
+        """The lower end of all parts together."""
+        return self.value - self.total
+
+    @property
+    def upper(self) -> float:
+        """The upper end of all parts together."""
+        return self.value + self.total
+
 
 class Release(ABC):
     """Base of the release estimators: frozen, keyword-only dataclasses of public numbers."""
@@ -100,6 +122,10 @@ class Release(ABC):
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
         """What the release spends on top of the payment estimates."""
+
+    def lines(self) -> tuple[Line, ...]:
+        """The events as lines of a charge, which its draws are paid on."""
+        return lines_of(self.events())
 
     @abstractmethod
     def privacy(self) -> tuple[PureDP | ApproxDP, Source, str]:
@@ -129,6 +155,21 @@ class Release(ABC):
     @abstractmethod
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         """The interval for direction'theta, from public values alone."""
+
+    def interval_of(
+        self, setting: Setting, released: Released, coef: np.ndarray, direction: np.ndarray, level: float
+    ) -> Interval:
+        """The same about the projected coefficients.
+
+        Args:
+            setting: the public facts.
+            released: what was published.
+            coef: (d,) its estimate in the ball.
+            direction: (d,).
+            level: coverage of the noise part and of the sampling part.
+        """
+        found, value = self.interval(setting, released, direction, level), float(direction @ coef)
+        return replace(found, value=value, projection=abs(value - found.value))
 
     @abstractmethod
     def expected_errors(self, setting: Setting) -> np.ndarray:

@@ -1,0 +1,332 @@
+"""What an estimator is given: frames and arrays as columns of numbers, with their names.
+
+Shapes, names and types are looked at first; they are public. The values are read when they are asked for, after the
+charge. A cell that is no number is nan, and its row will be a null record: one person's cell never stops a fit.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.regression.records import doubles
+from confide.tables._cells import is_text, numbers, plain
+from confide.tables._values import as_array, made_by
+from confide.tables.roles import Numeric
+
+__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lost_records", "response_of",
+           "warn_of_names"]
+
+_WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
+               "value in it would tell on whoever has them")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns whose values nobody has looked at yet.
+
+    Args:
+        rows: how many rows there are.
+        labels: a name for each column; "x0", "x1" where it has none.
+        named: whether these names were given, all of them as text.
+        read: reads the values, (rows, columns) in doubles; nan where a cell is no number.
+    """
+
+    rows: int
+    labels: tuple[str, ...]
+    named: bool
+    read: Callable[[], np.ndarray]
+
+
+def features_of(X: Any) -> Columns:
+    """The features: a frame of pandas, Polars or Arrow, or anything that is an array of two axes.
+
+    Raises:
+        InvalidInput: another shape, no columns, sparse or complex numbers, or a column whose type holds no numbers.
+    """
+    if hasattr(X, "tocsr"):
+        raise InvalidInput("X", "Sparse data is unsupported", "give a dense array, such as X.toarray()")
+    return _frame(X) if hasattr(X, "columns") else _matrix(X)
+
+
+def response_of(y: Any, rows: int) -> Columns:
+    """The response: one column of as many rows as the features have.
+
+    Warns:
+        DataConversionWarning of scikit-learn, where that is loaded, else UserWarning: a column of two axes.
+
+    Raises:
+        InvalidInput: another shape, or a type that holds no numbers.
+    """
+    if y is None:
+        raise InvalidInput("y", "PrivateRegression requires y to be passed, but the target y is None")
+    found, axes = (_frame(y, "y"), 2) if hasattr(y, "columns") else _vector(y)
+    if len(found.labels) != 1:
+        raise InvalidInput("y", f"{len(found.labels)} columns", "y should be a 1d array")
+    if axes == 2:
+        warnings.warn("A column-vector y was passed when a 1d array was expected: it is taken as one",
+                      _category("DataConversionWarning"), stacklevel=3)
+    if found.rows != rows:
+        raise InvalidInput("y", f"{found.rows:,} rows", f"X has {rows:,}")
+    return found
+
+
+def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:
+    """Compare the columns of a prediction with those of the fit.
+
+    Args:
+        given: of the prediction.
+        fitted: the names at the fit; None where there were none.
+        estimator: its name.
+
+    Warns:
+        UserWarning: one of them has names and the other has none.
+
+    Raises:
+        InvalidInput: other names, or another order.
+    """
+    if fitted is None or not given.named:
+        if given.named:
+            warnings.warn(f"X has feature names, but {estimator} was fitted without feature names", stacklevel=3)
+        elif fitted is not None:
+            warnings.warn(f"X does not have valid feature names, but {estimator} was fitted with feature names",
+                          stacklevel=3)
+        return
+    if given.labels == fitted:
+        return
+    unseen, missing = sorted(set(given.labels) - set(fitted)), sorted(set(fitted) - set(given.labels))
+    said = [f"unseen at fit time: {', '.join(unseen[:5])}"] * bool(unseen)
+    said += [f"seen at fit time, yet now missing: {', '.join(missing[:5])}"] * bool(missing)
+    raise InvalidInput("X", "The feature names should match those that were passed during fit",
+                       "; ".join(said) or "they must be in the same order as they were in fit")
+
+
+# ---- frames
+
+
+def _frame(frame: Any, field: str = "") -> Columns:
+    """Columns of a frame, each of the type that its own type says.
+
+    Args:
+        frame: of pandas, Polars or Arrow.
+        field: "y" for the response; else each column is known by its name.
+    """
+    names, columns = _columns_of(frame)
+    labels = tuple(map(str, names))
+    if len(set(labels)) < len(labels):
+        twice = next(name for name in labels if labels.count(name) > 1)
+        raise InvalidInput("X", f"two columns have the name {twice!r}")
+    arrays = [_column(field or label, column) for label, column in zip(labels, columns, strict=True)]
+    rows = len(arrays[0]) if arrays else int(frame.shape[0])
+
+    def read() -> np.ndarray:
+        values = np.empty((rows, len(arrays)), order="F")
+        for k, (label, array) in enumerate(zip(labels, arrays, strict=True)):
+            values[:, k] = numbers(label, array)
+        return values
+
+    named = bool(names) and all(isinstance(name, str) for name in names)
+    return _some(Columns(rows, labels if named else _unnamed(len(labels)), named, read))
+
+
+def _column(name: str, column: Any) -> pa.Array:
+    """A column as Arrow, by its type alone.
+
+    Raises:
+        InvalidInput: by its type it holds text, Python objects, dates or whatever is no number.
+    """
+    array = plain(as_array(column))
+    if is_text(array):  # as every column of Python objects is
+        raise InvalidInput(name, "text or Python objects where numbers are expected",
+                           "turn the column into numbers, such as by astype(float), or leave it out")
+    numbers(name, array[:0])
+    return array
+
+
+def _columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
+    """Names as they are, and columns, of a frame of any make; a pandas index is no column."""
+    if hasattr(frame, "column_names") and hasattr(frame, "column"):  # Arrow
+        return list(frame.column_names), [frame.column(k) for k in range(frame.num_columns)]
+    if made_by("pandas", frame):
+        return list(frame.columns), [frame.iloc[:, k] for k in range(frame.shape[1])]
+    if hasattr(frame, "get_columns"):  # Polars
+        return list(frame.columns), list(frame.get_columns())
+    raise InvalidInput("X", f"{type(frame).__name__} is no table in memory",
+                       "give arrays or a frame of pandas, Polars or Arrow; a query or a lazy frame is collected first")
+
+
+# ---- arrays
+
+
+def _typed(values: Any) -> bool:
+    """Whether a sequence is a column of pandas, Polars or Arrow, which has a type of its own."""
+    return any(made_by(package, values) for package in ("pandas", "polars", "pyarrow"))
+
+
+def _array(field: str, values: Any) -> Any:
+    """A list as an array; one that numpy would turn into text stays as it is and is read cell by cell."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidInput(field, "the rows have different lengths") from None
+    return np.asarray(values, dtype=object) if array.dtype.kind in "US" and isinstance(values, list | tuple) else array
+
+
+def _numeric(field: str, array: Any) -> None:
+    """Refuse an array whose type holds no real numbers."""
+    kind = getattr(getattr(array, "dtype", None), "kind", "O")
+    if kind == "c":
+        raise InvalidInput(field, "Complex data not supported", "must be real numbers")
+    if kind not in "biufO":
+        raise InvalidInput(field, f"an array of type {array.dtype} holds {'text' if kind in 'US' else 'no numbers'}",
+                           "must be numbers")
+
+
+def _matrix(X: Any) -> Columns:
+    """The columns of an array of two axes."""
+    array = X if hasattr(X, "shape") and hasattr(X, "dtype") else _array("X", X)
+    _numeric("X", array)
+    if len(array.shape) != 2:
+        raise InvalidInput("X", f"shape {tuple(array.shape)}",
+                           "Reshape your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one row")
+    rows, width = array.shape
+    return _some(Columns(rows, _unnamed(width), False, lambda: doubles(array, width)))
+
+
+def _vector(y: Any) -> tuple[Columns, int]:
+    """The response of an array or a series, and how many axes it has."""
+    if _typed(y):
+        column = _column("y", y)
+        return Columns(len(column), ("y",), False, lambda: numbers("y", column)[:, None]), 1
+    array = y if hasattr(y, "shape") and hasattr(y, "dtype") else _array("y", y)
+    _numeric("y", array)
+    if len(array.shape) not in {1, 2}:
+        raise InvalidInput("y", f"shape {tuple(array.shape)}", "y should be a 1d array")
+    shape = (*array.shape, 1)[:2]
+    found = Columns(shape[0], _unnamed(shape[1]), False, lambda: doubles(np.reshape(array, shape), shape[1]))
+    return found, len(array.shape)
+
+
+def _unnamed(width: int) -> tuple[str, ...]:
+    return tuple(f"x{k}" for k in range(width))
+
+
+def _some(found: Columns) -> Columns:
+    if not found.labels:
+        raise InvalidInput("X", f"0 feature(s) (shape=({found.rows}, 0)) while a minimum of 1 is required.")
+    return found
+
+
+def _category(name: str) -> type[Warning]:
+    """A warning of scikit-learn, where that is loaded, so that its own filters know it; it is never imported."""
+    found = getattr(sys.modules.get("sklearn.exceptions"), name, UserWarning)
+    return found if isinstance(found, type) and issubclass(found, Warning) else UserWarning
+
+
+# ---- bounds
+
+
+def bounded_features(given: Any, features: Columns) -> tuple[Numeric, ...]:
+    """The roles of the features, by public bounds alone; a value beyond them is moved to the bound.
+
+    Args:
+        given: as `PrivateRegression.feature_bounds`.
+        features: the columns.
+
+    Raises:
+        InvalidInput: missing bounds, or bounds that are none.
+    """
+    return tuple(_role(f"feature_bounds of {label}", f"x{k}", pair)
+                 for k, (label, pair) in enumerate(zip(features.labels, _pairs(given, features), strict=True)))
+
+
+def bounded_response(given: Any) -> Numeric:
+    """The role of the response.
+
+    Args:
+        given: (lower, upper).
+
+    Raises:
+        InvalidInput: missing bounds, or bounds that are none.
+    """
+    if given is None:
+        raise InvalidInput("response_bounds", "is missing", f"must be (lower, upper); {_WHY_BOUNDS}")
+    return _role("response_bounds", "y", given)
+
+
+def _pairs(given: Any, features: Columns) -> list[Any]:
+    """(lower, upper) of each column, as they were given."""
+    if given is None:
+        raise InvalidInput("feature_bounds", "is missing",
+                           f"must be (lower, upper), a list of pairs, or a mapping from column to pair; {_WHY_BOUNDS}")
+    if isinstance(given, Mapping):
+        if not features.named:
+            raise InvalidInput("feature_bounds", "names columns, and X has no names", "give a pair for each column")
+        missing = [label for label in features.labels if label not in given]
+        unknown = [str(name) for name in given if name not in features.labels]
+        if missing or unknown:
+            said = [f"nothing for {', '.join(missing[:5])}"] * bool(missing)
+            said += [f"{', '.join(unknown[:5])} is no column"] * bool(unknown)
+            raise InvalidInput("feature_bounds", "; ".join(said), f"columns: {', '.join(features.labels[:12])}; "
+                               + _WHY_BOUNDS)
+        return [given[label] for label in features.labels]
+    pairs = _listed("feature_bounds", given)
+    if len(pairs) == 2 and not any(isinstance(end, Sequence | np.ndarray) for end in pairs):
+        return [pairs] * len(features.labels)
+    if len(pairs) != len(features.labels):
+        raise InvalidInput("feature_bounds", f"{len(pairs)} given", f"X has {len(features.labels)} columns: give one "
+                           "pair (lower, upper) for each, or one for all")
+    return pairs
+
+
+def _listed(field: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+        raise InvalidInput(field, f"{given!r} is no (lower, upper)", "must be two numbers, the first below the second")
+    return list(given)
+
+
+def _role(field: str, column: str, pair: Any) -> Numeric:
+    """The role of a column with these bounds; errors name the parameter."""
+    ends = _listed(field, pair)
+    if len(ends) != 2:
+        raise InvalidInput(field, f"{len(ends)} numbers", "must be (lower, upper)")
+    try:
+        return Numeric(column=column, lower=ends[0], upper=ends[1], out_of_bounds="clip")
+    except InvalidInput as error:
+        raise InvalidInput(field, f"{error.field}: {error.problem}", error.ways) from None
+
+
+# ---- what the holder is told
+
+
+def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:
+    """What the holder of the data is told of it: rows that count for nothing, and values that were moved. Private.
+
+    Args:
+        labels: (d,) of the features.
+        roles: (d + 1,) of the features and the response.
+        cells: (n, d + 1).
+    """
+    bad = ~np.isfinite(cells)
+    kept = ~bad.any(axis=1)
+    low, high = (np.array([getattr(role, end) for role in roles]) for end in ("lower", "upper"))
+    moved = ((cells < low) | (cells > high))[kept].sum(axis=0)
+    names, said = [*labels, "y"], []
+    if not kept.all():
+        said.append(f"{(~kept).sum():,} of {len(cells):,} rows count as null records: a cell is missing, infinite or "
+                    f"no number ({_counted(names, bad.sum(axis=0))})")
+    if moved.any():
+        said.append(f"{moved.sum():,} values lie beyond their bounds and were moved to them ({_counted(names, moved)})")
+    return "; ".join(said) + ". This follows from private records" if said else ""
+
+
+def _counted(names: Sequence[str], counts: np.ndarray) -> str:
+    found = [f"{name}: {count:,}" for name, count in zip(names, counts.tolist(), strict=True) if count]
+    return ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")

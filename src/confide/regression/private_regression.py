@@ -1,0 +1,480 @@
+"""A private linear regression for those who know scikit-learn, with intervals.
+
+It is the release of this family alone, without payments: the same map of records, exact moments, release estimators
+and intervals (`confide.regression.release`). Bounds are given, never taken from data; columns are centred and scaled by
+them. scikit-learn is not needed; where it is installed, this estimator goes into its pipelines and searches.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import fraction, one_of, positive
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Unit
+from confide.privacy.accounting.sums import written
+from confide.privacy.events import Event
+from confide.privacy.filter import Cost, Filter, Rule
+from confide.privacy.ledger import Account
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.given_noise import anew
+from confide.regression.estimator_input import (
+    bounded_features,
+    bounded_response,
+    features_of,
+    lost_records,
+    response_of,
+    warn_of_names,
+)
+from confide.regression.priors import TruncatedGaussianNoise, UniformBall
+from confide.regression.records import moments, ordered_dot
+from confide.regression.refits import Refits
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.base import Interval, Release, Released, in_ball
+from confide.regression.release.output_perturbation import RidgeRelease
+from confide.regression.release.sufficient_statistics import SufficientStatistics
+from confide.regression.setting import Setting
+from confide.tables.design import INTERCEPT, Design
+from confide.tables.records import read_records
+from confide.tables.roles import Numeric
+from confide.tables.roster import Roster
+from confide.tables.sources import open_table
+
+__all__ = ["Charging", "PrivateRegression"]
+
+RELEASES = ("auto", "sufficient statistics", "adassp", "ridge")
+_FEWEST = 4  # rows, as of a `Setting`
+_WIDEST_RESIDUAL = 8.0  # scaled: no response is cut but by its own bounds, and the standard deviation is as stated
+_REFITS = Refits()
+
+
+@runtime_checkable
+class Charging(Protocol):
+    """What an estimator needs of a ledger; `confide.privacy.Ledger` is one."""
+
+    def rule(self, account: Account) -> Rule:
+        """How charges to an account add up."""
+
+    def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
+        """Debit the events of one fit, or raise and debit nothing."""
+
+
+class _LeftBehind:
+    """Stands where a ledger was before an estimator was copied or went to another process."""
+
+    def rule(self, account: Account) -> Rule:
+        raise Refused("the ledger of this estimator stayed where it was copied from: a copy of a ledger would have a "
+                      "budget of its own", "set_params(ledger=...) gives it one; run a search in one process, n_jobs=1")
+
+    def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
+        self.rule(account)
+
+
+class PrivateRegression:
+    """Linear regression whose coefficients are differentially private, in the interface of scikit-learn.
+
+    A fit publishes noisy second moments or a noisy estimate once, and computes the coefficients from that. The promise
+    is about one row that is replaced; the number of rows is public. It covers what the fit itself publishes and nothing
+    else: a step before it that learns from the same data (a scaler, a selection of columns), a score on it, and the
+    choice among several fits are not private. Cross-validation and searches spend once for each fit.
+
+    Parameters are looked at by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is
+    missing, infinite or no number counts as a null record, which adds nothing. The fit warns how many there were: for
+    whoever holds the data, since this follows from private records.
+
+    Args:
+        epsilon: privacy loss of one fit, in nats.
+        delta: of one fit; 0 for pure privacy. Choose it far below 1 / rows.
+        feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
+            each column, or a mapping from the name of a column to its pair.
+        response_bounds: public (lower, upper) of the response.
+        neighbours: "replace": one row is exchanged for another. No other relation is proved for these releases.
+        release: "sufficient statistics" (pure), "adassp" (needs a delta), "ridge" (pure; needs `smallest_eigenvalue`),
+            or "auto": of those that the settings admit, the one with the least predicted error of a prediction.
+        parameter_bound: R0, public bound on the length of the scaled coefficients. The default, sqrt(columns + 1),
+            holds for every model whose predictions stay within `response_bounds` wherever the features are in theirs.
+        residual_std: public bound on the standard deviation of the residuals, in units of the response, on which the
+            sampling part of the intervals rests. The default, half the range of the response, always holds; a smaller
+            one gives shorter intervals.
+        smallest_eigenvalue: public lower bound on the spectrum of E[x x'] of the scaled rows, for "ridge".
+        level: coverage of the noise part and of the sampling part of each interval.
+        noise: secure noise if left out, fresh for each fit; it takes no seed. `Noise.simulated(seed)` is for studies
+            and tests, and draws the same in every fit: what it makes is no release.
+        ledger: charged before a fit looks at any value; a refusal leaves the estimator as it was.
+        account: whose budget of the ledger; about replaced records, seen by the public.
+
+    Attributes:
+        coef_: (d,) in units of the response for one unit of each feature.
+        intercept_: the response where all features are 0.
+        intervals_: name of a feature, or "(intercept)" -> `Interval` of its coefficient: `noise` covers the privacy
+            noise, `sampling` the residuals, `bias` the shrinkage, `total` all of them with probability `total_level`.
+            They take the records as bounded: what moving values to their bounds did is in no part.
+        guarantees_: what is promised.
+        privacy_spent_: the loss of this fit.
+        n_features_in_: d.
+        feature_names_in_: names of the columns, where a frame gave them.
+
+    Example:
+        >>> X = np.linspace(-1, 1, 4000).reshape(-1, 2)
+        >>> model = PrivateRegression(epsilon=1.0, feature_bounds=(-1, 1), response_bounds=(-4, 4),
+        ...                           noise=Noise.simulated(1))
+        >>> model.fit(X, X @ [1.0, 1.0]).predict([[0.5, 0.5]]).round(1)
+        array([1.])
+        >>> model.privacy_spent_
+        PureDP(epsilon=1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        feature_bounds: Sequence[Any] | Mapping[str, Any] | None = None,
+        response_bounds: Sequence[float] | None = None,
+        neighbours: str = "replace",
+        release: str = "auto",
+        parameter_bound: float | None = None,
+        residual_std: float | None = None,
+        smallest_eigenvalue: float | None = None,
+        level: float = 0.95,
+        noise: Noise | None = None,
+        ledger: Charging | None = None,
+        account: Account | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.feature_bounds = feature_bounds
+        self.response_bounds = response_bounds
+        self.neighbours = neighbours
+        self.release = release
+        self.parameter_bound = parameter_bound
+        self.residual_std = residual_std
+        self.smallest_eigenvalue = smallest_eigenvalue
+        self.level = level
+        self.noise = noise
+        self.ledger = ledger
+        self.account = account
+
+    # ---- fit and predict
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the coefficients, once.
+
+        Args:
+            X: (n, d) features: an array, or a frame of pandas, Polars or Arrow. At least 4 rows.
+            y: (n,) responses: an array, a series or a column.
+
+        Warns:
+            UserWarning: rows that count for nothing, and values moved to a bound; or, without a ledger, that the same
+                data was fitted before in this process, with the sum of the losses. The second warning comes before
+                anything is drawn: turned into an error, it stops the fit.
+
+        Raises:
+            InvalidInput: a setting is missing or out of range, or X or y has another shape or a type without numbers.
+            BudgetExceeded: the ledger has no room; nothing was looked at, and the estimator is as before.
+        """
+        level = fraction("level", self.level)
+        features = features_of(X)
+        response = response_of(y, features.rows)
+        if INTERCEPT in features.labels:
+            raise InvalidInput("X", f"a column has the name {INTERCEPT!r}", "it is the constant's: rename the column")
+        if features.rows < _FEWEST:
+            raise InvalidInput("X", f"n_samples = {features.rows}", f"must have at least {_FEWEST} rows")
+        roles, role = bounded_features(self.feature_bounds, features), bounded_response(self.response_bounds)
+        design = Design(features=roles)
+        setting = self._setting(features.rows, design, role)
+        release = self._release(setting)
+        loss, source, formula = release.privacy()
+        noise = self._noise()
+        self._charge(release)
+
+        values, answers = features.read(), response.read()
+        if self.ledger is None:
+            self._note(values, answers, loss, simulated=not noise.release_safe)
+        released = _run(release, setting, values, answers, design, role, noise)
+
+        coef = in_ball(released.estimate, setting.parameter_bound)
+        natural = design.natural(coef, role)
+        # The natural intercept is the response where every feature is at its middle; scikit-learn's is where it is 0.
+        middles = np.array([feature.middle for feature in roles])
+        rows = natural.matrix.copy()
+        rows[0] -= middles @ rows[1:]
+        self.coef_ = natural.coefficients[1:]
+        self.intercept_ = float(rows[0] @ coef + role.middle)
+        self.intervals_ = {
+            name: _moved(release.interval_of(setting, released, coef, row, level), offset)
+            for name, row, offset in zip((INTERCEPT, *features.labels), rows, natural.offset, strict=True)}
+        self.guarantees_ = Guarantees((Privacy(
+            loss=loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=source,
+            note=f"{formula}; holds for every data set, n is public"),))
+        self.privacy_spent_: PureDP | ApproxDP = loss
+        self.n_features_in_ = len(features.labels)
+        self.__dict__.pop("feature_names_in_", None)
+        if features.named:
+            self.feature_names_in_ = np.array(features.labels, dtype=object)
+        self._fitted = features.rows, noise.release_safe
+        if said := lost_records(features.labels, [*roles, role], np.column_stack([values, answers])):
+            warnings.warn(said, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The responses that the released coefficients predict: it costs the people of the fit nothing more.
+
+        Args:
+            X: (m, d), as for `fit`. Values beyond the bounds are taken as they are.
+
+        Returns:
+            (m,); nan where a feature is missing or no number.
+
+        Raises:
+            InvalidInput: other columns than at the fit.
+            NotFittedError: of scikit-learn, where that is loaded, else a ValueError: nothing was fitted.
+        """
+        self._check_fitted()
+        features = features_of(X)
+        width, name = len(features.labels), type(self).__name__
+        fitted = getattr(self, "feature_names_in_", None)
+        warn_of_names(features, None if fitted is None else tuple(fitted), name)
+        if width != self.n_features_in_:
+            raise InvalidInput(
+                "X", f"X has {width} features, but {name} is expecting {self.n_features_in_} features as input")
+        return ordered_dot(features.read(), self.coef_) + self.intercept_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the predictions: 1 - (squared errors) / (squared deviations of y from its mean).
+
+        **A score on private data is no release.** It follows from every row, without noise: it may be looked at by
+        whoever holds the data, and neither published nor used to choose among fits that are. On public data it is free.
+
+        Args:
+            X: (m, d), as for `fit`.
+            y: (m,) true responses.
+            sample_weight: (m,) weights; all alike if left out.
+
+        Returns:
+            At most 1. Where y is constant, 1 for exact predictions and 0 for others; nan for fewer than 2 rows.
+
+        Raises:
+            InvalidInput: a feature or response that is missing or no number.
+        """
+        predicted = self.predict(X)
+        true = response_of(y, len(predicted)).read()[:, 0]
+        weights = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != true.shape:
+            raise InvalidInput("sample_weight", f"shape {weights.shape}", f"must be {true.shape}")
+        if not np.isfinite(true + predicted).all():
+            raise InvalidInput("X", "a row has a feature or a response that is NaN, infinite or no number",
+                               "leave such rows out")
+        if len(true) < 2:
+            return math.nan
+        error = float(weights @ (true - predicted) ** 2)
+        spread = float(weights @ (true - np.average(true, weights=weights)) ** 2)
+        if spread == 0.0:
+            return 1.0 if error == 0.0 else 0.0
+        return 1.0 - error / spread
+
+    def to_dict(self) -> dict[str, Any]:
+        """The released outcome, JSON-ready: coefficients, intervals, promises and what was spent."""
+        self._check_fitted()
+        rows, safe = self._fitted
+        return {
+            "coef": dict(zip(list(self.intervals_)[1:], self.coef_.tolist(), strict=True)),
+            "intercept": self.intercept_,
+            "intervals": {name: {**asdict(part), "total": part.total, "total_level": part.total_level}
+                          for name, part in self.intervals_.items()},
+            "records": rows,
+            "release_safe": safe,
+            "privacy": self.privacy_spent_.to_dict(),
+            "guarantees": self.guarantees_.to_dict(),
+        }
+
+    # ---- what a fit is made of
+
+    def _setting(self, rows: int, design: Design, response: Numeric) -> Setting:
+        """The public facts. What nobody knows of the features is supposed uniform within their bounds, to choose by."""
+        bound = 1.0 / design.weight
+        if self.parameter_bound is not None:
+            bound = positive("parameter_bound", self.parameter_bound)
+        scaled = 1.0
+        if self.residual_std is not None:
+            scaled = min(1.0, positive("residual_std", self.residual_std) / response.scale)
+        given, square = self.smallest_eigenvalue, design.weight**2
+        return Setting(
+            people=rows, features=design.dimension, prior=UniformBall(design.dimension, bound),
+            noise=TruncatedGaussianNoise(sigma=scaled, bound=_WIDEST_RESIDUAL), response_bound=1.0,
+            smallest_eigenvalue=square / 3.0 if given is None else given,
+            largest_eigenvalue=square if given is None else None)
+
+    def _release(self, setting: Setting) -> Release:
+        """The release estimator: the one that is named, or the one with the least predicted error."""
+        if self.epsilon is None:
+            raise InvalidInput("epsilon", "is missing", "must be the privacy loss of one fit, such as 1.0")
+        epsilon, delta = positive("epsilon", self.epsilon), fraction("delta", self.delta, zero=True)
+        if self.neighbours != "replace":
+            raise InvalidInput("neighbours", f"{self.neighbours!r} is not known",
+                               "must be 'replace': these releases are proved for one row that is replaced, with a "
+                               "public number of rows")
+        name = one_of("release", self.release, RELEASES)
+        if name == "adassp" and not delta:
+            raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
+        if name == "ridge" and self.smallest_eigenvalue is None:
+            raise InvalidInput("smallest_eigenvalue", "is missing", "'ridge' is weighed by it; it is public, and never "
+                               "taken from the data. 'sufficient statistics' does without")
+        admitted: dict[str, Release] = {}
+        if name in {"auto", "sufficient statistics"}:
+            admitted["sufficient statistics"] = SufficientStatistics(epsilon=epsilon)
+        if name in {"auto", "adassp"} and delta:
+            admitted["adassp"] = AdaSSP(epsilon=epsilon, delta=delta)
+        if name in {"auto", "ridge"} and self.smallest_eigenvalue is not None:
+            from confide.regression.planner import best_ridge_release
+
+            admitted["ridge"] = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(setting, epsilon))
+        if len(admitted) == 1:
+            return next(iter(admitted.values()))
+        return min(admitted.values(), key=lambda each: each.prediction_error(setting))
+
+    def _noise(self) -> Noise:
+        if self.noise is None:
+            return Noise.secure()
+        if not isinstance(self.noise, Noise):
+            raise InvalidInput("noise", f"{type(self.noise).__name__} is not a Noise",
+                               "leave it out for secure noise; Noise.simulated(seed) is for studies")
+        return anew(self.noise)
+
+    def _charge(self, release: Release) -> None:
+        if self.ledger is None:
+            if self.account is not None:
+                raise InvalidInput("ledger", "is missing", f"nothing would charge {self.account}")
+            return
+        if not isinstance(self.ledger, Charging):
+            raise InvalidInput("ledger", f"{type(self.ledger).__name__} is no ledger",
+                               "must have the methods rule and charge of confide.privacy.Ledger")
+        if not isinstance(self.account, Account):
+            raise InvalidInput("account", "is missing", "must be the confide.privacy.Account that the ledger charges")
+        delta = self.delta if isinstance(release, AdaSSP) and self.ledger.rule(self.account) == "basic" else 0.0
+        self.ledger.charge(self.account, *release.events(), delta=delta)
+
+    @staticmethod
+    def _note(values: np.ndarray, answers: np.ndarray, loss: PureDP | ApproxDP, *, simulated: bool) -> None:
+        """Note a fit without a ledger; warn first where the same data was fitted before."""
+        cost = Cost(epsilon=written(loss.epsilon), delta=written(getattr(loss, "delta", 0.0)))
+        known = _REFITS.digest([values, answers], b"simulated" if simulated else b"")
+        fits, total = _REFITS.with_one_more(known, cost)
+        if fits > 1:
+            together = Filter(PureDP(1.0)).asked(total)
+            what = (f"under secure noise the losses would add up to {together}" if simulated
+                    else f"the losses add up to {together}")
+            warnings.warn(f"fit {fits} of the same data in this process, without a ledger: {what}. A ledger keeps the "
+                          "sum within a budget", stacklevel=3)
+        _REFITS.add(known, cost)
+
+    # ---- the protocol of scikit-learn, which need not be there
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor, by name.
+
+        Args:
+            deep: changes nothing: no parameter is an estimator.
+        """
+        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters
+                if name != "self"}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; what was fitted stays until the next fit.
+
+        Raises:
+            InvalidInput: no parameter of this name; none is changed.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise InvalidInput(name, f"Invalid parameter {name!r} for estimator {type(self).__name__}",
+                                   f"must be one of {', '.join(known)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted estimator with the same ledger: a copy of a ledger would have a budget of its own."""
+        return type(self)(**self.get_params())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags(),
+            input_tags=InputTags(allow_nan=True),
+            non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
+
+    def get_metadata_routing(self) -> Any:
+        """What scikit-learn may pass on where its routing of metadata is switched on: no weights."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        found = MetadataRequest(owner=self)
+        found.score.add_request(param="sample_weight", alias=None)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied or pickled: parameters and the released outcome, without the ledger and without noise."""
+        state = dict(self.__dict__)
+        if self.ledger is not None:
+            state["ledger"] = _LeftBehind()
+        if isinstance(self.noise, Noise) and self.noise.release_safe:
+            state["noise"] = None  # secure noise, fresh for each fit
+        return state
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        given = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items()
+                          if value is not defaults[name].default)
+        text = f"{type(self).__name__}({given})"
+        if not self.__sklearn_is_fitted__():
+            return text
+        rows, safe = self._fitted
+        spent = (f"{self.privacy_spent_} spent for each row that is replaced" if safe
+                 else f"simulated noise: no release; secure noise would spend {self.privacy_spent_}")
+        return f"<{text}, fitted to {rows:,} rows; {spent}>"
+
+    def _check_fitted(self) -> None:
+        if self.__sklearn_is_fitted__():
+            return
+        kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", _NotFitted)
+        raise kind(f"This {type(self).__name__} is not fitted yet: call fit(X, y) first")
+
+
+class _NotFitted(ValueError, AttributeError):
+    """An estimator that was not fitted is asked for what only a fit makes."""
+
+
+# ---- records
+
+
+def _run(
+    release: Release, setting: Setting, values: np.ndarray, answers: np.ndarray, design: Design, response: Numeric,
+    noise: Noise,
+) -> Released:
+    """One release of all records, read as the family reads every table, on the meter of its own charge."""
+    columns = {feature.column: values[:, k] for k, feature in enumerate(design.features)}
+    table = open_table(pa.table({**columns, response.column: answers[:, 0]}))
+    records = read_records(table, design=design, response=response, roster=Roster(setting.people))
+    nobody = np.zeros(setting.people, dtype=bool)
+    first, second = moments(records, setting.record_map, nobody, setting.features)  # type: ignore[arg-type]
+    with noise.metering(release):
+        return release.run(setting, first + second, np.zeros((2, setting.features)), noise)
+
+
+def _moved(interval: Interval, offset: float) -> Interval:
+    return replace(interval, value=float(interval.value + offset))
