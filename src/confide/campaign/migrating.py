@@ -14,9 +14,10 @@ import stat
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 from confide.campaign.file import CampaignFile, parse
 from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
@@ -27,9 +28,11 @@ from confide.contract.files import parse_json, read_bytes, reading, replace_whol
 from confide.contract.kinds import NarrowedKind
 from confide.contract.words import cause
 
-__all__ = ["NOTHING_TO_DO", "Looked", "WordChange", "look", "rewrite"]
+__all__ = ["NOTHING_TO_DO", "Looked", "What", "WordChange", "look", "rewrite"]
 
-NOTHING_TO_DO = {
+What = Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
+
+NOTHING_TO_DO: Mapping[What, str] = {
     "pack": "is a pack. Packs are read for ever as they are, and signed",
     "store": "is a store. A command that opens it brings its tables up to date",
     "backup": "is a copy of an installation. `confide restore` reads it, and brings its tables up to date",
@@ -37,7 +40,7 @@ NOTHING_TO_DO = {
     "contracts": "holds contracts. They are read for ever as they are",
     "channel": "is a channel file. It is read for ever as it is",
 }
-"""What else a file may be -> why it is left alone."""
+"""What a file may be that is no campaign file -> why it is left alone."""
 
 _SQLITE, _ZIP = b"SQLite format 3\0", b"PK\x03\x04"
 _OWN, _CONTRACTS, _CHANNEL = {"content", "record", "share"}, {"content", "round"}, {"channel", "response"}
@@ -75,7 +78,7 @@ class Looked:
     """
 
     path: PurePath
-    what: str
+    what: What
     changes: tuple[WordChange, ...] = ()
     refused: str = ""
     before: bytes = b""
@@ -144,7 +147,7 @@ def _copied(path: Path, data: bytes, mode: int) -> Path:
     return copy
 
 
-def _other(path: Path) -> str | None:
+def _other(path: Path) -> What | None:
     """What a file or folder is that is no campaign file; None where it may be one.
 
     Raises:
@@ -193,11 +196,12 @@ def _begins_with_a_store(path: Path) -> bool:
     return first is not None and first.name == "store"
 
 
-def _of_json(said: Any) -> str:
+def _of_json(said: Any) -> What:
     keys = set(said) if isinstance(said, dict) else set()
-    for what, its in (("own record", _OWN), ("contracts", _CONTRACTS)):
-        if its <= keys:
-            return what
+    if keys >= _OWN:
+        return "own record"
+    if keys >= _CONTRACTS:
+        return "contracts"
     if keys & _CHANNEL:
         return "channel"
     raise InvalidInput("keys", "are not those of a participant's own file, of contracts, or of a channel",

@@ -114,7 +114,7 @@ class FileWords:
         for place, word in self.keys.items():
             above, _, old = place.rpartition(".")
             keys.setdefault(f"{above}.{word}" if above else word, old)
-        values = {place: {new: old for old, new in reversed(today.items())} for place, today in self.values.items()}
+        values = {place: {today[old]: old for old in reversed(list(today))} for place, today in self.values.items()}
         found: dict[str, Any] = _in_first(document, "", keys, values)
         return found
 
