@@ -19,9 +19,9 @@ __all__ = ["TESTS", "try_sdist", "try_wheel"]
 
 TESTS = ("tests/contract", "tests/privacy/noise", "tests/golden/test_golden_packs.py",
          "tests/golden/test_golden_campaign_files.py", "tests/cli/test_cli_share.py")
-"""The tests of a source distribution that need the core alone: the contract, the noise, all golden packs and files."""
+"""The tests of a source distribution that need no other extra than `plots`: of the contract, noise and golden files."""
 
-_TOOLS = ("pytest", "pytest-timeout", "hypothesis", "jsonschema")
+_TOOLS = ("pytest", "pytest-timeout", "hypothesis", "jsonschema", "mpmath", "pandas")
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CONFIDE_HOME", "CONFIDE_STORE", "VIRTUAL_ENV")
 
 
@@ -44,7 +44,7 @@ def try_wheel(wheel: Path, version: str, place: Path) -> None:
 
 
 def try_sdist(sdist: Path, place: Path) -> None:
-    """Install the source distribution, and run the tests that are in it and need the core alone.
+    """Install the source distribution with the extra `plots`, and run some of the tests in it.
 
     Args:
         sdist: the source distribution.
@@ -53,7 +53,7 @@ def try_sdist(sdist: Path, place: Path) -> None:
     Raises:
         NotReady: it cannot be installed, or a test fails.
     """
-    python = _environment(place / "environment", str(sdist), *_TOOLS)
+    python = _environment(place / "environment", f"{sdist}[plots]", *_TOOLS)
     with tarfile.open(sdist) as archive:
         archive.extractall(place / "unpacked", filter="data")
     (root,) = (place / "unpacked").iterdir()
