@@ -40,9 +40,9 @@ def _release(folder: Path, uncommitted: bool) -> None:
         print(f"[{time.monotonic() - begun:5.0f} s] {what}", flush=True)
 
     step(f"confide {__version__}: the version and its notes")
-    check_version(__version__, renames())
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     notes(changelog, __version__, {})
+    check_version(__version__, renames())
     if not uncommitted and (open_ := changed(ROOT)):
         raise NotReady(f"{len(open_)} files are not committed, such as {open_[0][3:]}; commit them, or rehearse with "
                        "`python -m releasing --uncommitted`")
