@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 # would compile the whole house again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-all lint types layers docs bench clean
+.PHONY: demo test test-all lint types layers docs bench release clean
 
 ## demo: the main job on 61,395 people's earnings, in an environment of its own
 demo: $(DEMO_VENV)/.ready
@@ -50,6 +50,10 @@ docs: $(VENV)/.ready
 bench: $(VENV)/.ready
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,bench]'
 	@$(BIN)/python -m benchmarks
+
+## release: sdist and wheel, tried in clean environments, and the notes, in dist/; nothing is uploaded
+release: $(VENV)/.ready
+	@$(BIN)/python -m releasing
 
 clean:
 	rm -rf $(VENV) .venvs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,7 +4,8 @@ import atexit
 import os
 import shutil
 import tempfile
-from importlib.metadata import version as _version
+
+from confide import __version__
 
 # Cells that settle a campaign charge a ledger of their own, never that of whoever builds the pages.
 os.environ["CONFIDE_HOME"] = tempfile.mkdtemp(prefix="confide-docs-")
@@ -14,7 +15,7 @@ atexit.register(shutil.rmtree, os.environ["CONFIDE_HOME"], ignore_errors=True)
 project = "confide"
 author = "The confide developers"
 copyright = "2026, The confide developers"
-release = _version("confide")
+release = __version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]

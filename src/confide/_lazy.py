@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["doors"]
+__all__ = ["RENAMED", "doors"]
+
+RENAMED: dict[str, Mapping[str, str]] = {}
+"""Package -> its old public names, and today's; of the packages that were imported."""
 
 
 def doors(
-    package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = ()
+    package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a package whose public names live in submodules.
 
@@ -19,15 +23,22 @@ def doors(
         package: the package's `__name__`.
         modules: submodule -> the public names it defines.
         packages: subpackages that are themselves public names.
+        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted([*home, *packages])
+    old = dict(renamed or {})
+    if old:
+        RENAMED[package] = old
 
     def __getattr__(name: str) -> Any:
         if name in home:
             value = getattr(import_module(f"{package}.{home[name]}"), name)
         elif name in packages:
             value = import_module(f"{package}.{name}")
+        elif name in old:
+            _warn_of_old_name(package, name, old[name])
+            return getattr(sys.modules[package], old[name])  # not kept: the next caller is told, too
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         setattr(sys.modules[package], name, value)
@@ -37,3 +48,12 @@ def doors(
         return public
 
     return __getattr__, __dir__
+
+
+def _warn_of_old_name(package: str, name: str, today: str) -> None:
+    """Warn the caller, who is two frames up. `from package import name` asks twice; its own line is the second."""
+    if sys._getframe(2).f_code.co_name == "_handle_fromlist":
+        return
+    from confide.contract.renamed import warn_of_old
+
+    warn_of_old(package, name, today)

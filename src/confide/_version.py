@@ -2,4 +2,4 @@
 
 __all__ = ["__version__"]
 
-__version__ = "0.2.0.dev0"
+__version__ = "1.0.0rc1"

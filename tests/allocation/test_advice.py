@@ -33,7 +33,7 @@ def test_a_plan_says_what_to_expect():
     assert 0.85 < found.share < 1.0
     assert found.share > np.mean([one.welfare for one in found.passed_over.values()])
     assert all(0.4 < one.blind < one.welfare and 0 < one.certificate < one.welfare for one in found.predicted.values())
-    assert 0 < found.held_back < 100
+    assert 0 < found.reserve < 100
     assert 0 < found.error < 200
     assert found.draws == 8 * (found.mechanism.rounds + 1) + 2
     assert found.seconds > found.draws * 8e-6
@@ -138,7 +138,7 @@ def test_options_reach_the_mechanism():
     found = plan(2000, 8, 200, 4.0, gamma=1e-4, neighbours="add_remove", certify_with=0.0)
     assert (found.mechanism.gamma, found.mechanism.neighbours) == (1e-4, "add_remove")
     assert found.predicted["A"].certificate is None
-    assert found.held_back > plan(2000, 8, 200, 4.0, neighbours="add_remove", certify_with=0.0).held_back
+    assert found.reserve > plan(2000, 8, 200, 4.0, neighbours="add_remove", certify_with=0.0).reserve
 
 
 def test_a_table_that_names_few_goods_is_smaller():

@@ -429,7 +429,7 @@ def test_help_texts(run: Run) -> None:
     assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce",
                           "campaigns", "ledger", "payouts", "verify", "withdraw", "channel", "submit", "rehearse",
                           "contracts", "rows", "answer", "claims", "serve", "operators", "backup", "restore",
-                          "restored"}
+                          "restored", "migrate"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import pytest
 from golden_files import CAMPAIGNS, FOUND, campaign, copied_home
 
 from confide.campaign import Campaign
+from confide.campaign.migrating import look, rewrite
 
 
 @pytest.mark.parametrize("name", sorted(FOUND["files"]))
@@ -21,6 +23,18 @@ def test_a_campaign_file_keeps_its_digest(name: str, tmp_path: Path) -> None:
     (tmp_path / "altered.toml").write_text(text.replace("\nepsilon = ", "\nepsilon = 1", 1), encoding="utf-8")
     assert Campaign.load(tmp_path / "commented.toml").file.digest == file.digest
     assert Campaign.load(tmp_path / "altered.toml").file.digest != file.digest
+
+
+@pytest.mark.parametrize("name", sorted(FOUND["files"]))
+def test_a_campaign_file_in_todays_words_keeps_its_digest(name: str, tmp_path: Path) -> None:
+    """What `confide migrate` makes of it; once only."""
+    path = Path(shutil.copy(CAMPAIGNS / f"{name}.toml", tmp_path))
+    found = look(str(path))
+    assert (found.what, found.refused) == ("campaign", "")
+    if found.changes:
+        rewrite(found)
+    assert Campaign.load(path).file.digest == FOUND["files"][name]["content"]
+    assert look(str(path)).changes == ()
 
 
 def test_every_campaign_file_is_listed() -> None:

@@ -12,7 +12,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,14 +21,18 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes
-from confide.contract.kinds import Kind, kind
+from confide.contract.kinds import Kind, RewordedKind, kind
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 from confide.people.campaign_tables import MOST_PEOPLE
 
-__all__ = ["BudgetTable", "CampaignFile", "load", "parse", "schema"]
+__all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "load", "parse", "schema"]
+
+HEAD_WORDS = FileWords()
+"""Old words of what all campaign files begin with: `[budget]` and the keys above it."""
 
 _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f"
          r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+")
@@ -92,7 +96,8 @@ class CampaignFile:
         budget: the ledger's budget for the data set.
         config: the kind's own tables, validated.
         text: the file's text.
-        document: what the text says: tables, keys and values.
+        document: what the text says: tables, keys and values, in today's words.
+        words: the old words that its kind reads.
     """
 
     path: Path
@@ -102,6 +107,7 @@ class CampaignFile:
     config: Any
     text: str
     document: Mapping[str, Any]
+    words: FileWords = field(default_factory=FileWords)
 
     @property
     def name(self) -> str:
@@ -115,8 +121,13 @@ class CampaignFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what the file says; comments, white space and the order of keys change nothing."""
-        return digest(canonical(encode(json.loads(json.dumps(self.document, default=_plain)), {})))
+        """SHA-256 of what the file says; comments, white space and the order of keys change nothing.
+
+        It is made from the first words that each key ever had: a file that is written in today's words stays the same
+        campaign.
+        """
+        first = self.words.first(self.document)
+        return digest(canonical(encode(json.loads(json.dumps(first, default=_plain)), {})))
 
 
 def load(path: str | os.PathLike[str]) -> CampaignFile:
@@ -166,19 +177,29 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     if not isinstance(document.get("kind"), str):
         raise InvalidInput("kind", "is missing", "a campaign file names its kind; `confide kinds` lists them")
     implementation = kind(document["kind"])
-    own = set(_Head.model_fields)
-    theirs = set(implementation.config.model_fields)
+    words = HEAD_WORDS | implementation.file_words if isinstance(implementation, RewordedKind) else HEAD_WORDS
+    today = words.today(document)
+    try:
+        head, config = _tables(implementation, today)
+    except InvalidInput as error:
+        raise words.as_written(error, document) from None
+    return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
+                        document=today, words=words)
+
+
+def _tables(kind: Kind, document: Mapping[str, Any]) -> tuple[_Head, Any]:
+    """What all campaign files begin with, and the kind's own tables."""
+    own, theirs = set(_Head.model_fields), set(kind.config.model_fields)
     for key in document:
         if key not in own | theirs:
             if isinstance(document[key], dict):
-                raise _no_table(key, [each for model in (_Head, implementation.config)
+                raise _no_table(key, [each for model in (_Head, kind.config)
                                       for each, what in model.model_fields.items() if _models(what.annotation)])
             raise InvalidInput(key, "is not a known key", _nearest(key, own | theirs))
     head = _validated(_Head, {k: v for k, v in document.items() if k in own})
-    config = _validated(implementation.config, {k: v for k, v in document.items() if k in theirs})
+    config = _validated(kind.config, {k: v for k, v in document.items() if k in theirs})
     _check_people(config)
-    return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
-                        document=document)
+    return head, config
 
 
 _QUOTES = "a text begins and ends with a quote, on one line"

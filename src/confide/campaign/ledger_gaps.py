@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from confide.campaign.file import CampaignFile
+from confide.campaign.file import HEAD_WORDS, CampaignFile
 from confide.campaign.folder import NOTE
 from confide.campaign.pack import CAMPAIGN
 from confide.campaign.store.store import Store
@@ -143,7 +143,7 @@ def _packs(folders: Iterable[Path]) -> Iterator[tuple[Path, str, str]]:
         # What cannot be read, or says nothing of a data set, is no pack: `confide verify` says what is wrong with one.
         with suppress(ConfideError, OSError, ValueError, KeyError, TypeError):
             note, _ = read_json("pack", place / NOTE)
-            document = tomllib.loads(read_bytes("pack", place / CAMPAIGN).decode("utf-8"))
+            document = HEAD_WORDS.today(tomllib.loads(read_bytes("pack", place / CAMPAIGN).decode("utf-8")))
             name, content = document["budget"]["data_set"], note["content"]
             if isinstance(name, str) and isinstance(content, str):
                 yield place, printable(name), content

@@ -74,7 +74,7 @@ def _manifest(file: CampaignFile, there: Folder) -> str:
         content, manifest, title = (_text(known, key) for key in ("content", "manifest", "title"))
     if content == file.digest:
         return manifest
-    changed = list(_differences(_settled_document(there), file.document))
+    changed = list(_differences(_settled_document(file, there), file.document))
     what = f"this campaign, settled with another {', '.join(changed[:_SHOWN])}{', ...' * (len(changed) > _SHOWN)}"
     if title != file.title or not changed:
         what = f"the outcome of a campaign with another file, {title[:80]!r}"
@@ -90,11 +90,13 @@ def _text(known: Any, key: str) -> str:
     return value
 
 
-def _settled_document(there: Folder) -> dict[str, Any]:
-    """The content of the file that was settled; empty where it cannot be read, which is then all that differs."""
+def _settled_document(file: CampaignFile, there: Folder) -> dict[str, Any]:
+    """The content of the file that was settled, in today's words; empty where it cannot be read, which is then all that
+    differs.
+    """
     try:
         with reading("out", there.place / CAMPAIGN):
-            return tomllib.loads(there[CAMPAIGN].decode("utf-8"))
+            return file.words.today(tomllib.loads(there[CAMPAIGN].decode("utf-8")))
     except InvalidInput:
         return {}
 

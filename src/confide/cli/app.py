@@ -1,5 +1,5 @@
 """The verbs: kinds, init, plan, offer, check, run, share, audit, and those of `operator`, `participant`, `afterwards`,
-`channel`, `claims`, `copies`, `reproduce` and `serving`.
+`channel`, `claims`, `copies`, `migrate`, `reproduce` and `serving`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
 from confide.cli.claims import claims
 from confide.cli.copies import backup, restore, restored
+from confide.cli.migrate import migrate
 from confide.cli.options import (
     Another,
     AsJson,
@@ -424,6 +425,6 @@ def audit(
 
 for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
              operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit,
-             reproduce, serve, backup, restore, restored):
+             reproduce, serve, backup, restore, restored, migrate):
     app.command()(verb)
 app.add_typer(operators)

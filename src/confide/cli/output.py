@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from confide.contract.presentation import Section
 
 __all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
-           "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "OfferOutput", "Output", "PlanOutput",
-           "RehearseOutput", "Rejected", "ReproduceAllOutput", "ReproduceOutput", "ReproducedModel", "RowsOutput",
-           "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput", "VerifiedModel", "schema"]
+           "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "MigrateOutput", "MigratedModel",
+           "OfferOutput", "Output", "PlanOutput", "RehearseOutput", "Rejected", "ReproduceAllOutput", "ReproduceOutput",
+           "ReproducedModel", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput",
+           "VerifiedModel", "schema"]
 
 
 class _Model(BaseModel):
@@ -499,11 +500,37 @@ class ChannelOutput(_Model):
     sections: list[SectionModel]
 
 
+class WordModel(_Model):
+    """One word of a campaign file."""
+
+    line: int
+    place: str = Field(description="of the key, as the file writes it")
+    old: str
+    new: str
+
+
+class MigratedModel(_Model):
+    """What one file is, and what was rewritten in it."""
+
+    file: str
+    what: Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
+    changes: list[WordModel] = Field(description="words of before, which were rewritten, or with --check would be")
+    copy_of_before: str | None = Field(description="the file as it was; null where nothing was written")
+    refused: str | None = Field(description="why a new campaign of this file is refused; null where it is not")
+
+
+class MigrateOutput(_Model):
+    """`confide migrate --json`."""
+
+    command: Literal["migrate"] = "migrate"
+    files: list[MigratedModel]
+
+
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
           | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput
           | ReproduceAllOutput | ClaimsOutput
           | CampaignsOutput | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput
-          | ChannelOutput)
+          | ChannelOutput | MigrateOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         StoreFailed,
         Unsupported,
     )
+    from confide.contract.file_words import FileWords
     from confide.contract.guarantees import (
         Accuracy,
         Audience,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         PausingKind,
         Plan,
         Progress,
+        RewordedKind,
         Trial,
         TriedKind,
         kind,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     )
     from confide.contract.presentation import Block, Picture, Section, Table, Text
     from confide.contract.public_warnings import PublicWarning
+    from confide.contract.renamed import ConfideDeprecationWarning
 
 
 __all__ = [
@@ -75,9 +78,11 @@ __all__ = [
     "Certificate",
     "Check",
     "Collection",
+    "ConfideDeprecationWarning",
     "ConfideError",
     "ContractKind",
     "CustodiansKind",
+    "FileWords",
     "Guarantee",
     "Guarantees",
     "HandingKind",
@@ -102,6 +107,7 @@ __all__ = [
     "PublicOutcome",
     "PublicWarning",
     "Refused",
+    "RewordedKind",
     "RunFailed",
     "RunOutcome",
     "Section",
@@ -132,13 +138,14 @@ __getattr__, __dir__ = doors(
             "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "RunFailed", "SolverFailed",
             "StoreFailed", "Unsupported",
         ),
+        "file_words": ("FileWords",),
         "guarantees": (
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
             "Source", "Truthfulness", "Unit",
         ),
         "kinds": (
             "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
-            "Plan", "Progress", "Trial", "TriedKind", "kind", "kind_names",
+            "Plan", "Progress", "RewordedKind", "Trial", "TriedKind", "kind", "kind_names",
         ),
         "known_keys": ("Keys",),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
@@ -146,5 +153,6 @@ __getattr__, __dir__ = doors(
                     "SimulatedOutcome", "as_billboard"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
         "public_warnings": ("PublicWarning",),
+        "renamed": ("ConfideDeprecationWarning",),
     },
 )

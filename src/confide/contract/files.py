@@ -22,8 +22,8 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
 
 __all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "is_locked", "locked", "make_folder",
-           "parse_json", "private_folder", "read_bytes", "read_json", "reading", "replace_private", "sweep_drafts",
-           "sync", "write_new", "write_once", "write_private"]
+           "parse_json", "private_folder", "read_bytes", "read_json", "reading", "replace_private", "replace_whole",
+           "sweep_drafts", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
@@ -183,10 +183,22 @@ def replace_private(path: Path, text: str) -> None:
         path: where; what stands there is replaced.
         text: what.
     """
+    replace_whole(path, text.encode(), 0o600)
+
+
+def replace_whole(path: Path, data: bytes, mode: int) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: where; what stands there is replaced.
+        data: what.
+        mode: who may read it.
+    """
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), mode)
         sync(Path(draft))
         os.replace(draft, path)
     except BaseException:

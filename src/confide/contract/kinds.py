@@ -21,6 +21,7 @@ from confide.contract.asked import Field
 from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.faults import fault
+from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -28,8 +29,8 @@ from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
 __all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "NarrowedKind",
-           "PausingKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "Trial", "TriedKind", "as_rows", "by_slots",
-           "is_rows", "kind", "kind_names", "may_wait", "summaries", "types_of"]
+           "PausingKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "RewordedKind", "Trial", "TriedKind",
+           "as_rows", "by_slots", "is_rows", "kind", "kind_names", "may_wait", "summaries", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -276,6 +277,13 @@ class NarrowedKind(Kind, Protocol):
     """
 
     def check_new(self, config: Any) -> None: ...
+
+
+@runtime_checkable
+class RewordedKind(Kind, Protocol):
+    """A kind whose campaign files had other words before. `file_words` says which: they are read for ever."""
+
+    file_words: FileWords
 
 
 @runtime_checkable

@@ -31,6 +31,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.remedies import outward, retried, trying
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name, wire_parts
 from confide.privacy.coins import COINS
 
@@ -49,6 +50,7 @@ _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechani
 _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
 
 
+@renamed(held_back="reserve")
 @dataclass(frozen=True, kw_only=True)
 class AllocationPlan:
     """What is advised, and what to expect of it.
@@ -57,7 +59,7 @@ class AllocationPlan:
         mechanism: `PMatch` or `SinkhornMatch`.
         error: E: of PMatch, how far any published count is off at most, with probability 1 - gamma; of SinkhornMatch,
             how far the final count of those who ask for a good.
-        held_back: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
+        reserve: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
             given beyond its supply costs. Of a PMatch with a final clearing it is what the clearing's first cut needs.
         predicted: by the name of made-up bidders.
         alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
@@ -70,7 +72,7 @@ class AllocationPlan:
 
     mechanism: _Advised
     error: float
-    held_back: int
+    reserve: int
     predicted: Mapping[str, Prediction]
     alike: float = 1.0
     passed_over: Mapping[str, Prediction] = field(default_factory=dict)
@@ -107,7 +109,7 @@ class AllocationPlan:
               + " and ".join(f"{name} {share:.2f}" for name, share in one.beside.items())
               + ", which are not private" for kind, one in self.predicted.items()),
             f"where everybody values the goods alike it is {self.alike:.2f}: the other copies stay behind",
-            f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.held_back:,} copies of a "
+            f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.reserve:,} copies of a "
             f"usual good stay behind for that",
         ]
         claims = [one.certificate for one in self.predicted.values() if one.certificate is not None]
@@ -132,7 +134,7 @@ class AllocationPlan:
         settings["supply"] = list(self.mechanism.copies)
         return {
             "mechanism": wire_name(self.mechanism), "settings": settings, "error": self.error,
-            "held_back": self.held_back, "share": self.share, "alike": self.alike, "span": list(self.span),
+            "held_back": self.reserve, "share": self.share, "alike": self.alike, "span": list(self.span),
             "predicted": {name: _plain(one) for name, one in self.predicted.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
@@ -319,7 +321,7 @@ def _planned(
     size = 4 if named is None else 8
     draws, seconds, error, held = _costs(best, table)
     return AllocationPlan(
-        mechanism=best, error=error, held_back=held, predicted=expected, alike=alike, passed_over=other, draws=draws,
+        mechanism=best, error=error, reserve=held, predicted=expected, alike=alike, passed_over=other, draws=draws,
         seconds=draws * _SECURE + seconds, megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
 
 

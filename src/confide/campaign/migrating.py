@@ -1,0 +1,248 @@
+"""`confide migrate`: campaign files of before, in today's words; a copy of each file stays beside it.
+
+Old words are read for ever, so nothing has to be rewritten. What a file says does not change, and neither does its
+digest: it stays the campaign that it was. Comments, order and layout stay as they are, letter by letter. Whatever else
+confide has written (packs, stores, people's own files) is read for ever as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, Literal
+
+from confide.campaign.file import CampaignFile, parse
+from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
+from confide.campaign.toml_places import Place, places
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.file_words import FileWords
+from confide.contract.files import parse_json, read_bytes, reading, replace_whole, write_new
+from confide.contract.kinds import NarrowedKind
+from confide.contract.words import cause
+
+__all__ = ["NOTHING_TO_DO", "Looked", "What", "WordChange", "look", "rewrite"]
+
+What = Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
+
+NOTHING_TO_DO: Mapping[What, str] = {
+    "pack": "is a pack. Packs are read for ever as they are, and signed",
+    "store": "is a store. A command that opens it brings its tables up to date",
+    "backup": "is a copy of an installation. `confide restore` reads it, and brings its tables up to date",
+    "own record": "is a participant's own file. It is read for ever as it is",
+    "contracts": "holds contracts. They are read for ever as they are",
+    "channel": "is a channel file. It is read for ever as it is",
+}
+"""What a file may be that is no campaign file -> why it is left alone."""
+
+_SQLITE, _ZIP = b"SQLite format 3\0", b"PK\x03\x04"
+_OWN, _CONTRACTS, _CHANNEL = {"content", "record", "share"}, {"content", "round"}, {"channel", "response"}
+_MOST_COPIES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordChange:
+    """One word of a campaign file.
+
+    Args:
+        line: where it stands, from 1.
+        place: of the key, as the file writes it.
+        old: the word.
+        new: what it is called today.
+    """
+
+    line: int
+    place: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What a file is, and what would be rewritten in it.
+
+    Args:
+        path: where it is; of a store by URL, the URL without a password.
+        what: "campaign", or a key of `NOTHING_TO_DO`.
+        changes: its words of before.
+        refused: why a new campaign of this file is refused; empty where it is not.
+        before: its bytes.
+        after: its bytes in today's words.
+    """
+
+    path: PurePath
+    what: What
+    changes: tuple[WordChange, ...] = ()
+    refused: str = ""
+    before: bytes = b""
+    after: bytes = b""
+
+
+def look(name: str) -> Looked:
+    """Find out what a file is, and which words of before it has. Nothing is written.
+
+    Args:
+        name: a file, a folder, or the URL of a store.
+
+    Raises:
+        InvalidInput: not there, unreadable, no file of confide, or a campaign file that cannot be used; names the file.
+    """
+    if "://" in name:
+        return Looked(path=PurePath(re.sub(r"//.*@", "//***@", name)), what="store")
+    path = Path(name)
+    other = _other(path)
+    if other is not None:
+        return Looked(path=path, what=other)
+    data = read_bytes("file", path)
+    try:
+        file = parse(data, path)
+    except InvalidInput as error:
+        if error.field == "campaign":  # of the whole file, which is named
+            raise
+        raise InvalidInput(f"{path}: {error.field}", error.problem, error.ways) from None
+    after, changes = _in_today(file)
+    return Looked(path=path, what="campaign", changes=changes, refused=_refused(file), before=data,
+                  after=after.encode())
+
+
+def rewrite(found: Looked) -> Path:
+    """Rewrite a campaign file; a link to one stays a link.
+
+    Args:
+        found: what `look` found, with changes.
+
+    Returns:
+        Where the file as it was lies now: beside it.
+
+    Raises:
+        InvalidInput: somebody else has changed it meanwhile, or nothing can be written there.
+    """
+    path = Path(found.path).resolve()
+    if read_bytes("file", path) != found.before:
+        raise InvalidInput("file", f"{found.path} was changed meanwhile", "run `confide migrate` again")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        copy = _copied(path, found.before, mode)
+        replace_whole(path, found.after, mode)
+    except OSError as error:
+        raise InvalidInput("file", f"{found.path} cannot be written: {cause(error)}") from None
+    return copy
+
+
+def _copied(path: Path, data: bytes, mode: int) -> Path:
+    """A copy under the first free name."""
+    copy = next((each for number in range(1, _MOST_COPIES) if not os.path.lexists(
+        each := path.with_name(f"{path.name}.before{'' if number == 1 else f'-{number}'}"))), None)
+    if copy is None:
+        raise InvalidInput("file", f"{path} has {_MOST_COPIES - 1} copies beside it", "put some of them elsewhere")
+    write_new("file", copy, data, private=mode & 0o077 == 0)
+    copy.chmod(mode)
+    return copy
+
+
+def _other(path: Path) -> What | None:
+    """What a file or folder is that is no campaign file; None where it may be one.
+
+    Raises:
+        InvalidInput: a folder that is no pack, or JSON that confide has not written.
+    """
+    with reading("file", path):
+        is_folder = path.is_dir()
+    if is_folder:
+        if any((path / name).exists() for name in (NOTE, MANIFEST)):
+            return "pack"
+        raise InvalidInput("file", f"{path} is a folder, and no pack", "name a campaign file")
+    if path.name == CAMPAIGN and (path.parent / NOTE).exists():
+        return "pack"  # its signature covers this file
+    if not path.is_file():
+        return None
+    with reading("file", path), path.open("rb") as file:
+        begins = file.read(len(_SQLITE))
+    if begins == _SQLITE:
+        return "store"
+    with reading("file", path):
+        if begins.startswith(_ZIP) and NOTE in _names(path):
+            return "pack"
+        if _begins_with_a_store(path):
+            return "backup"
+        if path.suffix == ".json" or begins.lstrip().startswith(b"{"):
+            return _of_json(parse_json(read_bytes("file", path)))
+    return None
+
+
+def _names(path: Path) -> set[str]:
+    """The names of files in an archive, without their folders."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {each.rpartition("/")[2] for each in archive.namelist()}
+    except zipfile.BadZipFile:
+        return set()
+
+
+def _begins_with_a_store(path: Path) -> bool:
+    """Whether a file is an archive as `confide backup` writes it."""
+    try:
+        with tarfile.open(path, "r:") as archive:
+            first = archive.next()
+    except tarfile.TarError:
+        return False
+    return first is not None and first.name == "store"
+
+
+def _of_json(said: Any) -> What:
+    keys = set(said) if isinstance(said, dict) else set()
+    if keys >= _OWN:
+        return "own record"
+    if keys >= _CONTRACTS:
+        return "contracts"
+    if keys & _CHANNEL:
+        return "channel"
+    raise InvalidInput("keys", "are not those of a participant's own file, of contracts, or of a channel",
+                       "name a campaign file, which is TOML")
+
+
+def _refused(file: CampaignFile) -> str:
+    if isinstance(file.kind, NarrowedKind):
+        try:
+            file.kind.check_new(file.config)
+        except InvalidInput as error:
+            return str(error)
+    return ""
+
+
+def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
+    """The file's text in today's words, and what was changed."""
+    found = [(each, new) for each in places(file.text) if (new := _today(each, file.words)) != each.text]
+    text = file.text
+    for place, new in reversed(found):
+        text = text[: place.start] + _literal(new, file.text[place.start]) + text[place.end :]
+    if found:
+        said = parse(text.encode(), file.path)
+        if repr(file.document) != repr(tomllib.loads(text)) or said.digest != file.digest:
+            raise ConfideError(f"{file.path} would say something else in today's words, which is a fault of ours; "
+                               "nothing was written")
+    return text, tuple(WordChange(line=file.text.count("\n", 0, place.start) + 1, place=".".join(place.path),
+                                  old=place.text, new=new) for place, new in found)
+
+
+def _today(place: Place, words: FileWords) -> str:
+    """What a key, or a text, is called today."""
+    above: tuple[str, ...] = ()
+    for key in place.path[:-1]:
+        above = (*above, words.key_today(above, key))
+    key = words.key_today(above, place.path[-1])
+    return key if place.is_key else words.value_today((*above, key), place.text)
+
+
+def _literal(word: str, begins: str) -> str:
+    """A word as it was written: a plain key, or a text between the same quotes."""
+    if begins not in "\"'":
+        return word
+    return f"'{word}'" if begins == "'" and re.fullmatch(r"[^'\n]*", word) else json.dumps(word, ensure_ascii=False)

@@ -1,0 +1,162 @@
+"""Old words of campaign files: they are read for ever, and mean what they meant.
+
+A kind that calls a key or a value otherwise than before says so once, in `FileWords`. The reader of campaign files
+translates by it, `confide migrate` rewrites files by it, and the digest of a campaign is made from its first words. So
+a file in old words, and the same file in today's words, are one campaign: it is charged once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["FileWords"]
+
+_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_STEP = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)")  # of the place that an error names, such as columns[2].upper
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileWords:
+    """The old words of a kind's campaign files.
+
+    A place is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. All of it but its
+    last word is in today's words. A key stays in its table. Where a key or a value had several old words, the first one
+    stands first.
+
+    Args:
+        keys: place of an old key -> the key's name today.
+        values: place of a key, in today's words -> its old values, and what each is called today.
+
+    Raises:
+        TypeError: a word that cannot be a key, or a value that is both an old and a new one.
+
+    Example:
+        >>> words = FileWords(keys={"privacy.gamma": "failure_probability"},
+        ...                   values={"privacy.neighbours": {"substitution": "replace"}})
+        >>> words.today({"privacy": {"gamma": 0.01, "neighbours": "substitution"}})
+        {'privacy': {'failure_probability': 0.01, 'neighbours': 'replace'}}
+    """
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for place, word in self.keys.items():
+            if not _KEY.fullmatch(word) or place.rpartition(".")[2] == word:
+                raise TypeError(f"{place}: {word!r} is no new name")
+        for place, today in self.values.items():
+            if both := set(today) & set(today.values()):
+                raise TypeError(f"{place}: {min(both)!r} is an old value and a new one")
+
+    def __or__(self, other: FileWords) -> FileWords:
+        """The words of both, such as those of all files and those of one kind."""
+        return FileWords(keys={**self.keys, **other.keys}, values={**self.values, **other.values})
+
+    def key_today(self, above: tuple[str, ...], key: str) -> str:
+        """What a key is called today.
+
+        Args:
+            above: the tables around it, in today's words.
+            key: as it is written.
+        """
+        return self.keys.get(".".join((*above, key)), key)
+
+    def value_today(self, place: tuple[str, ...], value: str) -> str:
+        """What a text is today.
+
+        Args:
+            place: of its key, in today's words.
+            value: as it is written.
+        """
+        return self.values.get(".".join(place), {}).get(value, value)
+
+    def today(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What a campaign file says, in today's words.
+
+        Args:
+            document: as it is written.
+
+        Raises:
+            InvalidInput: a key stands there by two of its names.
+        """
+        found: dict[str, Any] = self._today(document, ())
+        return found
+
+    def _today(self, value: Any, place: tuple[str, ...]) -> Any:
+        if isinstance(value, str):
+            return self.value_today(place, value)
+        if isinstance(value, list):
+            return [self._today(each, place) for each in value]
+        if not isinstance(value, Mapping):
+            return value
+        written, found = dict[str, str](), dict[str, Any]()
+        for key, inner in value.items():
+            word = self.key_today(place, key)
+            if word in written:
+                raise InvalidInput(".".join((*place, word)), f"is given twice, as {written[word]!r} and as {key!r}",
+                                   f"{word!r} is the name today: keep it alone")
+            written[word] = key
+            found[word] = self._today(inner, (*place, word))
+        return found
+
+    def first(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """The same in the first words that each key and value ever had: what a digest is made from.
+
+        Args:
+            document: in today's words.
+        """
+        keys = dict[str, str]()
+        for place, word in self.keys.items():
+            above, _, old = place.rpartition(".")
+            keys.setdefault(f"{above}.{word}" if above else word, old)
+        values = {place: {today[old]: old for old in reversed(list(today))} for place, today in self.values.items()}
+        found: dict[str, Any] = _in_first(document, "", keys, values)
+        return found
+
+    def as_written(self, error: InvalidInput, document: Mapping[str, Any]) -> InvalidInput:
+        """An error about a campaign file, with the place as the file writes it.
+
+        Args:
+            error: whose place is in today's words.
+            document: the file, as it is written.
+        """
+        place, steps, here = tuple[str, ...](), list[str](), [document]
+        for word, position in _STEP.findall(error.field):
+            written = next((key for key in _keys(here) if self.key_today(place, key) == word), word)
+            here = [table[written] for table in _tables(here) if written in table]
+            place = (*place, word)
+            steps.append(written + position)
+        where = ".".join(steps)
+        if not steps or where == error.field:
+            return error
+        return InvalidInput(where, error.problem, error.ways)
+
+
+def _in_first(value: Any, place: str, keys: Mapping[str, str], values: Mapping[str, Mapping[str, str]]) -> Any:
+    if isinstance(value, str):
+        return values.get(place, {}).get(value, value)
+    if isinstance(value, list):
+        return [_in_first(each, place, keys, values) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    inner = {key: f"{place}.{key}" if place else key for key in value}
+    return {keys.get(inner[key], key): _in_first(each, inner[key], keys, values) for key, each in value.items()}
+
+
+def _tables(values: list[Any]) -> Iterator[Mapping[str, Any]]:
+    """The tables among some values, and in lists among them."""
+    for each in values:
+        if isinstance(each, Mapping):
+            yield each
+        elif isinstance(each, list):
+            yield from _tables(each)
+
+
+def _keys(values: list[Any]) -> Iterator[str]:
+    for table in _tables(values):
+        yield from table
