@@ -17,9 +17,9 @@ from people.own_packages import installed_module
 _numbers = count(1)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _histogram(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The tutorial's package, as it was at 9376621e, is installed."""
+    """The tutorial's package, as it was at 9376621e, is installed; not for the tests of other folders."""
     code, points = FOLDER / "private_histogram" / "__init__.py", {"histogram": "private_histogram:KIND"}
     with pytest.MonkeyPatch.context() as patch, installed_module(
         code, "private_histogram", points, tmp_path_factory.mktemp("site") / "site", patch,
