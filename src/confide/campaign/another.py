@@ -20,7 +20,7 @@ from confide.campaign.store.store import Store
 from confide.campaign.store.transactions import Stored
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_json
-from confide.contract.kinds import Plan
+from confide.contract.kinds import CampaignPlan
 
 __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
 
@@ -50,7 +50,7 @@ class Earlier:
         return f"which was charged to the same data set, {both}"
 
 
-def another_campaign(file: CampaignFile, plan: Plan, store: Store | None, *folders: Path) -> str:
+def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None, *folders: Path) -> str:
     """That a run of the file would be another campaign than an earlier one, and what it would charge; empty where there
     is none, or where the file's own campaign is charged already.
 
@@ -67,7 +67,7 @@ def another_campaign(file: CampaignFile, plan: Plan, store: Store | None, *folde
             f"charges {cost_of(file, plan)} anew")
 
 
-def check_meant(file: CampaignFile, plan: Plan, store: Store, *folders: Path) -> None:
+def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: Path) -> None:
     """Whether a run would charge no data anew by a slip: what `another_campaign` finds has to be meant.
 
     Raises:

@@ -17,7 +17,7 @@ from confide.campaign.folder import write_rejected
 from confide.campaign.stored import public, unknown
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
-from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, Plan, Progress
+from confide.contract.kinds import CampaignPlan, Check, Collection, ContractKind, LocalKind, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.people.device_odds import LARGEST_LEVEL
@@ -79,7 +79,7 @@ class Campaign:
         return self.default_folder.with_name(f"{self.file.name}-study")
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> CampaignPlan:
         """What it would give, from public parameters alone; refuses hopeless settings, and what `try_out` finds broken.
 
         Raises:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from confide.campaign.file import CampaignFile
     from confide.campaign.home import Home
     from confide.campaign.store import Store
-    from confide.contract.kinds import Plan
+    from confide.contract.kinds import CampaignPlan
 
 __all__ = ["charged_code", "published", "run_noise", "same_code", "tried_before"]
 
 _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
 
-def charged_code(file: CampaignFile, plan: Plan) -> str:
+def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
     """The digest of the code of a mechanism and its kind; empty where both are confide's.
 
     Args:
@@ -48,7 +48,7 @@ def charged_code(file: CampaignFile, plan: Plan) -> str:
     return "" if is_ours(plan.mechanism, file.kind) else code_digest(plan.mechanism, file.kind)
 
 
-def tried_before(file: CampaignFile, plan: Plan, home: Home) -> bool:
+def tried_before(file: CampaignFile, plan: CampaignPlan, home: Home) -> bool:
     """Whether the code of a campaign was charged as it is now, or its result is out: a trial comes too late.
 
     Args:

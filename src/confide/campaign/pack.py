@@ -17,7 +17,7 @@ from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empt
 from confide.campaign.report import page, pictures, placed
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Plan, is_rows
+from confide.contract.kinds import CampaignPlan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, check_release
 from confide.contract.presentation import Section
 
@@ -35,7 +35,7 @@ PICTURES = "pictures.json"
 _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
 
-def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, bytes]:
+def public_files(file: CampaignFile, plan: CampaignPlan, outcome: Outcome) -> dict[str, bytes]:
     """What a pack holds of a campaign and its outcome, path -> bytes: all but the events and the signed statement.
 
     Raises:
@@ -62,7 +62,7 @@ def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
-def sections(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> list[Section]:
+def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
     """What the page of a result shows; it follows from the public part of an outcome."""
     return [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
 

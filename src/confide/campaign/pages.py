@@ -14,7 +14,7 @@ from confide.campaign.states import State
 from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
-from confide.contract.kinds import PayoutTerms, Plan
+from confide.contract.kinds import CampaignPlan, PayoutTerms
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import as_sentence
 from confide.privacy.hiding import hides_next_to_nothing
@@ -39,7 +39,7 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
     )),))
 
 
-def warning_sections(plan: Plan) -> list[Section]:
+def warning_sections(plan: CampaignPlan) -> list[Section]:
     """What a participant should know before all else: that her privacy is promised, and next to nothing of it.
 
     Args:

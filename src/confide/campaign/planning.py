@@ -15,7 +15,7 @@ from confide.campaign.home import Home
 from confide.campaign.own_code import is_ours
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
-from confide.contract.kinds import Kind, NarrowedKind, Plan
+from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind
 from confide.contract.wire import wire_parts
 from confide.people.own_modules import own_modules
 
@@ -25,7 +25,7 @@ _MAY_BE_NONE = ("radius", "radius_trivial")
 """Numbers of a promise that are no number where there is nothing to say."""
 
 
-def planned(file: CampaignFile, home: Home | None = None) -> Plan:
+def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
     """What `Campaign.plan` is.
 
     Args:
@@ -81,7 +81,7 @@ def _named(kind: Kind, what: str) -> Iterator[None]:
                            "for it") from error
 
 
-def _check_numbers(plan: Plan) -> None:
+def _check_numbers(plan: CampaignPlan) -> None:
     """Whether each number of a promise is one: a bound that is none bounds nothing, and compares as larger and less."""
     for promise in plan.guarantees:
         for word, value in wire_parts(promise).items():

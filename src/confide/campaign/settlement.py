@@ -48,12 +48,12 @@ from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, 
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import (
+    CampaignPlan,
     Collection,
     ContractKind,
     HeldData,
     PausingKind,
     PayoutTerms,
-    Plan,
     Progress,
     ReportCodec,
 )
@@ -103,12 +103,12 @@ class Settled:
         return f"<campaign {self.title!r}, {how}, number {self.number} of its store, in {self.folder}>"
 
 
-def charge_of(file: CampaignFile, plan: Plan) -> Charge:
+def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
     """What a campaign asks of the ledger."""
     return replace_fields(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
-def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
+def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> Charge:
     """The same without its subjects, who may be millions; of a plan, or of what was settled.
 
     Raises:
@@ -127,7 +127,7 @@ def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
                                         budget.delta if budget.subject_delta is None else budget.subject_delta))
 
 
-def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
+def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None:
     """Whether the campaign's own budgets admit it.
 
     Raises:
@@ -149,14 +149,15 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
                                  whole="[budget] of the campaign file")
 
 
-def cost_of(file: CampaignFile, plan: Plan) -> str:
+def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
     """What the ledger would charge the data set for a campaign, whoever takes part, in words."""
     asked = data_set_charge(file, plan)
     return str(Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent)
 
 
-def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Literal["admits", "refuses", "charged"],
-                                                                              str]:
+def ledger_says(
+    file: CampaignFile, plan: CampaignPlan, store: Store | None
+) -> tuple[Literal["admits", "refuses", "charged"], str]:
     """Whether the ledger would admit the campaign now, and in words.
 
     Args:
@@ -549,7 +550,8 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
 
 
 def simulate(
-    file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int, progress: Progress | None = None
+    file: CampaignFile, plan: CampaignPlan, collection: Collection, folder: Path, seed: int,
+    progress: Progress | None = None,
 ) -> SimulatedOutcome:
     """The same run with simulated noise: a study, for its owner's eyes. It replaces an earlier study, nothing else."""
     check_place(folder)

@@ -14,7 +14,7 @@ from confide.campaign.verification.reading import Folder, read_folder
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import parse_json, reading
-from confide.contract.kinds import Plan
+from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
 
@@ -23,7 +23,7 @@ __all__ = ["public", "unknown", "unsettled"]
 _SHOWN = 3  # differing keys that a message names
 
 
-def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
+def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcome:
     """The public part of what this campaign left in the folder.
 
     Raises:

@@ -27,7 +27,7 @@ from confide.campaign.settlement import amounts, check_shares
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
-from confide.contract.kinds import Plan, Trial, TriedKind
+from confide.contract.kinds import CampaignPlan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
@@ -46,7 +46,7 @@ _ALONE = ("`run` draws noise without `center=` (stream {}). Give what is to be h
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
-def try_out(file: CampaignFile, plan: Plan, home: Home | None = None) -> tuple[str, ...]:
+def try_out(file: CampaignFile, plan: CampaignPlan, home: Home | None = None) -> tuple[str, ...]:
     """Take the mechanism of a campaign through its kind's trials; nothing, where it has none, or is charged already.
 
     Args:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from confide.campaign.file import CampaignFile
-    from confide.contract.kinds import Plan
+    from confide.contract.kinds import CampaignPlan
     from confide.contract.outcome import PublicOutcome
 
 __all__ = ["answer", "rows"]
@@ -98,7 +98,7 @@ def answer(
         print(f"\nwrote {target}")
 
 
-def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Plan, PublicOutcome]:
+def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, CampaignPlan, PublicOutcome]:
     """A release that was checked to be what its operator signed.
 
     Raises:

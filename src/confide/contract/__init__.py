@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Unit,
     )
     from confide.contract.kinds import (
+        CampaignPlan,
         Check,
         Collection,
         ContractKind,
@@ -43,16 +44,14 @@ if TYPE_CHECKING:
         Kind,
         LocalKind,
         PausingKind,
-        Plan,
-        Progress,
         RewordedKind,
         Trial,
         TriedKind,
         kind,
         kind_names,
     )
-    from confide.contract.known_keys import Keys
-    from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+    from confide.contract.known_keys import Keys, keys_of
+    from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
     from confide.contract.outcome import (
         Billboard,
         Certificate,
@@ -63,6 +62,8 @@ if TYPE_CHECKING:
         SimulatedOutcome,
         as_billboard,
     )
+    from confide.contract.parameters import Declared, Parameter
+    from confide.contract.plan import Alternative, Plan, Predicted
     from confide.contract.presentation import Block, Picture, Section, Table, Text
     from confide.contract.public_warnings import PublicWarning
     from confide.contract.renamed import ConfideDeprecationWarning
@@ -70,11 +71,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accuracy",
+    "Alternative",
     "Audience",
     "Billboard",
     "Block",
     "Budget",
     "BudgetExceeded",
+    "CampaignPlan",
     "Certificate",
     "Check",
     "Collection",
@@ -82,6 +85,7 @@ __all__ = [
     "ConfideError",
     "ContractKind",
     "CustodiansKind",
+    "Declared",
     "FileWords",
     "Guarantee",
     "Guarantees",
@@ -95,11 +99,13 @@ __all__ = [
     "NoiseSource",
     "NotGuaranteed",
     "Outcome",
+    "Parameter",
     "Participation",
     "PausingKind",
     "Phase",
     "Picture",
     "Plan",
+    "Predicted",
     "Privacy",
     "PrivacyLoss",
     "Progress",
@@ -125,6 +131,7 @@ __all__ = [
     "as_billboard",
     "canonical",
     "digest",
+    "keys_of",
     "kind",
     "kind_names",
 ]
@@ -144,13 +151,15 @@ __getattr__, __dir__ = doors(
             "Source", "Truthfulness", "Unit",
         ),
         "kinds": (
-            "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
-            "Plan", "Progress", "RewordedKind", "Trial", "TriedKind", "kind", "kind_names",
+            "CampaignPlan", "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind",
+            "PausingKind", "RewordedKind", "Trial", "TriedKind", "kind", "kind_names",
         ),
-        "known_keys": ("Keys",),
-        "mechanism": ("Mechanism", "NoiseSource", "Phase"),
+        "known_keys": ("Keys", "keys_of"),
+        "mechanism": ("Mechanism", "NoiseSource", "Phase", "Progress"),
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome",
                     "SimulatedOutcome", "as_billboard"),
+        "parameters": ("Declared", "Parameter"),
+        "plan": ("Alternative", "Plan", "Predicted"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
         "public_warnings": ("PublicWarning",),
         "renamed": ("ConfideDeprecationWarning",),

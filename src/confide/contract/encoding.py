@@ -256,7 +256,7 @@ def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns:
     for own, key in written.fields.items():
         if key not in parts:  # it has a default
             continue
-        part, hint = parts[key], hints.get(own, Any)
+        part, hint = written.read(own, parts[key]), hints.get(own, Any)
         if type(part) is int and _fits(0.5, hint) and not _fits(part, hint):
             part = float(part)
         if not _fits(part, hint):

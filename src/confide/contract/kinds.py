@@ -5,7 +5,7 @@ A package outside confide adds a kind in the same way: an entry point that names
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -23,21 +23,41 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.faults import fault
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import Mechanism, NoiseSource
+from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "NarrowedKind",
-           "PausingKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "RewordedKind", "Trial", "TriedKind",
-           "as_rows", "by_slots", "is_rows", "kind", "kind_names", "may_wait", "summaries", "types_of"]
+__all__ = [
+    "CampaignPlan",
+    "Check",
+    "Collection",
+    "ContractKind",
+    "HandingKind",
+    "HeldData",
+    "Kind",
+    "LocalKind",
+    "NarrowedKind",
+    "PausingKind",
+    "PayoutTerms",
+    "Progress",
+    "ReportCodec",
+    "RewordedKind",
+    "Trial",
+    "TriedKind",
+    "as_rows",
+    "by_slots",
+    "is_rows",
+    "kind",
+    "kind_names",
+    "may_wait",
+    "summaries",
+    "types_of",
+]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 
-Progress = Callable[[int, int | None], None]
-"""Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
-or the invited slots; how many rows were read, or are there, is not."""
 
 
 class ReportCodec(Protocol):
@@ -103,8 +123,8 @@ class PayoutTerms:
         return money(coins, self.minor_units, self.currency)
 
 
-class Plan(Protocol):
-    """What a campaign would give, from public parameters alone."""
+class CampaignPlan(Protocol):
+    """What a campaign would give, from the public parameters of its file alone."""
 
     @property
     def mechanism(self) -> Mechanism: ...
@@ -205,39 +225,45 @@ class Kind(Protocol):
     config: type[Any]
     types: Mapping[str, type]
 
-    def plan(self, config: Any) -> Plan: ...
+    def plan(self, config: Any) -> CampaignPlan: ...
 
     def files(self, config: Any) -> Sequence[tuple[str, str]]: ...
 
     def identities(self, config: Any) -> Sequence[str]: ...
 
-    def asked(self, config: Any, plan: Plan) -> Sequence[Field]: ...
+    def asked(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
 
-    def codec(self, plan: Plan) -> ReportCodec | None: ...
+    def codec(self, plan: CampaignPlan) -> ReportCodec | None: ...
 
-    def payouts(self, plan: Plan) -> PayoutTerms | None: ...
+    def payouts(self, plan: CampaignPlan) -> PayoutTerms | None: ...
 
-    def collect(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Collection: ...
+    def collect(
+        self, config: Any, plan: CampaignPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection: ...
 
-    def check(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Check: ...
+    def check(self, config: Any, plan: CampaignPlan, folder: Path, progress: Progress | None = None) -> Check: ...
 
-    def record(self, config: Any, plan: Plan, folder: Path, identity: str) -> tuple[Any, int]: ...
+    def record(self, config: Any, plan: CampaignPlan, folder: Path, identity: str) -> tuple[Any, int]: ...
 
-    def parse_record(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> tuple[Any, int]: ...
+    def parse_record(
+        self, config: Any, plan: CampaignPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[Any, int]: ...
 
-    def submission(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]: ...
+    def submission(
+        self, config: Any, plan: CampaignPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]: ...
 
-    def result(self, plan: Plan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]: ...
+    def result(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]: ...
 
-    def tables(self, plan: Plan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]: ...
+    def tables(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]: ...
 
     def explain(
-        self, plan: Plan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+        self, plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]: ...
 
-    def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
+    def study(self, plan: CampaignPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
 
-    def audit(self, plan: Plan, seed: int, progress: Progress | None = None) -> Any: ...
+    def audit(self, plan: CampaignPlan, seed: int, progress: Progress | None = None) -> Any: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -251,7 +277,7 @@ class Trial:
     """
 
     config: Any
-    plan: Plan
+    plan: CampaignPlan
     batches: Sequence[Any]
 
 
@@ -264,7 +290,7 @@ class TriedKind(Kind, Protocol):
     seen without a run. `one` is a record of a batch, as `Mechanism.decode` takes it.
     """
 
-    def trials(self, config: Any, plan: Plan) -> Iterable[Trial]: ...
+    def trials(self, config: Any, plan: CampaignPlan) -> Iterable[Trial]: ...
 
     def one(self, plan: Any, batch: Any, place: int) -> Any: ...
 
@@ -295,7 +321,7 @@ class HandingKind(Kind, Protocol):
     """
 
     def handout(
-        self, plan: Plan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+        self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table: ...
 
 
@@ -319,7 +345,7 @@ class PausingKind(Kind, Protocol):
     def publish_on(self, config: Any) -> date | None: ...
 
     def play(
-        self, config: Any, plan: Plan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
+        self, config: Any, plan: CampaignPlan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
     ) -> Outcome | SimulatedOutcome: ...
 
 
@@ -360,24 +386,24 @@ class LocalKind(Kind, Protocol):
 
     notion: Literal["epsilon", "rho"]
 
-    def private(self, config: Any, plan: Plan, values: Mapping[str, str]) -> tuple[Any, float]: ...
+    def private(self, config: Any, plan: CampaignPlan, values: Mapping[str, str]) -> tuple[Any, float]: ...
 
     def identity(self, config: Any, text: str) -> str: ...
 
     def question(self, config: Any) -> str: ...
 
-    def level(self, plan: Plan) -> float: ...
+    def level(self, plan: CampaignPlan) -> float: ...
 
-    def device(self, config: Any, plan: Plan, terms: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
+    def device(self, config: Any, plan: CampaignPlan, terms: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
 
-    def known(self, config: Any, plan: Plan) -> Sequence[Field]: ...
+    def known(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
 
     def row(self, config: Any, identity: str, report: Any) -> Mapping[str, str]: ...
 
     def rows(self, config: Any, data: Any) -> Sequence[Mapping[str, str]]: ...
 
     def rehearse(
-        self, config: Any, plan: Plan, folder: Path, noise: NoiseSource, progress: Progress | None = None
+        self, config: Any, plan: CampaignPlan, folder: Path, noise: NoiseSource, progress: Progress | None = None
     ) -> Collection: ...
 
 
@@ -397,30 +423,32 @@ class ContractKind(LocalKind, Protocol):
     there is nothing to say.
     """
 
-    def asked_first(self, config: Any, plan: Plan) -> Sequence[Field]: ...
+    def asked_first(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
 
-    def reported(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> Mapping[str, str]: ...
+    def reported(
+        self, config: Any, plan: CampaignPlan, identity: str, values: Mapping[str, str]
+    ) -> Mapping[str, str]: ...
 
     def contracts_file(self, config: Any) -> str: ...
 
     def draw_up(
-        self, config: Any, plan: Plan, folder: Path, without: Sequence[str], progress: Progress | None = None
+        self, config: Any, plan: CampaignPlan, folder: Path, without: Sequence[str], progress: Progress | None = None
     ) -> dict[str, Any]: ...
 
-    def committed(self, plan: Plan, drawn: Mapping[str, Any]) -> Iterable[Any]: ...
+    def committed(self, plan: CampaignPlan, drawn: Mapping[str, Any]) -> Iterable[Any]: ...
 
     def answered(
-        self, config: Any, plan: Plan, folder: Path, batches: Iterable[Any], progress: Progress | None = None
+        self, config: Any, plan: CampaignPlan, folder: Path, batches: Iterable[Any], progress: Progress | None = None
     ) -> Any: ...
 
-    def round_sections(self, plan: Plan, drawn: Mapping[str, Any]) -> Sequence[Section]: ...
+    def round_sections(self, plan: CampaignPlan, drawn: Mapping[str, Any]) -> Sequence[Section]: ...
 
     def terms(self, config: Any, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]: ...
 
-    def terms_sections(self, plan: Plan, terms: Mapping[str, Any]) -> Sequence[Section]: ...
+    def terms_sections(self, plan: CampaignPlan, terms: Mapping[str, Any]) -> Sequence[Section]: ...
 
     def on_terms(
-        self, config: Any, plan: Plan, values: Mapping[str, str], terms: Mapping[str, Any]
+        self, config: Any, plan: CampaignPlan, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]: ...
 
     def caution(self, config: Any, values: Mapping[str, str]) -> str: ...

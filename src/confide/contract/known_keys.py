@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import reduce
+from operator import or_
+from types import GenericAlias, UnionType
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from confide.contract.parameters import Declared, Parameter, parameters
 from confide.contract.unusable import MOST_UNUSABLE
 
-__all__ = ["FileTable", "Keys"]
+__all__ = ["FileTable", "Keys", "keys_of"]
+
+_Table = TypeVar("_Table", bound="type[Keys]")
 
 
 class Keys(BaseModel):
@@ -30,3 +40,75 @@ class FileTable(Keys):
     accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
         f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run of more stops before the "
         "charge. It must stand here before the file is first looked at"))
+
+
+def keys_of(
+    kind: type[Declared], names: str, /, *, optional: bool = False, **called: str,
+) -> Callable[[_Table], _Table]:
+    """Give a table of a campaign file keys that are a class's parameters, with the types, ranges and help of the class.
+
+    It stands above the table. The table's own keys come first.
+
+    Args:
+        kind: a class with declared parameters (`confide.contract.parameters`).
+        names: its parameters that are keys, with spaces between them.
+        optional: whether every key may be left out and is None then, so that a planner chooses. Otherwise a key may be
+            left out where the class has a default, and means that.
+        called: the key in the file = the parameter, where they have other names.
+
+    Raises:
+        TypeError: the class declares no such parameter, or the table has such a key already.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Auction(Declared):
+        ...     rounds: Annotated[int, Parameter("times that everybody bids", at_least=1)]
+        >>> @keys_of(Auction, "rounds", optional=True)
+        ... class AuctionTable(Keys):
+        ...     method: str = "auction"
+        >>> AuctionTable().rounds, AuctionTable(rounds=3).rounds
+        (None, 3)
+        >>> AuctionTable.model_json_schema()["properties"]["rounds"]["description"]
+        'times that everybody bids'
+    """
+    wanted = {**{name: name for name in names.split()}, **called}
+
+    def extend(table: _Table) -> _Table:
+        known, defaults = parameters(kind), {each.name: each.default for each in fields(kind)}  # type: ignore[arg-type]
+        more: dict[str, Any] = {}
+        for key, name in wanted.items():
+            if name not in known:
+                raise TypeError(f"{kind.__qualname__} declares no parameter {name!r}")
+            if key in table.__pydantic_fields__:
+                raise TypeError(f"{table.__qualname__} has a key {key!r} already")
+            more[key] = _key(known[name].kind, known[name].parameter, None if optional else defaults[name])
+        made = create_model(table.__name__, __base__=table, __module__=table.__module__, __doc__=table.__doc__, **more)
+        made.__qualname__ = table.__qualname__
+        return cast("_Table", made)
+
+    return extend
+
+
+def _key(kind: Any, parameter: Parameter, default: Any) -> tuple[Any, Any]:
+    """A key's type and pydantic's field of it."""
+    limited = _limited(kind, parameter)
+    if default is None and type(None) not in get_args(limited):
+        limited |= None
+    return limited, Field(description=parameter.text) if default is MISSING else Field(
+        default=default, description=parameter.text)
+
+
+def _limited(kind: Any, parameter: Parameter) -> Any:
+    """The type, each number of which keeps to the range."""
+    if get_origin(kind) in (Union, UnionType):
+        return reduce(or_, (_limited(each, parameter) for each in get_args(kind)))
+    if get_origin(kind) is tuple:
+        return GenericAlias(tuple, (_limited(get_args(kind)[0], parameter), ...))
+    if kind is bool or kind not in (int, float):
+        return kind
+    limits = {"gt": parameter.above, "ge": parameter.at_least, "lt": parameter.below, "le": parameter.at_most}
+    more: dict[str, Any] = {name: bound for name, bound in limits.items() if bound is not None}
+    if kind is float:
+        more["allow_inf_nan"] = parameter.infinite
+    return Annotated[kind, Field(**more)]

@@ -13,10 +13,15 @@ import pyarrow as pa
 
 from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, RunOutcome, SimulatedOutcome
+from confide.contract.parameters import Declared
 from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import behind, is_veiled, put_behind
 
-__all__ = ["Mechanism", "NoiseSource", "Phase", "Spend"]
+__all__ = ["Mechanism", "NoiseSource", "Phase", "Progress", "Spend"]
+
+Progress = Callable[[int, int | None], None]
+"""Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
+or the invited slots; how many rows were read, or are there, is not."""
 
 _B = TypeVar("_B", bound=Billboard)
 _C = TypeVar("_C", bound=Certificate | None)
@@ -74,7 +79,7 @@ def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
     return metered
 
 
-class Mechanism(ABC, Generic[B_co, C_co]):
+class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     """Base of all mechanisms. Subclasses are frozen, keyword-only dataclasses of public parameters only.
 
     One that names its billboard and its certificate, `class Mine(Mechanism[MyBillboard, None])`, tells type checkers
@@ -132,14 +137,14 @@ class Mechanism(ABC, Generic[B_co, C_co]):
         return ()
 
     @abstractmethod
-    def run(self, data: Any, noise: Any) -> RunOutcome[B_co, C_co]:
+    def run(self, data: Any, noise: Any, *, progress: Progress | None = None) -> RunOutcome[B_co, C_co]:
         """The whole mechanism on everybody's records.
 
         Args:
             data: what the mechanism takes.
             noise: the source of its draws, such as `Noise.secure()`.
-
-        One that takes `progress` by that name as well is given a `confide.contract.running.Told`, wherever it runs.
+            progress: called as the run goes on, with public numbers alone; a campaign always gives something to call
+                (`confide.contract.running.Told`). A mechanism of one's own may leave this argument out.
         """
 
     @abstractmethod

@@ -31,12 +31,33 @@ class Wire(NamedTuple):
         version: from 1; raised where an older file means something else than its fields say now.
         fields: name in Python -> wire name, of all fields that are given to the constructor.
         absent: wire name of a younger field -> what older files without it mean; it is left out where it says that.
+        words: name in Python -> value in Python -> the word that is written of it.
     """
 
     name: str
     version: int
     fields: Mapping[str, str]
     absent: Mapping[str, Any]
+    words: Mapping[str, Mapping[str, str]] = {}
+
+    def written(self, field: str, value: Any) -> Any:
+        """A field's value as it is written.
+
+        Args:
+            field: its name in Python.
+            value: in Python.
+        """
+        return self.words.get(field, {}).get(value, value) if isinstance(value, str) else value
+
+    def read(self, field: str, value: Any) -> Any:
+        """A field's value in Python.
+
+        Args:
+            field: its name in Python.
+            value: as it is written.
+        """
+        words = self.words.get(field, {})
+        return next((own for own, word in words.items() if word == value), value) if isinstance(value, str) else value
 
     @property
     def tag(self) -> str:
@@ -45,7 +66,8 @@ class Wire(NamedTuple):
 
 
 def wire(
-    name: str, names: str, /, *, version: int = 1, absent: Mapping[str, Any] | None = None, **renamed: str,
+    name: str, names: str, /, *, version: int = 1, absent: Mapping[str, Any] | None = None,
+    words: Mapping[str, Mapping[str, str]] | None = None, **renamed: str,
 ) -> Callable[[_Kind], _Kind]:
     """Declare how a dataclass is written; it stands above `@dataclass`.
 
@@ -54,6 +76,7 @@ def wire(
         names: the wire names of all fields that are given to the constructor, with spaces between them, in any order.
         version: of what is written, >= 1; older ones are read by `confide.contract.upgrades`.
         absent: wire name -> value of a field that is younger than some files: what these mean.
+        words: name in Python -> value in Python -> the word that is written of it, where they differ.
         renamed: name in Python = wire name, where they differ.
 
     Raises:
@@ -71,7 +94,7 @@ def wire(
     """
 
     def declare(kind: _Kind) -> _Kind:
-        setattr(kind, _HELD, _checked(kind, Wire(name, version, renamed, absent or {}), names.split()))
+        setattr(kind, _HELD, _checked(kind, Wire(name, version, renamed, absent or {}, words or {}), names.split()))
         return kind
 
     return declare
@@ -82,7 +105,7 @@ def _checked(kind: type, said: Wire, names: list[str]) -> Wire:
     what, python = f"@wire of {kind.__qualname__}", _init_fields(kind)
     if not said.name.isidentifier() or said.version < 1:
         raise TypeError(f"{what}: {said.name!r} of version {said.version} must be one word, from version 1 on")
-    strangers = [each for each in said.fields if each not in python]
+    strangers = [each for each in (*said.fields, *said.words) if each not in python]
     if strangers:
         raise TypeError(f"{what}: {', '.join(strangers)} is no field; write name in Python = wire name")
     found = {each: said.fields.get(each, each) for each in python}
@@ -137,7 +160,7 @@ def wire_of(kind: type) -> Wire:
     found = {each: above.fields.get(each, each) for each in _init_fields(kind)}
     if len(set(found.values())) < len(found):
         raise TypeError(f"two fields of {kind.__qualname__} would be written under one name: declare others with @wire")
-    return Wire(kind.__name__, 1, found, above.absent)
+    return Wire(kind.__name__, 1, found, above.absent, above.words)
 
 
 def wire_name(value: Any) -> str:
@@ -149,12 +172,12 @@ def wire_name(value: Any) -> str:
 def wire_parts(value: Any) -> dict[str, Any]:
     """The fields of a dataclass's instance by their wire names, without those that say what their absence does."""
     it = wire_of(type(value))
-    found = {word: getattr(value, each) for each, word in it.fields.items()}
+    found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}
     return {word: part for word, part in found.items() if word not in it.absent or part != it.absent[word]}
 
 
 def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
-    """An instance from what `wire_parts` gave; values are taken as they are.
+    """An instance from what `wire_parts` gave.
 
     Args:
         kind: the dataclass.
@@ -166,7 +189,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
     """
     it = wire_of(kind)
     own = {word: each for each, word in it.fields.items()}
-    return kind(**{own[word]: part for word, part in {**it.absent, **parts}.items()})
+    return kind(**{own[word]: it.read(own[word], part) for word, part in {**it.absent, **parts}.items()})
 
 
 def wire_types(*kinds: _Kind) -> dict[str, _Kind]:

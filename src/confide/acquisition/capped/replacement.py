@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.capped.inner import LEAST, Crowd, best_weights
 from confide.acquisition.capped.solver import (
-    Plan,
+    CapPlan,
     Sorted,
     checked_capped_costs,
     ease_of,
@@ -99,7 +99,7 @@ def replaced_capped_values(
         [[0.315, 0.0341]]
     """
     costs = checked_capped_costs(virtual_costs, psi_floor)
-    plan = Plan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
+    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
     chosen, wanted = _checked(costs, people, replacements, psi_floor)
     shape = wanted.shape
     chosen, wanted = np.repeat(chosen, wanted[0].size if chosen.size else 0), wanted.ravel()
@@ -148,7 +148,7 @@ def _checked(
 
 
 def _over_nodes(
-    here: Sorted, plan: Plan, persons: NDArray[np.int64], before: Floats, after: Floats, at: NDArray[np.int64],
+    here: Sorted, plan: CapPlan, persons: NDArray[np.int64], before: Floats, after: Floats, at: NDArray[np.int64],
     found: _Found,
 ) -> None:
     """Fill in what is found for the exchanges `at`, the S that are best without any first."""

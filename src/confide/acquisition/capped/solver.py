@@ -113,7 +113,7 @@ def solve_capped(
         False
     """
     costs = checked_capped_costs(virtual_costs, psi_floor)
-    plan = Plan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
+    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
     people = Sorted.of(costs)
     if people.position.size < plan.room:
         return _nothing(costs.size, plan.outside, plan.outside, 0)
@@ -154,7 +154,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
     return np.where(np.isinf(costs), costs, np.minimum(costs, 1.0))
 
 
-class Plan(NamedTuple):
+class CapPlan(NamedTuple):
     """What is public, in units where kappa = 1.
 
     Args:
@@ -175,7 +175,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, people: int, weight_cap: float, variance_price: float, noise_price: float, delta: float,
-           outside: float, psi_floor: float) -> Plan:
+           outside: float, psi_floor: float) -> CapPlan:
         """Checked."""
         g, kappa = checked_prices(variance_price, noise_price)
         room = 1.0 / positive("weight_cap", weight_cap, at_most=1.0)
@@ -231,12 +231,12 @@ class Node(NamedTuple):
     best: Best
     value: float
 
-    def crowd(self, people: Sorted, plan: Plan) -> Crowd:
+    def crowd(self, people: Sorted, plan: CapPlan) -> Crowd:
         """The sums there."""
         return crowd_at(people.ease, people.gain, plan.g, self.rate, plan.room, self.anchor, self.centre)
 
 
-def solved_nodes(people: Sorted, plan: Plan) -> list[Node]:
+def solved_nodes(people: Sorted, plan: CapPlan) -> list[Node]:
     """The optimum at every r, for 1/cap people at least.
 
     Each is looked for from where weights end at the r before it, and then from where they end here.

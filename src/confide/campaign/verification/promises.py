@@ -20,7 +20,7 @@ from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
 from confide.contract.encoding import encode
 from confide.contract.guarantees import GUARANTEES, Guarantees
-from confide.contract.kinds import Plan
+from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import PublicOutcome
 from confide.contract.upgrades import upgraded
 from confide.contract.wire import wire_name, wire_of
@@ -40,7 +40,7 @@ _WORSE = {"gain": 1, "radius": 1, "utility": -1, "bound": 1, "expected": 1, "low
 # ---- the mechanism that ran
 
 
-def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None) -> str:
+def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None) -> str:
     """Whether the mechanism that ran is the one that the campaign file plans.
 
     Args:
@@ -56,8 +56,9 @@ def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: st
     _loses_no_more(file, plan, outcome)
     if other is not None:  # a setting that is younger than the pack stands at what it was before it had a name
         written, younger = wire_of(type(ran)), cast("Any", planned)
-        planned = replace(younger, **{name: written.absent[word] for name, word in written.fields.items()
-                                      if word in written.absent and getattr(ran, name) == written.absent[word]})
+        planned = replace(younger, **{
+            name: getattr(ran, name) for name, word in written.fields.items()
+            if word in written.absent and written.written(name, getattr(ran, name)) == written.absent[word]})
     found = list(differences(encode(planned, {}), encode(ran, {})))
     if not found:
         return "the campaign file plans exactly this mechanism"
@@ -68,7 +69,7 @@ def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: st
                      f"confide {other} may calibrate otherwise")
 
 
-def _loses_no_more(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> None:
+def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> None:
     """The losses that follow from the mechanism, and their cost, are within those of the plan."""
     allowed = _losses(_stated(plan.guarantees))
     for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():

@@ -17,7 +17,7 @@ from confide.campaign.verification.pictures import same_as_drawn_by_first, same_
 from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
 from confide.campaign.verification.versions import check_part, is_first
 from confide.contract.encoding import canonical, encode
-from confide.contract.kinds import ContractKind, Plan, is_rows
+from confide.contract.kinds import CampaignPlan, ContractKind, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
 from confide.contract.outcome_folder import known_types
 from confide.contract.upgrades import upgraded
@@ -82,7 +82,7 @@ def _columns(said: Any) -> set[str]:
 
 
 def result_tables(
-    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None, here: Provenance
+    folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None, here: Provenance
 ) -> str:
     """Whether the tables are what the billboard says, to within the last digits of their numbers.
 
@@ -130,7 +130,7 @@ def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here
 
 
 def report_page(
-    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None
+    folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None
 ) -> str:
     """Whether the page is what this version makes of the public files, pictures included.
 
@@ -169,7 +169,7 @@ def report_page(
 
 
 def own_share(
-    file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapping[str, Any], signer: str
+    file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, mine: Mapping[str, Any], signer: str
 ) -> str:
     """Whether a participant's share is what the billboard gives to her record.
 

@@ -17,7 +17,7 @@ from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.files import as_path, parse_json, read_json, reading
-from confide.contract.kinds import Plan
+from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import FORMAT, Provenance, PublicOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.words import printable
@@ -61,7 +61,7 @@ class Verified:
 
     findings: Verification
     file: CampaignFile | None
-    plan: Plan | None
+    plan: CampaignPlan | None
     outcome: PublicOutcome | None
 
 
@@ -85,7 +85,7 @@ class _Verifier:
         self.here = Provenance.here("secure")
         self.signer = ""
         self._file: CampaignFile | None = None
-        self._plan: Plan | None = None
+        self._plan: CampaignPlan | None = None
         self._outcome: PublicOutcome | None = None
         self._chain: tuple[Entry, ...] | None = None
 
@@ -122,7 +122,7 @@ class _Verifier:
         return _had(self._file, "the campaign file is not what it should be")
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> CampaignPlan:
         return _had(self._plan, "the campaign file could not be planned")
 
     @property
@@ -184,7 +184,7 @@ class _Verifier:
             pass  # other numbers of another version, which lose no more
 
     @cached_property
-    def _early(self) -> tuple[CampaignFile, Plan] | None:
+    def _early(self) -> tuple[CampaignFile, CampaignPlan] | None:
         """The campaign file and its plan; None where there is none. What is wrong with it is another check's."""
         try:
             file = self._parsed()

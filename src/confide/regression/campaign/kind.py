@@ -37,7 +37,7 @@ from confide.regression.private_truthful_regression import PrivateTruthfulRegres
 from confide.tables import Design, Numeric, Records, Roster, Source, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
 
-__all__ = ["KIND", "CampaignPlan", "RegressionKind"]
+__all__ = ["KIND", "PlannedRegression", "RegressionKind"]
 
 _ROWS = 65536  # of a batch
 
@@ -50,7 +50,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class CampaignPlan:
+class PlannedRegression:
     """A regression plan together with the public coding of the columns."""
 
     regression: planner.RegressionPlan
@@ -100,15 +100,15 @@ class RegressionKind(PeoplesKind):
     config = RegressionConfig
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(regression, name) for name in _STORED))
 
-    def plan(self, config: RegressionConfig) -> CampaignPlan:
+    def plan(self, config: RegressionConfig) -> PlannedRegression:
         """Calibrate from the file's public parameters."""
         return _plan(config)
 
-    def codec(self, plan: CampaignPlan) -> RecordCodec:
+    def codec(self, plan: PlannedRegression) -> RecordCodec:
         """A record is stored as its coded features and its scaled answer."""
         return RecordCodec(plan.design.dimension)
 
-    def payouts(self, plan: CampaignPlan) -> PayoutTerms:
+    def payouts(self, plan: PlannedRegression) -> PayoutTerms:
         """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
         payment, figures = plan.mechanism.payment, plan.regression.figures
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
@@ -116,32 +116,32 @@ class RegressionKind(PeoplesKind):
 
     # ---- records
 
-    def asked(self, config: RegressionConfig, plan: CampaignPlan) -> Sequence[Field]:
+    def asked(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Field]:
         """Her answer, and the columns beside it that the operator checks."""
         return [*(field_of(role, note="The operator checks it.") for role in plan.design.features),
                 field_of(plan.response)]
 
     def read(
-        self, config: RegressionConfig, plan: CampaignPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
-        counted: list[int], rows: int | None = None,
+        self, config: RegressionConfig, plan: PlannedRegression, source: Source, *, roster: Roster,
+        rejected: dict[str, str], counted: list[int], rows: int | None = None,
     ) -> Iterator[Records]:
         return read_records(source, design=plan.design, response=plan.response, roster=roster, id=config.people.id,
                             rows=_ROWS if rows is None else rows, rejected=rejected)
 
-    def judged(self, config: RegressionConfig, plan: CampaignPlan) -> Sequence[Judged]:
+    def judged(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Judged]:
         return [*judged([*plan.design.features, plan.response]), *ids_of(self.roster(config), config.people.id)]
 
     def typed(
-        self, config: RegressionConfig, plan: CampaignPlan, index: int, values: Mapping[str, str]
+        self, config: RegressionConfig, plan: PlannedRegression, index: int, values: Mapping[str, str]
     ) -> Records:
         x, y = parse_record(plan.design, plan.response, values)
         return Records(np.array([index]), x[None], np.array([y]))
 
-    def retyped(self, config: RegressionConfig, plan: CampaignPlan, batch: Records) -> Mapping[str, str | float]:
+    def retyped(self, config: RegressionConfig, plan: PlannedRegression, batch: Records) -> Mapping[str, str | float]:
         cells = [*plan.design.cells(batch.X[0]), float(batch.y[0])]
         return typed_cells(cells, (*plan.design.features, plan.response))
 
-    def one(self, plan: CampaignPlan, batch: Records, place: int) -> tuple[np.ndarray, float]:
+    def one(self, plan: PlannedRegression, batch: Records, place: int) -> tuple[np.ndarray, float]:
         return np.array(batch.X[place]), float(batch.y[place])
 
     def tolerated(self, config: RegressionConfig) -> int:
@@ -149,10 +149,10 @@ class RegressionKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)
 
-    def tables(self, plan: CampaignPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`coefficients`: each with the interval of noise, sampling and largest bias together."""
         mechanism, billboard = _as_settled(plan, outcome).mechanism, _billboard(outcome)
         natural = plan.design.natural(billboard.coef, plan.response)
@@ -166,18 +166,18 @@ class RegressionKind(PeoplesKind):
         })}
 
     def explain(
-        self, plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+        self, plan: PlannedRegression, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         # Of what was settled, nothing is known in public but what follows from the billboard.
         stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
         return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
                              plan.response, stored)
 
-    def study(self, plan: CampaignPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+    def study(self, plan: PlannedRegression, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         billboard = _billboard(outcome)
         return study_sections(plan.regression, billboard, collection.data, outcome, plan.design, plan.response)
 
-    def audit(self, plan: CampaignPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+    def audit(self, plan: PlannedRegression, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_regression(plan.regression, seed, progress)
 
 
@@ -187,7 +187,7 @@ def _cut(response: Numeric, reach: float) -> bool:
     return min(ends) / response.scale < reach * (1 - 1e-9)
 
 
-def _as_settled(plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> planner.RegressionPlan:
+def _as_settled(plan: PlannedRegression, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> planner.RegressionPlan:
     """The plan with the mechanism that really ran, whatever this version would calibrate today."""
     if not isinstance(outcome.mechanism, PrivateTruthfulRegression):
         raise TypeError("the outcome is not a regression's")
@@ -201,11 +201,11 @@ def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> Regressio
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
-def _plan(config: RegressionConfig) -> CampaignPlan:
+def _plan(config: RegressionConfig) -> PlannedRegression:
     return _planned(config)
 
 
-def _planned(config: RegressionConfig) -> CampaignPlan:
+def _planned(config: RegressionConfig) -> PlannedRegression:
     design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
     response = config.response_role()
     reach = model.parameter_bound + model.noise_bound
@@ -236,7 +236,7 @@ def _planned(config: RegressionConfig) -> CampaignPlan:
             currency=payment.currency,
             minor_units=payment.minor_units,
         )
-    return CampaignPlan(regression=found, design=design, response=response)
+    return PlannedRegression(regression=found, design=design, response=response)
 
 
 def _would_do(config: RegressionConfig) -> list[str | Remedy]:

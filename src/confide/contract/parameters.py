@@ -1,0 +1,294 @@
+"""Parameters that are declared once: type, range, unit and help of a setting stand in one annotation.
+
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+
+From this annotation follow the check of the constructor (`Declared`), the lines of the class's docstring, and the keys
+of a campaign file's table with their schema (`confide.contract.known_keys.keys_of`). Annotations are read when they are
+first needed, not at import.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import types
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from confide.contract.checks import finite, one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.remedies import printed
+
+__all__ = ["Declared", "Parameter", "Setting", "check_parameters", "parameters"]
+
+_SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
+_MARGIN = " " * 4
+_WIDTH = 116  # of a line of a docstring
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """The range, the unit and the help of a setting.
+
+    Args:
+        help: what the setting is, in a few words, without a full stop.
+        symbol: its letter in the sources, such as "alpha".
+        unit: of a number, such as "nats" or "people".
+        above: every number is larger.
+        at_least: no number is smaller.
+        below: every number is smaller.
+        at_most: no number is larger.
+        infinite: whether a float may be infinite.
+
+    Example:
+        >>> Parameter("nats of privacy loss", above=0).range
+        'above 0'
+        >>> Parameter("a share", at_least=0, below=1).range
+        'in [0, 1)'
+    """
+
+    help: str
+    symbol: str = ""
+    unit: str = ""
+    above: float | None = None
+    at_least: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+    infinite: bool = False
+
+    @property
+    def range(self) -> str:
+        """The range in words; empty where every number will do."""
+        low, high = _first(self.above, self.at_least), _first(self.below, self.at_most)
+        if low is not None and high is not None:
+            return (f"in {'[' if self.above is None else '('}{_short(low)}, {_short(high)}"
+                    f"{']' if self.below is None else ')'}")
+        if low is not None:
+            return f"{'at least' if self.above is None else 'above'} {_short(low)}"
+        if high is not None:
+            return f"{'at most' if self.below is None else 'below'} {_short(high)}"
+        return ""
+
+    @property
+    def text(self) -> str:
+        """The help with the symbol before it and the unit behind it."""
+        return f"{self.symbol}, " * bool(self.symbol) + self.help + f", in {self.unit}" * bool(self.unit)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a number lies in the range.
+
+        Args:
+            value: a number.
+        """
+        return not ((self.above is not None and value <= self.above)
+                    or (self.at_least is not None and value < self.at_least)
+                    or (self.below is not None and value >= self.below)
+                    or (self.at_most is not None and value > self.at_most))
+
+
+class Setting(NamedTuple):
+    """One declared parameter of a class.
+
+    Args:
+        name: of the field.
+        kind: its type, without the annotation.
+        parameter: what the annotation declares.
+    """
+
+    name: str
+    kind: Any
+    parameter: Parameter
+
+
+def _first(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one
+
+
+def _short(bound: float) -> str:
+    return f"{bound:,}" if isinstance(bound, int) else printed(bound, up=False)
+
+
+@cache
+def parameters(kind: type) -> Mapping[str, Setting]:
+    """The declared parameters of a dataclass by their names, inherited ones too, in the constructor's order.
+
+    Args:
+        kind: the dataclass.
+
+    Raises:
+        TypeError: an annotation names what its module does not have when it runs.
+
+    Example:
+        >>> @dataclass(frozen=True)
+        ... class Step(Declared):
+        ...     size: Annotated[float, Parameter("from one price to the next", above=0, at_most=1)] = 0.1
+        >>> parameters(Step)["size"].parameter.range
+        'in (0, 1]'
+        >>> Step(size=2.0)
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: size: 2.0 is out of range; must be in (0, 1]
+    """
+    said: dict[str, Setting] = {}
+    for base in reversed(kind.__mro__):
+        for name, annotation in inspect.get_annotations(base).items():
+            found = _read(base, name, annotation)
+            if found is not None:
+                said[name] = found
+            else:
+                said.pop(name, None)
+    return {each.name: said[each.name] for each in fields(kind) if each.init and each.name in said}
+
+
+def _read(base: type, name: str, annotation: Any) -> Setting | None:
+    if isinstance(annotation, str):
+        if not annotation.startswith("Annotated["):
+            return None
+        known = vars(sys.modules[base.__module__])
+        try:
+            annotation = eval(annotation, dict(known), dict(vars(base)))  # noqa: S307 - the class's own source
+        except NameError as error:
+            raise TypeError(f"{base.__qualname__}.{name}: {error}; import it where the program runs, and not for type "
+                            "checkers alone") from None
+    if get_origin(annotation) is not Annotated:
+        return None
+    kind, *more = get_args(annotation)
+    found = next((each for each in more if isinstance(each, Parameter)), None)
+    return None if found is None else Setting(name, kind, found)
+
+
+# ---- checks
+
+
+class Declared:
+    """Base of dataclasses with declared parameters: it checks them, and describes them in the docstring.
+
+    A subclass with checks of its own calls `super().__post_init__()` first.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own = vars(cls).get("__doc__")
+        if own is None or isinstance(own, str):
+            setattr(cls, "__doc__", _Described(own))  # noqa: B010
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+
+def check_parameters(it: Any) -> None:
+    """Check all declared parameters of a dataclass's instance, in the order of the fields.
+
+    Args:
+        it: the instance.
+
+    Raises:
+        InvalidInput: a value has another type, or is out of range; names the field and the limit.
+    """
+    of: Hashable = type(it)  # to mypy a class of unknown type is none
+    for name, kind, parameter in parameters(of).values():
+        _check(name, getattr(it, name), kind, parameter)
+
+
+def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
+    if get_origin(kind) in (Union, types.UnionType):
+        _check_one_of(name, value, get_args(kind), parameter)
+    elif get_origin(kind) is Literal:
+        one_of(name, value, get_args(kind))
+    elif get_origin(kind) is tuple:
+        for each in _items(name, value):
+            _check(name, each, get_args(kind)[0], parameter)
+    elif kind is bool:
+        if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy's is one, too
+            raise InvalidInput(name, f"{value!r} is neither true nor false")
+    elif kind in (int, float):
+        _check_number(name, value, kind, parameter)
+    elif isinstance(kind, type) and not isinstance(value, kind):
+        raise InvalidInput(name, f"{type(value).__name__} is no {kind.__name__}")
+
+
+def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Parameter) -> None:
+    """Check a value by the one type of several that it looks like."""
+    if value is None and type(None) in kinds:
+        return
+    several = [each for each in kinds if get_origin(each) is tuple]
+    single = [each for each in kinds if each is not type(None) and get_origin(each) is not tuple]
+    if several and isinstance(value, tuple | list):
+        _check(name, value, several[0], parameter)
+        return
+    words = tuple(word for each in single if get_origin(each) is Literal for word in get_args(each))
+    if isinstance(value, str) and words:
+        one_of(name, value, words)
+        return
+    classes = tuple(each for each in single if isinstance(each, type) and each not in (int, float, bool))
+    if classes and isinstance(value, classes):
+        return
+    plain = next((each for each in single if each in (bool, int, float)), None)
+    if plain is not None:
+        _check(name, value, plain, parameter)
+    elif words:
+        one_of(name, value, words)
+    elif classes:
+        raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+
+
+def _items(name: str, value: Any) -> Iterable[Any]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidInput(name, f"{value!r} is no sequence")
+    return value
+
+
+def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:
+    if kind is int:
+        whole(name, value, at_least=-sys.maxsize**2)
+    elif not (parameter.infinite and isinstance(value, float) and math.isinf(value)):
+        finite(name, value)
+    if not parameter.holds(value):
+        problem = "is out of range"
+        if kind is int and parameter.at_least is not None:
+            problem = "is too small" if value < parameter.at_least else "is too large"
+        raise InvalidInput(name, f"{value!r} {problem}", f"must be {parameter.range}")
+
+
+# ---- docstrings
+
+
+class _Described:
+    """A class's docstring, to which the declared parameters are added when somebody reads it."""
+
+    def __init__(self, own: str | None) -> None:
+        self.own = own
+
+    def __get__(self, instance: object, owner: type) -> str | None:
+        # `@dataclass` asks for the docstring before it is done; only then does it set `__match_args__`.
+        if self.own is None or "__match_args__" not in vars(owner):
+            return self.own
+        return _described(owner, self.own)
+
+
+@cache
+def _described(kind: type, own: str) -> str:
+    lines, there = own.splitlines(), set[str]()
+    head = next((at for at, line in enumerate(lines) if line.strip() == "Args:"), None)
+    if head is not None:
+        there = {line.split(":")[0].strip() for line in lines[head + 1:] if ":" in line}
+    said = [line for name, setting in parameters(kind).items() if name not in there for line in _wrapped(name, setting)]
+    if not said:
+        return own
+    if head is not None:
+        return "\n".join([*lines[:head + 1], *said, *lines[head + 1:]])
+    at = next((at for at, line in enumerate(lines) if line.strip() in _SECTIONS), None)
+    if at is None:
+        return "\n".join([own.rstrip(), "", f"{_MARGIN}Args:", *said, _MARGIN])
+    return "\n".join([*lines[:at], f"{_MARGIN}Args:", *said, "", *lines[at:]])
+
+
+def _wrapped(name: str, setting: Setting) -> list[str]:
+    import textwrap
+
+    limits = setting.parameter.range
+    text = f"{name}: {setting.parameter.text}{f'; {limits}' if limits else ''}."
+    return textwrap.wrap(text, _WIDTH, initial_indent=_MARGIN * 2, subsequent_indent=_MARGIN * 3)

@@ -1,0 +1,124 @@
+"""What every planner of a family gives: a mechanism, its promises, and the figures that spoke for it."""
+
+from __future__ import annotations
+
+import html
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from confide.contract.guarantees import Guarantees
+from confide.contract.mechanism import Mechanism
+from confide.contract.presentation import Picture, Table
+from confide.contract.wire import wire_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Alternative", "Plan", "Predicted"]
+
+_M_co = TypeVar("_M_co", bound=Mechanism[Any, Any] | None, covariant=True)
+
+
+class Predicted(NamedTuple):
+    """A figure that a run is expected to show, from public facts alone.
+
+    Args:
+        value: the figure; infinite or no number where nothing is known.
+        unit: of the figure, such as "share of the records"; empty for a plain number.
+        basis: where it comes from: "exact", "bound", "simulated" on made-up people, or "rule of thumb".
+    """
+
+    value: float
+    unit: str = ""
+    basis: str = "exact"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """Something that could be run in the same place.
+
+    Args:
+        name: of the method or the mechanism.
+        predicted: the same figures as of the plan, where they are known.
+        refused: why it cannot run, or was not chosen; empty for what was chosen.
+    """
+
+    name: str
+    predicted: Mapping[str, Predicted] = field(default_factory=dict)
+    refused: str = ""
+
+
+class Plan(ABC, Generic[_M_co]):
+    """A mechanism with settings that a family's `plan` chose from public facts, and what to expect of it.
+
+    A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data.
+    """
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> _M_co:
+        """What to run; None where nothing has to be asked."""
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """Every promise of the mechanism."""
+        return Guarantees(()) if self.mechanism is None else self.mechanism.guarantees()
+
+    @property
+    @abstractmethod
+    def predicted(self) -> Mapping[str, Predicted]:
+        """What a run is expected to show: the name of each figure, and the figure. The figure to choose by is first."""
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """What else was compared, the best first, without what was chosen."""
+        return ()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What whoever runs it should know before, one sentence each."""
+        return ()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+
+    @abstractmethod
+    def plot(self) -> Picture:
+        """A picture of the choice, for a notebook or a report."""
+
+    def table(self) -> Table:
+        """The plan and its alternatives as a small table, with a row each and a column for each figure."""
+        here = Alternative(name="nothing" if self.mechanism is None else wire_name(self.mechanism),
+                           predicted=self.predicted)
+        rows = [here, *self.alternatives]
+        names = list(dict.fromkeys(name for each in rows for name in each.predicted))
+        units = {name: next(each.predicted[name].unit for each in rows if name in each.predicted) for name in names}
+        columns = ("method", *(f"{name} ({units[name]})" if units[name] else name for name in names), "why not")
+        return Table(columns=columns, rows=tuple(
+            (each.name, *(_shown(each.predicted.get(name)) for name in names), each.refused) for each in rows),
+            note="The first row is the plan. " + " ".join(dict.fromkeys(
+                f"{name}: {figure.basis}." for name, figure in self.predicted.items())))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows of `table` as a frame; a figure that is not known is missing.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        import pandas as pd
+
+        shown = self.table()
+        return pd.DataFrame(list(shown.rows), columns=list(shown.columns))
+
+    def _repr_html_(self) -> str:
+        warnings = "".join(f"<li>{html.escape(each)}</li>" for each in self.warnings)
+        promises = "".join(f"<li>{html.escape(each.sentence())}</li>" for each in self.guarantees)
+        return self.table().to_html() + f"<ul>{promises}</ul>" + f"<p>Warnings</p><ul>{warnings}</ul>" * bool(warnings)
+
+
+def _shown(figure: Predicted | None) -> float | None:
+    return None if figure is None or math.isnan(figure.value) else figure.value
