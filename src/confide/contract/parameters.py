@@ -13,7 +13,7 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -188,7 +188,7 @@ def check_parameters(it: Any) -> None:
     Raises:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.
     """
-    of: Hashable = type(it)  # to mypy a class of unknown type is none
+    of: Any = type(it)
     for name, kind, parameter in parameters(of).values():
         _check(name, getattr(it, name), kind, parameter)
 
