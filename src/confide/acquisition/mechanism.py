@@ -38,8 +38,9 @@ from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
+from confide.contract.progress import advance
 from confide.contract.remedies import printed, tried
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
@@ -433,12 +434,15 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     # ---- the platform with records
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MeanBillboard, ErrorCertificate]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[MeanBillboard, ErrorCertificate]:
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:
             data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew.
             noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
+            progress: told that messages are added up, and that the mean is there: 1 and 2, of 2.
 
         Raises:
             InvalidInput: not such batches, or somebody who stands twice; whose is not said.
@@ -461,6 +465,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             present += sum(s * s for s in batch.sigma[here].tolist())
             payments[batch.index[here]] = batch.payment[here]
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
+        advance(progress, 1, 2)
         if np.count_nonzero(seen) < rows:
             raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
         variance = variances.pop() if variances else 0
@@ -472,6 +477,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if not steps:
             total = 0
         board = MeanBillboard(total=total, steps=steps)
+        advance(progress, 2, 2)
         return self._outcome(noise, billboard=board, certificate=self.certify(board), shares=pa.table({
             "payment": payments, "epsilon_local": levels[0], "epsilon_central": levels[1]}))
 

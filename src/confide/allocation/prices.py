@@ -16,7 +16,7 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.market import Market
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Spend
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, Spend
 from confide.contract.outcome import Billboard, RunOutcome, SimulatedOutcome
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire
@@ -61,8 +61,10 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     def lines(self) -> Sequence[Any]:
         return self.auction.lines()
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, WelfareCertificate | None]:
-        found = self.auction.run(data, noise)
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[B_co, WelfareCertificate | None]:
+        found = self.auction.run(data, noise, progress=progress)
         diagnostics = found.diagnostics if isinstance(found, SimulatedOutcome) else None
         return self._outcome(noise, billboard=found.billboard, shares=pa.table({}), certificate=found.certificate,
                              diagnostics=diagnostics)

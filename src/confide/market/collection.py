@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource
+from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.market.costs import CustomCost
 from confide.market.paid import Paid
@@ -231,12 +232,15 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     # ---- the operator's side
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[BitBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[BitBillboard, None]:
         """Count the reports, and pay each.
 
         Args:
             data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; whoever is in no batch took no part.
             noise: `Noise.secure()` for a release; nothing is drawn from it, reports are random already.
+            progress: told that reports are counted, and that everybody is paid: 1 and 2, of 2.
 
         Raises:
             InvalidInput: not reports.
@@ -256,9 +260,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
             raise InvalidInput("data", "somebody's report stands twice")  # never says whose
         counts = np.zeros((3, self.groups), dtype=np.int64)
         np.add.at(counts, (report, group), 1)
+        advance(progress, 1, 2)
         board = self.pay_counts(counts[1], counts[0])
         table = np.stack([board.for_zero, board.for_one, np.zeros_like(board.for_one)])
-        return self._outcome(noise, billboard=board, shares=pa.table({"payment": table[report, group]}))
+        shares = pa.table({"payment": table[report, group]})
+        advance(progress, 2, 2)
+        return self._outcome(noise, billboard=board, shares=shares)
 
     def pay_counts(self, ones: np.ndarray, zeros: np.ndarray) -> BitBillboard:
         """The billboard of such counts, (g,) each."""

@@ -31,9 +31,10 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.probabilities import as_probabilities
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
@@ -317,12 +318,15 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[BernoulliBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[BernoulliBillboard, None]:
         """Count the bits and pay everybody.
 
         Args:
             data: at most n reports in the order of the public list; whatever is not 0 or 1 is null and paid 0.
             noise: not drawn from; its kind decides the type of the outcome.
+            progress: told that everybody is paid.
 
         Raises:
             InvalidInput: more reports than slots.
@@ -341,6 +345,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
         reports += [None] * (self.people - len(reports))
         shares = [self.decode(report, index, billboard)["payment"] for index, report in enumerate(reports)]
+        advance(progress, 1, 1)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

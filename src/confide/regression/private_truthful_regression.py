@@ -20,8 +20,9 @@ import pyarrow as pa
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -346,7 +347,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[RegressionBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[RegressionBillboard, None]:
         """The whole mechanism.
 
         Records are taken on their own scale: every ||x|| <= 1 and |y| <= Y (R0 + M unless it is smaller). A longer row
@@ -358,6 +361,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                 a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
                 participant the first counts.
             noise: `Noise.secure()` for a release.
+            progress: told the passes over the records that are done, of two.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
@@ -373,6 +377,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         twice_readable(data, n)
         split = public_split(noise, n, stream=("split",))
         groups = moments(as_batches(data, d), self.record_map, split, d)
+        advance(progress, 1, 2)
         estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
         peers = np.stack([
             estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j),
@@ -386,6 +391,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
+        advance(progress, 2, 2)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def _inside(self, estimate: np.ndarray) -> np.ndarray:

@@ -32,8 +32,9 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
@@ -237,7 +238,9 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[LeastSquaresBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[LeastSquaresBillboard, None]:
         """The whole mechanism, in two passes over the records.
 
         Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
@@ -248,6 +251,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
                 participant the first counts.
             noise: drawn from for the two groups only; its kind decides the type of the outcome.
+            progress: told the passes over the records that are done, of two.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
@@ -259,6 +263,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 nothing is private.
         """
         billboard = self.publish(data, noise)
+        advance(progress, 1, 2)
         moved: list[int] = []
 
         def pay(batch: Batch) -> np.ndarray:
@@ -267,6 +272,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             return self._coins(clipped, batch.index, billboard)
 
         shares = payments(as_batches(data, self.features), self.people, pay)
+        advance(progress, 2, 2)
         if any(moved):
             warnings.warn(f"{sum(moved):,} records were outside of the model's range, ||x|| <= 1 and "
                           "|y| <= R0 ||x|| + M, and were cut to it: rescale them, or widen the prior and the noise",

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
@@ -95,7 +96,9 @@ class _Baseline(Mechanism[B_co, None]):
     @abstractmethod
     def events(self) -> tuple[Event, ...]: ...
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[B_co, None]:
         """The answers, and under simulated noise their true errors.
 
         Args:
@@ -103,6 +106,7 @@ class _Baseline(Mechanism[B_co, None]):
                 the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
                 codes.
             noise: `Noise.secure()` for a release.
+            progress: told that the one round is done.
 
         Raises:
             InvalidInput: not n records, true answers to other queries, records of another schema or that are not
@@ -110,6 +114,7 @@ class _Baseline(Mechanism[B_co, None]):
         """
         source = as_noise(noise)
         board = self._release(data, source)
+        advance(progress, 1, 1)
         return self._outcome(noise, billboard=board, shares=no_shares())
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

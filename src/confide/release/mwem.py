@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -515,12 +516,15 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
         return np.asarray(np.abs((counts << _GRID) - model))
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MWEMBillboard, MWEMCertificate]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[MWEMBillboard, MWEMCertificate]:
         """T rounds on the true counts.
 
         Args:
             data: a table of n records, or `TrueAnswers` of the workload.
             noise: `Noise.secure()` for a release.
+            progress: told the rounds done, and all of them.
 
         Raises:
             InvalidInput: not n records, or true answers of other queries; with columns, bits that have not one value of
@@ -539,6 +543,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                                              stream=("measure", t), line="measurements")[0])
             chosen[t], measured[t] = query, count
             play.learn(query, count)
+            advance(progress, t + 1, self.rounds)
         board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,
                               chosen=chosen, measured=measured, schema=self._columns, stop=self.stop)
         vars(board)["_play"] = play.finish()  # what it would compute again

@@ -17,8 +17,9 @@ import pyarrow as pa
 from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Provenance, RunOutcome
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
@@ -215,11 +216,12 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
     def run(
         self, data: Any, noise: NoiseSource, *, charge: Debit | None = None, log: OperatorLog | None = None,
-        query_cap: int | None = None, without_guarantee: bool = False,
+        query_cap: int | None = None, without_guarantee: bool = False, progress: Progress | None = None,
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """The whole search.
 
-        Args: as `start`.
+        Args: as `start`; and
+            progress: told that the search has ended. How far it is depends on contacts, so nothing else is told.
 
         Raises:
             SeedNotTargeted: by what the oracle says.
@@ -230,7 +232,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         """
         search = self.start(data, noise, charge=charge, log=log, query_cap=query_cap,
                             without_guarantee=without_guarantee)
-        return search.run().outcome
+        found = search.run().outcome
+        advance(progress, 1, 1)
+        return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """Nothing: the data is a custodian's, and no participant gets a share."""
