@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from confide.channels.mechanisms.randomized_response import RandomizedResponse
     from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
     from confide.channels.mechanisms.table_mechanism import TableMechanism
+    from confide.channels.planning import ChannelPlan, plan
     from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
     from confide.channels.reports import ReportMeanings, report_meanings
@@ -45,6 +46,7 @@ __all__ = [
     "Channel",
     "ChannelAnswer",
     "ChannelFile",
+    "ChannelPlan",
     "ChannelReport",
     "Exchangeable",
     "ExponentialForm",
@@ -75,6 +77,7 @@ __all__ = [
     "group_errors",
     "how_private",
     "least_distortion",
+    "plan",
     "printed_bounds",
     "privacy_distortion",
     "read_channel",
@@ -98,6 +101,7 @@ __getattr__, __dir__ = doors(
         "infeasible": ("Infeasible",),
         "mechanisms.joint_type_mechanism": ("JointTypeMechanism",),
         "mechanisms.kernel_mechanism": ("KernelMechanism",),
+        "planning": ("ChannelPlan", "plan"),
         "printed": ("PrintedBounds", "printed_bounds"),
         "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
         "mechanisms.randomized_response": ("RandomizedResponse",),

@@ -7,10 +7,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Picture, Table
 from confide.contract.wire import wire_name
 
@@ -19,7 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Alternative", "Plan", "Predicted"]
 
-_M_co = TypeVar("_M_co", bound=Mechanism[Any, Any] | None, covariant=True)
+
+
+class _Guaranteed(Protocol):
+    """What a planner's mechanism shows at least; channels are not run on everybody's records, and have more of it."""
+
+    def guarantees(self) -> Guarantees: ...
+
+
+_M_co = TypeVar("_M_co", bound=_Guaranteed | None, covariant=True)
 
 
 class Predicted(NamedTuple):

@@ -1,0 +1,168 @@
+"""Which randomisation to release through, from the prior and one question: how useful at an epsilon, or how private at
+an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
+from confide.channels.infeasible import Infeasible
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.randomized_response import RandomizedResponse
+from confide.channels.notions import Notion, as_notion
+from confide.channels.priors import Prior, as_prior
+from confide.charts import curves
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput, Refused, Unsupported
+from confide.contract.kinds import Progress
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
+from confide.contract.wire import wire_name
+
+__all__ = ["ChannelPlan", "plan"]
+
+_LEVELS = {"dp": "differential privacy", "identifiability": "identifiability",
+           "mutual-information": "mutual information"}
+_CHANGED = "changed rows"
+_BASIS = {"closed form": "exact", "program": "exact", "slope": "exact", "bounds": "bound"}
+_POINTS = 24  # of a curve
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChannelPlan(Plan[ChannelMechanism]):
+    """The best mechanism that is known for a prior, at an epsilon or at an error.
+
+    Args:
+        mechanism: to release from, in whole numbers.
+        notion: the notion of privacy: "dp", "identifiability" or "mutual-information".
+        prior: the law of the rows that the mechanism was found for.
+        level: the level that it has in this notion, in nats.
+        changed: the expected number of rows that it changes.
+        found: the solver's or the formula's answer, with certified bounds on both sides.
+        baseline: randomised response at the same level, or with as many changed rows; it needs no prior.
+    """
+
+    mechanism: ChannelMechanism
+    notion: Notion
+    prior: Prior
+    level: float
+    changed: float
+    found: PrivacyDistortion
+    baseline: RandomizedResponse | None
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        basis = _BASIS[self.found.method]
+        return {_CHANGED: Predicted(self.changed, f"of {self.prior.rows:,} rows", basis),
+                _LEVELS[self.notion]: Predicted(self.level, "nats", basis)}
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        it = self.baseline
+        if it is None or isinstance(self.mechanism, RandomizedResponse):
+            return ()
+        level = it.epsilon if self.notion == "dp" else getattr(it.levels(self.prior), self.notion.replace("-", "_"))
+        return (Alternative(name=wire_name(it), predicted={
+            _CHANGED: Predicted(it.distortion, f"of {it.rows:,} rows"),
+            _LEVELS[self.notion]: Predicted(float(level), "nats")}),)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        said = [self.found.note] if self.found.note else []
+        if getattr(self.mechanism, "prior_provenance", "public") is None:
+            said.append("a release with secure noise needs prior_provenance: 'public' or 'released privately'")
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary. Infinite levels stay floats."""
+        return {"mechanism": wire_name(self.mechanism), "notion": self.notion, "level": self.level,
+                "changed_rows": self.changed, "rows": self.prior.rows, "letters": self.prior.letters,
+                "found": self.found.to_dict(), "warnings": list(self.warnings)}
+
+    def plot(self) -> Picture:
+        """The least level that is known at each error, with the plan marked."""
+        rows = [(float(error), found.upper, "best known") for error, found in self._curve()]
+        (picture,) = curves(
+            rows, title="Privacy against error", x="expected number of changed rows",
+            y=f"{_LEVELS[self.notion]} (nats)", alt="The least level that is known falls as more rows may be changed; "
+            "the plan is marked.", marks=[(self.changed, self.level, "this plan")])
+        return picture
+
+    def _curve(self) -> list[tuple[float, PrivacyDistortion]]:
+        most = float(self.prior.rows) * (1.0 - 1.0 / self.prior.letters)
+        errors = sorted({*np.linspace(most / _POINTS, most, _POINTS).tolist(), self.changed} - {0.0})
+        return [(error, privacy_distortion(self.notion, self.prior, error, solve=False)) for error in errors]
+
+
+def plan(
+    prior: Prior | ArrayLike, *, epsilon: float | None = None, error: float | None = None, notion: Notion = "dp",
+    letters: int | None = None, rows: int | None = None, prior_provenance: PriorProvenance | None = None,
+    progress: Progress | None = None,
+) -> ChannelPlan:
+    """The mechanism that changes the fewest rows at an epsilon, or that tells the least at an error.
+
+    Args:
+        prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases; public.
+        epsilon: the level in nats, >= 0; of differential privacy, or of identifiability under the prior. Give this or
+            `error`. Mutual information is an average and bounds no single release, so it is planned by `error` alone.
+        error: the expected number of rows that may be changed, in [0, n].
+        notion: "dp", "identifiability" or "mutual-information".
+        letters: m, for a vector of all databases.
+        rows: n, for one row law.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+        progress: called as a solver goes on.
+
+    Raises:
+        InvalidInput: neither or both of epsilon and error, or one out of range.
+        Infeasible: an identifiability below the prior's own.
+        Refused: no table of probabilities of this size would fit.
+
+    Source: Wang 2016, Theorems 1 and 2; spec privacy_notions 5 to 7.
+
+    Example:
+        >>> found = plan([0.2, 0.3, 0.5], rows=2, epsilon=1.0)
+        >>> type(found.mechanism).__name__, round(found.changed, 4), found.predicted["changed rows"].basis
+        ('TopK', 0.8303, 'exact')
+        >>> round(plan([0.2, 0.3, 0.5], rows=2, error=0.8303062741919921).level, 6)
+        1.0
+    """
+    kind = as_notion(notion)
+    law = as_prior(prior, letters, rows)
+    if (epsilon is None) == (error is None):
+        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
+    if error is not None:
+        changed = non_negative("error", error, at_most=float(law.rows))
+        found = privacy_distortion(kind, law, changed, prior_provenance=prior_provenance, progress=progress)
+        level = found.upper
+    elif kind == "mutual-information":
+        raise InvalidInput("epsilon", "is no level of mutual information, which is an average", "give error")
+    else:
+        level = non_negative("epsilon", epsilon)
+        found = least_distortion(kind, law, level, prior_provenance=prior_provenance, progress=progress)
+        changed = found.upper
+    it = found.mechanism
+    if it is None:
+        raise Refused(f"no table of probabilities for {law.letters}^{law.rows} databases would fit",
+                      "use RandomizedResponse, whose rows are drawn one by one, or rows that are independent")
+    return ChannelPlan(mechanism=it, notion=kind, prior=law, level=level, changed=changed, found=found,
+                       baseline=_baseline(kind, law, level, changed, by_level=error is None))
+
+
+def _baseline(kind: Notion, law: Prior, level: float, changed: float, *, by_level: bool) -> RandomizedResponse | None:
+    """Randomised response at the same differential privacy, or with as many changed rows; None where there is none."""
+    try:
+        if by_level and kind == "dp":
+            return RandomizedResponse(epsilon=level, letters=law.letters, rows=law.rows, prior=law)
+        kept = 1.0 - changed / law.rows
+        if not kept < 1.0 or kept * law.letters < 1.0 or not math.isfinite(level):
+            return None
+        return RandomizedResponse.telling_the_truth(kept, letters=law.letters, rows=law.rows)
+    except (InvalidInput, Unsupported, Infeasible):
+        return None
