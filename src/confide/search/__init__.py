@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from confide.search.infection import infect
     from confide.search.instances import film_casts
     from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
+    from confide.search.planning import SearchPlan, plan
     from confide.search.printed import printed_search
     from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate
     from confide.search.search_accounting import compositions, multipliers
@@ -54,6 +55,7 @@ __all__ = [
     "PublicRelease",
     "Search",
     "SearchCertificate",
+    "SearchPlan",
     "SeedNotTargeted",
     "Statistic",
     "Triangles",
@@ -69,6 +71,7 @@ __all__ = [
     "film_casts",
     "infect",
     "multipliers",
+    "plan",
     "printed_search",
     "random_order",
     "rewirings",
@@ -90,6 +93,7 @@ __getattr__, __dir__ = doors(
         "infection": ("infect",),
         "instances": ("film_casts",),
         "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
+        "planning": ("SearchPlan", "plan"),
         "printed": ("printed_search",),
         "releases": ("CappedOutcome", "OperatorLog", "PublicRelease", "SearchCertificate"),
         "search_accounting": ("compositions", "multipliers"),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import fraction, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
@@ -36,12 +36,13 @@ from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 from confide.search.walking import Walk
 
-__all__ = ["Debit", "PTarget", "Search"]
+__all__ = ["Debit", "PTarget", "Search", "within_budget"]
 
 _UNIT = Unit.VERTEX_REWIRED
 _SPEC = "targeted_search 3.2-3.3, 4"
 _BESIDE = " for half of epsilon, and half for the threshold"
 _FAILURE = 0.05
+_NARROW = 1e-9  # between an epsilon of one call that fits and one that does not
 _REACH = ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
           "degrees are at most d")
 _REACH_ANY = "of the released list as a sequence, not of the time at which it or its next line appears"
@@ -115,6 +116,34 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         for name, value in (("components", as_components(self.components)), ("people", self.call.people),
                             ("delta", fraction("delta", self.delta, zero=True)), ("epsilon", self.call.epsilon)):
             object.__setattr__(self, name, value)  # a numpy scalar has an arithmetic of its own
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, components: int, **options: Any,
+    ) -> PTarget:
+        """The search whose released list loses no more than a budget: each search for a component gets as much as fits.
+
+        Args:
+            epsilon: of the whole list, in nats, > 0.
+            delta: in [0, 1).
+            people: n, public.
+            components: k >= 1.
+            options: further settings, such as stopping_target, degree_bound, stop, statistic or noise_kind; the noise
+                is "gumbel" by default where there is a delta, which composes better.
+
+        Raises:
+            InvalidInput: a number out of range.
+
+        Example:
+            >>> PTarget.for_budget(epsilon=1.0, people=1000, components=3, stopping_target=10, degree_bound=20).epsilon
+            0.5
+        """
+        whole_budget = positive("epsilon", epsilon)
+        if fraction("delta", delta, zero=True):
+            options.setdefault("noise_kind", "gumbel")
+        options = {"stopping_target": None, "degree_bound": None, **options}
+        return within_budget(cls(people=people, components=components, epsilon=whole_budget, delta=delta, **options),
+                             whole_budget, delta)
 
     @cached_property
     def call(self) -> ComponentSearch:
@@ -266,6 +295,33 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a PublicRelease")
         billboard.check(self.components, self.epsilon, self.people)
         return billboard
+
+
+def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
+    """The same search with the largest epsilon of one call at which the whole list loses no more than a budget.
+
+    Args:
+        it: with any epsilon.
+        epsilon: of the whole list.
+        delta: of the whole list; 0 composes calls by their sum.
+    """
+    def fits(each: float) -> bool:
+        there = replace(it, epsilon=each, delta=delta)
+        if not there.calls:
+            return True
+        account = Accountant(there.events())
+        return min(account.epsilon(), account.best(delta)[1] if delta else math.inf) <= epsilon
+
+    if fits(epsilon):
+        return replace(it, epsilon=epsilon, delta=delta)
+    low = epsilon / it.calls  # by the sum, but for a rounding
+    while not fits(low):
+        low = math.nextafter(low, 0.0)
+    high = epsilon
+    while delta and high - low > _NARROW * low:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return replace(it, epsilon=low, delta=delta)
 
 
 class Search:

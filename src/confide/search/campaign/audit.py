@@ -21,7 +21,7 @@ from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 from confide.search.audit import audit_search
 from confide.search.audit.made_up import Made, fitted, network
-from confide.search.campaign.plan import SearchPlan
+from confide.search.campaign.plan import PlannedSearch
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.releases import PublicRelease
@@ -38,7 +38,7 @@ _UNPROMISED = {
 _STEPS = 100  # of either part, as its progress is told
 
 
-def audit_plan(plan: SearchPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+def audit_plan(plan: PlannedSearch, seed: int = 0, progress: Progress | None = None) -> AuditReport:
     """Promised against measured for one campaign, with the planted faults that the audit must flag.
 
     Args:
@@ -57,7 +57,7 @@ def audit_plan(plan: SearchPlan, seed: int = 0, progress: Progress | None = None
     return completed(both, plan.guarantees, _UNPROMISED)
 
 
-def audit_life(plan: SearchPlan, seed: int = 0) -> AuditReport:
+def audit_life(plan: PlannedSearch, seed: int = 0) -> AuditReport:
     """What the campaign is charged, and whether lists of its runs are taken for its own.
 
     Args:
@@ -79,7 +79,7 @@ def audit_life(plan: SearchPlan, seed: int = 0) -> AuditReport:
     return AuditReport(tuple(rows), tuple(controls))
 
 
-def _spends(plan: SearchPlan, events: Sequence[Event]) -> AuditRow:
+def _spends(plan: PlannedSearch, events: Sequence[Event]) -> AuditRow:
     delta = plan.mechanism.delta
     cost = price("basic", tuple(events), delta)
     return AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,

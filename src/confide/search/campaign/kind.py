@@ -24,7 +24,7 @@ from confide.search.campaign.checking import checked
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.held import HeldNetwork
 from confide.search.campaign.pages_after import AnyOutcome
-from confide.search.campaign.plan import SearchPlan, plan_of
+from confide.search.campaign.plan import PlannedSearch, plan_of
 from confide.search.campaign.waiting import play
 from confide.search.releases import PublicRelease, SearchCertificate
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Flow, Paths, Walks
@@ -47,7 +47,7 @@ class SearchKind(CustodiansKind):
         """A commented campaign file to start from."""
         return files("confide.search.campaign").joinpath("template.toml").read_text(encoding="utf-8")
 
-    def plan(self, config: SearchConfig) -> SearchPlan:
+    def plan(self, config: SearchConfig) -> PlannedSearch:
         """Calibrate from the file's public parameters."""
         return plan_of(config)
 
@@ -60,7 +60,7 @@ class SearchKind(CustodiansKind):
     # ---- the run
 
     def collect(
-        self, config: SearchConfig, plan: SearchPlan, folder: Path, progress: Progress | None = None
+        self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Collection:
         """Open the tables and check their columns; contacts and answers are read by the run."""
         data = HeldNetwork.open(config, folder)
@@ -75,41 +75,41 @@ class SearchKind(CustodiansKind):
         return config.release.publish_on
 
     def play(
-        self, config: SearchConfig, plan: SearchPlan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
+        self, config: SearchConfig, plan: PlannedSearch, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
     ) -> Outcome | SimulatedOutcome:
         """The search, which waits where an answer is missing."""
         return play(config, plan.mechanism, folder, data, noise, keep)
 
     def check(
-        self, config: SearchConfig, plan: SearchPlan, folder: Path, progress: Progress | None = None
+        self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One look at contacts and answers, for the custodian alone: see `checked`."""
         return checked(config, folder)
 
     # ---- results
 
-    def result(self, plan: SearchPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages_after.result_sections(_as_settled(plan, outcome), outcome)
 
-    def tables(self, plan: SearchPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`found`: everybody who was found, in order, with the component and how; and `ending`, one line."""
         return pages_after.result_tables(outcome)
 
-    def explain(self, plan: SearchPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+    def explain(self, plan: PlannedSearch, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
         return pages_after.explain(_as_settled(plan, outcome))
 
-    def study(self, plan: SearchPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+    def study(self, plan: PlannedSearch, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         from confide.search.campaign.study import study_sections
 
         return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
 
-    def audit(self, plan: SearchPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+    def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.search.campaign.audit import audit_plan
 
         return audit_plan(plan, seed, progress)
 
 
-def _as_settled(plan: SearchPlan, outcome: AnyOutcome) -> SearchPlan:
+def _as_settled(plan: PlannedSearch, outcome: AnyOutcome) -> PlannedSearch:
     """The plan with the mechanism that really ran, whatever this version would plan today."""
     if not isinstance(outcome.mechanism, PTarget):
         raise InvalidInput("outcome", "is of no search")

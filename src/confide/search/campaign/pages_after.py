@@ -16,7 +16,7 @@ from confide.contract.promised import stated
 from confide.contract.words import percent
 from confide.privacy.groups import group_blocks, right_at_most
 from confide.search.campaign.pages_before import BASIS
-from confide.search.campaign.plan import SearchPlan
+from confide.search.campaign.plan import PlannedSearch
 from confide.search.releases import PublicRelease
 
 __all__ = ["AnyOutcome", "explain", "release_of", "result_sections", "result_tables"]
@@ -59,7 +59,7 @@ def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
     }
 
 
-def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
+def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
     """The list, how it ended, and what it may have told.
 
     Args:
@@ -103,7 +103,7 @@ def _counted(members: int, components: int, parts: str) -> str:
     return f"{people} in {components:,} components, which begin at the places {parts}{more}."
 
 
-def explain(plan: SearchPlan) -> list[Section]:
+def explain(plan: PlannedSearch) -> list[Section]:
     """What one person gets: the same words for everybody, found or not.
 
     Args:

@@ -9,7 +9,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.words import number, percent
 from confide.privacy.groups import groups_section, right_at_most
-from confide.search.campaign.plan import SearchPlan
+from confide.search.campaign.plan import PlannedSearch
 
 __all__ = ["BASIS", "described", "offer_sections", "plan_sections"]
 
@@ -40,7 +40,7 @@ _OPEN = (
 )
 
 
-def described(plan: SearchPlan) -> str:
+def described(plan: PlannedSearch) -> str:
     """The search in one sentence."""
     it = plan.mechanism
     return (f"from each found member the search follows contacts and examines everybody next to the group; then, up to "
@@ -48,7 +48,7 @@ def described(plan: SearchPlan) -> str:
             f"{it.noise_kind.replace('_', ' ')} noise of scale {it.call.scale:.4g}, until another member turns up")
 
 
-def plan_sections(plan: SearchPlan) -> list[Section]:
+def plan_sections(plan: PlannedSearch) -> list[Section]:
     """What the operator would get, from public parameters alone.
 
     Args:
@@ -89,7 +89,7 @@ def plan_sections(plan: SearchPlan) -> list[Section]:
     ]
 
 
-def _time(plan: SearchPlan) -> str:
+def _time(plan: PlannedSearch) -> str:
     """What the day of the publication tells."""
     what = "when the list appears: the time that a search takes follows from contacts, without bound"
     day = plan.config.release.publish_on
@@ -101,7 +101,7 @@ def _time(plan: SearchPlan) -> str:
             "or did not")
 
 
-def _spends(plan: SearchPlan) -> Section:
+def _spends(plan: PlannedSearch) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str, str]] = [
         ("one search for a component", f"{it.epsilon:.4g}", likelier(it.epsilon)),
@@ -128,7 +128,7 @@ def _spends(plan: SearchPlan) -> Section:
     return Section(title="What it spends", blocks=tuple(blocks))
 
 
-def _worth(plan: SearchPlan) -> Section:
+def _worth(plan: PlannedSearch) -> Section:
     it = plan.mechanism
     gives_up = it.stop != "none"
     rows = tuple((value, before, plan.people / 2, *([plan.missed(value)] if gives_up else []))
@@ -165,7 +165,7 @@ def _worth(plan: SearchPlan) -> Section:
                                                                                          else ())))
 
 
-def _warnings(plan: SearchPlan) -> list[str]:
+def _warnings(plan: PlannedSearch) -> list[str]:
     it, found = plan.mechanism, list[str]()
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's contacts are told outright: choose "
@@ -190,7 +190,7 @@ def _warnings(plan: SearchPlan) -> list[str]:
     return found
 
 
-def offer_sections(plan: SearchPlan) -> list[Section]:
+def offer_sections(plan: PlannedSearch) -> list[Section]:
     """The plan as a person of the network reads it, who is not a member of the group.
 
     Args:

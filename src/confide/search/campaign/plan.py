@@ -8,57 +8,27 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees, Privacy
+from confide.contract.guarantees import Accuracy, Privacy
 from confide.contract.presentation import Section
-from confide.privacy.losses import ApproxDP, PureDP
+from confide.privacy.losses import PureDP
 from confide.search.campaign.config import PLACES, SearchConfig, statistic_of
-from confide.search.noise_kinds import wins_over
+from confide.search.planning import RANDOM, SearchPlan
 from confide.search.search_accounting import compositions
 from confide.search.targeted import PTarget
 
-__all__ = ["SearchPlan", "plan_of"]
-
-_BLIND = 0.49
-"""Of the others who come before a target with the largest statistic there is: from here on, asking at random is as
-good."""
+__all__ = ["PlannedSearch", "plan_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SearchPlan:
+class PlannedSearch(SearchPlan):
     """What a campaign of the kind `search` would give.
 
     Args:
         config: the file.
-        mechanism: what will run.
     """
 
     config: SearchConfig
-    mechanism: PTarget
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
-
-    @property
-    def people(self) -> int:
-        """n."""
-        return self.mechanism.people
-
-    @property
-    def total(self) -> float:
-        """(k - 1) epsilon, in nats."""
-        return min(each.loss.epsilon for each in self.guarantees.privacy if isinstance(each.loss, PureDP))
-
-    @property
-    def loss(self) -> PureDP | ApproxDP:
-        """What the list loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
-        found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
-        stated = [each for each in found if isinstance(each, ApproxDP)]
-        return stated[0] if stated else found[0]
 
     @cached_property
     def printed(self) -> float | None:
@@ -81,57 +51,6 @@ class SearchPlan:
     def accuracy(self) -> Accuracy | None:
         """The promise about the drawn threshold; None where none is drawn."""
         return next(iter(self.guarantees.of(Accuracy)), None)
-
-    def before(self, value: float) -> float:
-        """How many people with the value 0 are expected before one with this value, or before a fake with it.
-
-        Args:
-            value: of the statistic.
-        """
-        it = self.mechanism
-        return self.people * float(wins_over(it.noise_kind, value, it.call.scale))
-
-    @cached_property
-    def gives_up(self) -> float | None:
-        """How many are expected to be examined before a search gives up that can find nobody: all values are 0.
-
-        None where it never gives up.
-        """
-        it = self.mechanism
-        if it.stop == "none":
-            return None
-        law, points = self._fake
-        return float(law @ wins_over(it.noise_kind, points, it.call.scale)) * self.people
-
-    @cached_property
-    def worth(self) -> tuple[tuple[int, float], ...]:
-        """What the statistic is worth: (value of a hidden target, people of value 0 expected before it)."""
-        most = self.mechanism.statistic.most(self.mechanism.degree_bound)
-        last = self.people if most is None else min(most, self.people)
-        values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
-        return tuple((each, self.before(each)) for each in values)
-
-    def missed(self, value: float) -> float | None:
-        """How likely one search gives up before it comes to a hidden target with this value; None if it never does.
-
-        Where the threshold is drawn, everybody else has the value 0.
-
-        Args:
-            value: of the statistic.
-        """
-        it = self.mechanism
-        if it.stop == "none":
-            return None
-        law, points = self._fake
-        return float(law @ (1.0 - wins_over(it.noise_kind, points - value, it.call.scale)))
-
-    @cached_property
-    def _fake(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Probabilities and values of the fake target, where everybody's value is 0."""
-        it = self.mechanism
-        if it.public_threshold is not None:
-            return np.ones(1), np.array([it.public_threshold])
-        return it.call.rule.law(np.zeros(self.people)), np.arange(it.call.rule.top + 1.0)
 
     def sections(self) -> Sequence[Section]:
         from confide.search.campaign.pages_before import plan_sections
@@ -169,7 +88,7 @@ def _grown(loss: float) -> float:
 
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
-def plan_of(config: SearchConfig) -> SearchPlan:
+def plan_of(config: SearchConfig) -> PlannedSearch:
     """Plan from a file's public parameters.
 
     Raises:
@@ -185,9 +104,9 @@ def plan_of(config: SearchConfig) -> SearchPlan:
         _ = mechanism.guarantees()
     except InvalidInput as error:
         raise InvalidInput(PLACES.get(error.field, error.field), error.problem, error.limit) from None
-    plan = SearchPlan(config=config, mechanism=mechanism)
+    plan = PlannedSearch(config=config, mechanism=mechanism)
     value, before = plan.worth[-1]
-    if before >= _BLIND * plan.people:
+    if before >= RANDOM * plan.people:
         raise Refused(
             f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.scale:,.4g}, and even a "
             f"hidden member with the largest value there can be ({value:,}) would come after "

@@ -17,7 +17,7 @@ from confide.contract.presentation import Section, Table, Text
 from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
 from confide.search.campaign.pages_after import release_of
-from confide.search.campaign.plan import SearchPlan
+from confide.search.campaign.plan import PlannedSearch
 from confide.search.line_styles import told_apart
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
@@ -30,7 +30,7 @@ _SEED = 20_240_311  # of the runs that are averaged
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
-def study_sections(plan: SearchPlan, data: Investigation, outcome: SimulatedOutcome) -> list[Section]:
+def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedOutcome) -> list[Section]:
     """Members found against people examined: without noise, with the plan's, and in a random order.
 
     Args:

@@ -1,0 +1,229 @@
+"""What a private search can find at a budget, from public facts alone: sizes, the statistic, and how it stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.charts import curves
+from confide.contract.errors import ConfideError, Refused
+from confide.contract.guarantees import Guarantees
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
+from confide.contract.remedies import tried
+from confide.contract.wire import wire_name
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.search.noise_kinds import wins_over
+from confide.search.targeted import PTarget, within_budget
+
+__all__ = ["RANDOM", "SearchPlan", "plan"]
+
+RANDOM = 0.49
+"""Of the others who come before a target with the largest statistic there is: from here on, asking at random is as
+good."""
+
+_BEFORE = "others examined before a hidden target"
+_KINDS = ("laplace", "gumbel")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchPlan(Plan[PTarget]):
+    """A private search, what its list may tell about anybody, and what it can find.
+
+    Args:
+        mechanism: what will run.
+    """
+
+    mechanism: PTarget
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def people(self) -> int:
+        """n."""
+        return self.mechanism.people
+
+    @property
+    def total(self) -> float:
+        """(k - 1) epsilon, in nats."""
+        return min(each.loss.epsilon for each in self.guarantees.privacy if isinstance(each.loss, PureDP))
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """What the list loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
+        stated = [each for each in found if isinstance(each, ApproxDP)]
+        return stated[0] if stated else found[0]
+
+    def before(self, value: float) -> float:
+        """How many people with the value 0 are expected before one with this value, or before a fake with it.
+
+        Args:
+            value: of the statistic.
+        """
+        it = self.mechanism
+        return self.people * float(wins_over(it.noise_kind, value, it.call.scale))
+
+    @cached_property
+    def gives_up(self) -> float | None:
+        """How many are expected to be examined before a search gives up that can find nobody: all values are 0.
+
+        None where it never gives up.
+        """
+        it = self.mechanism
+        if it.stop == "none":
+            return None
+        law, points = self._fake
+        return float(law @ wins_over(it.noise_kind, points, it.call.scale)) * self.people
+
+    @cached_property
+    def worth(self) -> tuple[tuple[int, float], ...]:
+        """What the statistic is worth: (value of a hidden target, people of value 0 expected before it)."""
+        most = self.mechanism.statistic.most(self.mechanism.degree_bound)
+        last = self.people if most is None else min(most, self.people)
+        values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
+        return tuple((each, self.before(each)) for each in values)
+
+    def missed(self, value: float) -> float | None:
+        """How likely one search gives up before it comes to a hidden target with this value; None if it never does.
+
+        Where the threshold is drawn, everybody else has the value 0.
+
+        Args:
+            value: of the statistic.
+        """
+        it = self.mechanism
+        if it.stop == "none":
+            return None
+        law, points = self._fake
+        return float(law @ (1.0 - wins_over(it.noise_kind, points - value, it.call.scale)))
+
+    @cached_property
+    def _fake(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Probabilities and values of the fake target, where everybody's value is 0."""
+        it = self.mechanism
+        if it.public_threshold is not None:
+            return np.ones(1), np.array([it.public_threshold])
+        return it.call.rule.law(np.zeros(self.people)), np.arange(it.call.rule.top + 1.0)
+
+    # ---- as every plan
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        value, before = self.worth[-1]
+        unit = f"of {self.people:,} people, each search, at a value of {value:,} beside 0"
+        found = {_BEFORE: Predicted(before, unit)}
+        if self.gives_up is not None:
+            found["examined before it gives up"] = Predicted(self.gives_up, f"of {self.people:,} people, all values 0")
+        return found
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """The other noise at the same loss, and a random order, which costs nothing."""
+        return (*self._other_noise, Alternative(
+            name="random order", predicted={_BEFORE: Predicted(self.people / 2)},
+            refused="it reads no contacts, so it loses nothing and finds nobody sooner"))
+
+    @cached_property
+    def _other_noise(self) -> tuple[Alternative, ...]:
+        it, loss = self.mechanism, self.loss
+        found = []
+        for kind in _KINDS:
+            if kind == it.noise_kind or not it.calls:
+                continue
+            name = f"{wire_name(it)} with {kind} noise"
+            try:
+                other = SearchPlan(mechanism=within_budget(
+                    replace(it, noise_kind=kind), loss.epsilon, float(getattr(loss, "delta", 0.0))))
+                found.append(Alternative(name=name, predicted=other.predicted))
+            except ConfideError as error:
+                found.append(Alternative(name=name, refused=str(error)))
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        it = self.mechanism
+        return {
+            "people": it.people, "components": it.components, "searches": it.calls, "stop": it.stop,
+            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.scale,
+            "degree_bound": it.degree_bound, "stopping_target": it.stopping_target,
+            "epsilon_each": it.epsilon, "epsilon_in_all": self.total, "delta": it.delta, "stated": self.loss.epsilon,
+            "gives_up_after": self.gives_up,
+            "worth": [{"value": value, "before": before, "at_random": self.people / 2,
+                       "gives_up_before": self.missed(value)}
+                      for value, before in self.worth],
+        }
+
+    def plot(self) -> Picture:
+        """How many others come before a hidden target, by its statistic, beside a random order."""
+        last, before = self.worth[-1]
+        rows = [(float(value), others, "private search") for value, others in self.worth]
+        rows += [(float(value), self.people / 2, "random order") for value, _ in self.worth]
+        (picture,) = curves(
+            rows, title="What the statistic finds", x="statistic of a hidden target (everybody else has 0)",
+            y="others examined before it", alt="The number of others who are examined before a hidden target falls "
+            "as its statistic grows; half of all people come before it in a random order.",
+            marks=[(float(last), before, "the largest statistic")])
+        return picture
+
+
+def plan(
+    people: int, components: int, *, epsilon: float, delta: float = 0.0, **options: Any,
+) -> SearchPlan:
+    """A private search within a budget, and what it can find.
+
+    Args:
+        people: n, public.
+        components: k >= 1: a new component is sought k - 1 times at most.
+        epsilon: of the whole released list, in nats, > 0.
+        delta: in [0, 1).
+        options: further settings of `PTarget`, such as stopping_target, degree_bound, stop, statistic or noise_kind.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: noise drowns every statistic that a person can have: to ask at random is as good, and costs nothing.
+            Names the epsilon that would do.
+
+    Source: Wu 2017, Algorithm 13; spec targeted_search 3 and 4.
+
+    Example:
+        >>> found = plan(10_000, 5, epsilon=4.0, degree_bound=100, stopping_target=50)
+        >>> found.mechanism.epsilon, round(found.predicted["others examined before a hidden target"].value)
+        (1.0, 0)
+        >>> plan(10_000, 5, epsilon=0.001, degree_bound=100, stopping_target=50)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.Refused: at epsilon = 0.001 the noise has scale ...
+    """
+    it = PTarget.for_budget(epsilon=epsilon, delta=delta, people=people, components=components, **options)
+    found = SearchPlan(mechanism=it)
+    value, before = found.worth[-1]
+    if it.calls and before >= RANDOM * people:
+        def again(epsilon: float) -> SearchPlan:
+            return plan(people, components, epsilon=epsilon, delta=delta, **options)
+
+        raise Refused(
+            f"at epsilon = {epsilon:g} the noise has scale {it.call.scale:,.4g}, and even a hidden target with the "
+            f"largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to examine "
+            "people in a random order is as good, and tells nothing about anybody's contacts",
+            [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
+    return found
+
+
+def _enough(found: SearchPlan, epsilon: float) -> float:
+    """About the epsilon at which the largest statistic comes before most others: noise falls as epsilon grows."""
+    factor = 1.0
+    while factor < 2.0**20:
+        factor *= 1.25
+        it = replace(found.mechanism, epsilon=found.mechanism.epsilon * factor)
+        if SearchPlan(mechanism=it).worth[-1][1] < RANDOM * it.people:
+            return epsilon * factor
+    return math.inf
