@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from numbers import Number
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, parameters
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
@@ -22,7 +24,6 @@ __all__ = [
     "check_answers",
     "check_parts",
     "check_scale",
-    "check_schema",
     "counts_of",
     "no_shares",
     "records_of",
@@ -131,39 +132,30 @@ def check_answers(
                            "use true_answers with the schema, or give the records")
 
 
-def settle(mechanism: Any, **values: Any) -> None:
-    """Keep checked numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
+def settle(it: Declared) -> None:
+    """Keep plain numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
 
     Args:
-        mechanism: frozen, under construction.
-        values: by field.
+        it: frozen, under construction, and checked.
     """
-    for name, value in values.items():
-        object.__setattr__(mechanism, name, value)
+    for name, kind, _ in parameters(type(it)).values():
+        value = getattr(it, name)
+        plain = next((each for each in (float, int) if each in (kind, *get_args(kind))), None)
+        if plain is not None and isinstance(value, Number) and type(value) is not plain:
+            object.__setattr__(it, name, plain(value))
 
 
-def check_parts(workload: Any, schema: Any) -> None:
-    """Refuse what is no workload of one query or more, and what is no schema of its attributes.
+def check_parts(workload: Workload, schema: Schema | None) -> None:
+    """Refuse a workload without queries, and a schema of other attributes.
 
     Raises:
         InvalidInput: names the part.
     """
-    if not isinstance(workload, Workload) or not len(workload):
+    if not len(workload):
         raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
-    check_schema(schema)
     if schema is not None and schema.attributes != workload.attributes:
         raise InvalidInput("schema", f"has {schema.attributes} attributes",
                            f"must have the workload's {workload.attributes}")
-
-
-def check_schema(schema: Any) -> None:
-    """Refuse what is neither a schema nor None.
-
-    Raises:
-        InvalidInput: says what it is.
-    """
-    if schema is not None and not isinstance(schema, Schema):
-        raise InvalidInput("schema", f"{type(schema).__name__} is none", "use Schema")
 
 
 def check_scale(field: str, scale: float) -> None:

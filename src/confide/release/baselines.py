@@ -14,16 +14,17 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
@@ -67,16 +68,15 @@ _UNIT = Unit.RECORD_REPLACED
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    n: int
-    workload: Workload
-    schema: Schema | None = None
+    n: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
+    workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
+    schema: Annotated[Schema | None, Parameter("public columns")] = None
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        settle(self, n=whole("n", self.n, at_least=1))
-        if self.n > _MOST:
-            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^52")
+        super().__post_init__()
+        settle(self)
         check_parts(self.workload, self.schema)
 
     @abstractmethod
@@ -205,14 +205,14 @@ class Uniform(_Fixed):
 
 @dataclass(frozen=True, kw_only=True)
 class _Budgeted(_Baseline[B_co]):
-    epsilon: float
-    delta: float
+    epsilon: Annotated[float, Parameter("privacy loss", unit="nats", above=0)]
+    delta: Annotated[float, Parameter("delta of the privacy loss; Gaussian noise needs one above 0", at_least=0,
+                                      below=1)]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, epsilon=positive("epsilon", self.epsilon),
-               delta=fraction("delta", self.delta, zero=True) if self._pure else gaussian_delta(self.delta))
         if not self._pure:
+            gaussian_delta(self.delta)
             check_scale("epsilon", self.sigma)
 
     @property
@@ -258,12 +258,7 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less; and products
     are over columns, of which a record has one value each.
 
-    Args:
-        n: records.
-        workload: the queries that are answered; only their number of attributes matters here.
-        schema: public columns, where attributes are one-hot.
-        epsilon: in nats, > 0.
-        delta: in (0, 1).
+    Of the workload only the number of attributes matters. With a schema, attributes are one-hot as it says.
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
@@ -302,17 +297,13 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
     names, or a query and its negation, such as "sex = male" and "sex = female" of a column with these two cells.
 
-    Args:
-        n: records.
-        workload: k queries, of which j are measured.
-        schema: public columns, for "structured", and to see that the two values of a column tell each other; where that
-            saves noise, bits must be one-hot as it says.
-        epsilon: in nats, > 0.
-        delta: in (0, 1), or 0 for "laplace".
-        law: "gaussian": L2 sensitivity sqrt(j) counts, for any queries. "structured": a record satisfies at most one
-            of the positive queries on the same columns, so a replaced one moves two at most: sqrt(2 C(m, 3)) for all
-            3-way marginals of m columns, and less where fewer columns are asked for together. "laplace": L1
-            sensitivity j, pure.
+    Of the k queries j are measured. The law "gaussian" is for any queries: their L2 sensitivity is sqrt(j) counts. With
+    "structured" a record satisfies at most one of the positive queries on the same columns, so a replaced one moves two
+    at most: the L2 sensitivity is sqrt(2 C(m, 3)) for all 3-way marginals of m columns, and less where queries join
+    fewer columns. "laplace" has an L1 sensitivity of j and needs no delta.
+
+    The schema is needed for "structured". It also shows that the two values of a column tell each other; where that
+    saves noise, bits must be one-hot as it says.
 
     Raises:
         InvalidInput: no schema for "structured", or a delta with "laplace".
@@ -329,10 +320,9 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         2.0
     """
 
-    law: Law = "gaussian"
+    law: Annotated[Law, Parameter("noise: \"gaussian\", \"structured\" or \"laplace\"")] = "gaussian"
 
     def __post_init__(self) -> None:
-        one_of("law", self.law, ("gaussian", "structured", "laplace"))
         super().__post_init__()
         if self.law == "laplace" and self.delta:
             raise InvalidInput("delta", f"{self.delta:g}", "Laplace noise needs none: 0")

@@ -32,6 +32,8 @@ from confide.release.levels import ROOM, drifts, largest, round_epsilon, sums
 
 __all__ = [
     "CALCULATORS",
+    "MOST_ROUNDS",
+    "MOST_SAMPLES",
     "ROOM",
     "Calculator",
     "Setting",
@@ -53,9 +55,13 @@ the last round by advanced composition, each round at its own level, or plainly 
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
 
+MOST_ROUNDS = 10**5
+"""Rounds at most."""
+
+MOST_SAMPLES = 2**39
+"""Draws a round at most, so that clauses and negations of a round are 2^40 at most."""
+
 _NEIGHBOURS = Unit.RECORD_REPLACED
-_MOST_ROUNDS = 10**5
-_MOST_SAMPLES = 2**39  # so that clauses and negations of a round are 2^40 at most
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
 
@@ -221,9 +227,9 @@ def checked(n: object, eta: object, rounds: object, samples: object) -> tuple[in
     """
     out = (whole("n", n, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))
-    if out[2] > _MOST_ROUNDS:
-        raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {_MOST_ROUNDS:,}")
-    if out[3] > _MOST_SAMPLES:
+    if out[2] > MOST_ROUNDS:
+        raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {MOST_ROUNDS:,}")
+    if out[3] > MOST_SAMPLES:
         raise InvalidInput("samples", f"{out[3]:,} is too large", "must be at most 2^39")
     return out
 
@@ -291,7 +297,7 @@ def solve(
 
     target = ZCDP.within(budget, delta).rho - Accountant(besides).rho() if calculator == "zcdp" else budget
     if missing[0] == "rounds":
-        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, _MOST_ROUNDS)
+        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, MOST_ROUNDS)
         if count < 2:
             least = cost(step, 2, size)
             raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads "
@@ -302,7 +308,7 @@ def solve(
         raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
                       tried("ask for rounds >= {rounds}", again, rounds=2) or "ask for more rounds and epsilon")
     elif missing[0] == "samples":
-        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, _MOST_SAMPLES)
+        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, MOST_SAMPLES)
         if size < 1:
             least = cost(step, count, 1)
             raise refuse(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "

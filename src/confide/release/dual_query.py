@@ -10,17 +10,18 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
@@ -35,14 +36,13 @@ from confide.release import calculators
 from confide.release._custodian import (
     check_answers,
     check_scale,
-    check_schema,
     no_shares,
     records_of,
     settle,
     true_errors,
 )
 from confide.release.answers import TrueAnswers, true_answers
-from confide.release.calculators import CALCULATORS, Calculator
+from confide.release.calculators import MOST_ROUNDS, MOST_SAMPLES, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
 from confide.release.codes import Codes
 from confide.release.draws_a_round import check_draws, drawn_a_round, usual
@@ -95,25 +95,13 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
 
+    The schema is needed where `run` gets a table, for `one_hot`, and for "marginals" of columns. With `one_hot` the
+    promises hold where the data's records have one attribute of each column; False lets attributes vary freely, as
+    published. A `literal` mechanism has the signs that Algorithm 3 prints: both players are mirrored, which gives the
+    same law of the records. Its guarantees say what is wrong with the printed claim.
+
     Args:
-        n: records of the data, public.
-        eta: step size of the query player, > 0.
-        rounds: T >= 1; the release has T records.
-        samples: s >= 1 queries are drawn a round.
-        workload: the queries; may be left out while planning.
-        schema: the columns that the attributes come from; needed where `run` gets a table, for one_hot, and for
-            "marginals" of columns.
-        one_hot: each record has exactly one attribute of each column with bins or levels. It keeps the promises where
-            the data's records do; False lets attributes vary freely, as published.
-        free: what attributes have that are in no sampled query: "zeros", "coins" or "marginals".
-        marginal_rho: with "marginals", the zCDP cost of measuring all one-way marginals, > 0.
-        oracle: the best response; sees netted samples and public facts only.
-        seed: public, of the oracle and of coins.
-        delta: in [0, 1), at which epsilon is stated; 0 states no (epsilon, delta).
-        calculator: by which proof.
-        beta: probability with which the accuracy bound may fail.
-        literal: signs as Algorithm 3 is printed: both players mirrored, which gives the same law of the records. The
-            guarantees then say what is wrong with the printed claim.
+        oracle: best response; it sees netted samples and public facts alone.
 
     Raises:
         InvalidInput: a parameter out of range, more than 2^23 queries, or parts that do not fit.
@@ -133,34 +121,35 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         ((6,), True)
     """
 
-    n: int
-    eta: float
-    rounds: int
-    samples: int
-    workload: Workload | None = None
-    schema: Schema | None = None
-    one_hot: bool = False
-    free: FreeRule = "zeros"
-    marginal_rho: float = 0.0
+    n: Annotated[int, Parameter("records of the data, a public number", at_least=1)]
+    eta: Annotated[float, Parameter("step size of the query player; usually 1", above=0)]
+    rounds: Annotated[int, Parameter("rounds; each gives one synthetic record", symbol="T", at_least=1,
+                                     at_most=MOST_ROUNDS)]
+    samples: Annotated[int, Parameter("queries drawn in each round", symbol="s", at_least=1, at_most=MOST_SAMPLES)]
+    workload: Annotated[Workload | None, Parameter("queries; a plan needs none", symbol="k")] = None
+    schema: Annotated[Schema | None, Parameter("public columns that the attributes come from")] = None
+    one_hot: Annotated[bool, Parameter("whether each synthetic record has exactly one attribute of each column with "
+                                       "bins or levels")] = False
+    free: Annotated[FreeRule, Parameter("values of attributes in no drawn query: \"zeros\" where sparsity is public "
+                                        "knowledge, \"coins\" or \"marginals\"")] = "zeros"
+    marginal_rho: Annotated[float, Parameter("zCDP cost of all one-way marginals, with \"marginals\"",
+                                             at_least=0)] = 0.0
     oracle: Oracle = field(default_factory=LocalSearch)
-    seed: int = 0
-    delta: float = 0.0
-    calculator: Calculator = "zcdp"
-    beta: float = 0.05
-    literal: bool = False
+    seed: Annotated[int, Parameter("public seed of the oracle and of other public randomness", at_least=0)] = 0
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states no (epsilon, delta)", at_least=0,
+                                      below=1)] = 0.0
+    calculator: Annotated[Calculator, Parameter("proof that adds up the draws; usually \"zcdp\", or \"pure\" where "
+                                                 "delta is 0")] = "zcdp"
+    beta: Annotated[float, Parameter("probability that the accuracy bound fails", above=0, below=1)] = 0.05
+    literal: Annotated[bool, Parameter("whether signs are those of Algorithm 3 in print")] = False
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
 
     def __post_init__(self) -> None:
-        n, eta, rounds, samples = calculators.checked(self.n, self.eta, self.rounds, self.samples)
-        settle(self, n=n, eta=eta, rounds=rounds, samples=samples, delta=fraction("delta", self.delta, zero=True),
-               beta=fraction("beta", self.beta), seed=whole("seed", self.seed),
-               marginal_rho=non_negative("marginal_rho", self.marginal_rho))
+        super().__post_init__()
+        settle(self)
         check_exact(self.rounds, self.n, self.eta)
-        one_of("calculator", self.calculator, CALCULATORS)
-        one_of("free", self.free, FREE_RULES)
-        check_schema(self.schema)
         if self.free == "marginals":
             positive("marginal_rho", self.marginal_rho)
             if self.calculator != "zcdp":
@@ -178,8 +167,6 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("schema", "is missing", "one_hot needs the columns")
         if self.workload is None:
             return
-        if not isinstance(self.workload, Workload):
-            raise InvalidInput("workload", f"{type(self.workload).__name__} is no workload", "use Workload")
         check_draws(self.samples)  # a plan without queries is not run
         if len(self.workload) > MOST_QUERIES:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",

@@ -15,17 +15,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -293,23 +294,15 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
     attributes, or of columns, that the workload joins.
 
-    Args:
-        n: records, public.
-        workload: k queries, public.
-        rounds: T >= 1, each a query that is named and measured.
-        epsilon: of the whole run, in nats, > 0.
-        form: "replay" repeats every update of the past `passes` times in each round and answers from the last
-            histogram; "analysed" updates once and answers from the mean of the histograms that were seen by selection,
-            for which the theorem speaks. On correlated data the analysed form is many times worse.
-        passes: of a replay, at most. It stops where no residual changes by 10^-6 n any more; that is post-processing,
-            a function of the published measurements.
-        beta: probability with which the certificate may fail.
-        schema: public columns. Where one of them has bins or levels, the histogram is over the combinations of the
-            columns' values, and records have one value of each.
-        delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
-        stop: of a replay. With "settled" a cell that was driven down to nothing and is measured then gets what was
-            measured, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
-            and stayed at 0.
+    The form "replay" repeats every update of the past `passes` times in each round, and answers from the last
+    histogram. It stops where no residual changes by 10^-6 n any more; that is post-processing, a function of the
+    published measurements. The form "analysed" updates once, and answers from the mean of the histograms that selection
+    saw: the theorem is about this mean. On correlated data the analysed form is many times worse.
+
+    Where a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
+    records have one value of each. The rule "settled" of `stop` gives a cell without weight the whole of what was
+    measured of it, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
+    and stayed at 0.
 
     Raises:
         InvalidInput: a number out of range, or no query.
@@ -327,27 +320,24 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         True
     """
 
-    n: int
-    workload: Workload
-    rounds: int
-    epsilon: float
-    form: Form = "replay"
-    passes: int = 100
-    beta: float = 0.05
-    schema: Schema | None = None
-    delta: float = 0.0
-    stop: Stop = "settled"
+    n: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
+    workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
+    rounds: Annotated[int, Parameter("queries that are chosen and measured, one a round", symbol="T", at_least=1)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole run", unit="nats", above=0)]
+    form: Annotated[Form, Parameter("how the histogram is updated: \"replay\" or \"analysed\"")] = "replay"
+    passes: Annotated[int, Parameter("repetitions of the past updates in a round of a replay, at most",
+                                     at_least=1)] = 100
+    beta: Annotated[float, Parameter("probability that the certificate fails", above=0, below=1)] = 0.05
+    schema: Annotated[Schema | None, Parameter("public columns")] = None
+    delta: Annotated[float, Parameter("delta at which the concentrated loss is stated; 0 states none", at_least=0,
+                                      below=1)] = 0.0
+    stop: Annotated[Stop, Parameter("when a replay ends: \"settled\" or \"unchanged\"")] = "settled"
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        settle(self, n=whole("n", self.n, at_least=1), rounds=whole("rounds", self.rounds, at_least=1),
-               passes=whole("passes", self.passes, at_least=1), epsilon=positive("epsilon", self.epsilon),
-               beta=fraction("beta", self.beta), delta=fraction("delta", self.delta, zero=True))
-        if self.n > _MOST:
-            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
-        one_of("form", self.form, ("replay", "analysed"))
-        one_of("stop", self.stop, ("settled", "unchanged"))
+        super().__post_init__()
+        settle(self)
         check_parts(self.workload, self.schema)
         if len(self.workload) > _MOST_ITEMS:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",

@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
@@ -133,21 +134,13 @@ class ReweightedCertificate(Certificate):
 class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     """DualQuery, then m Gaussian measurements, then weights that fit them.
 
+    Measured are as many queries as have noise of 0.005 n at most, where `measured` is None. Few measurements do harm: T
+    records follow them. How they are chosen is the `selection`. "public": by `listed`, or different ones by the public
+    seed; free. "transcript": by `rule`, from what DualQuery published; free. "private": one by one, by the exponential
+    mechanism where the records are most wrong; it costs `rho_sel`.
+
     Args:
-        dual_query: with its workload; its cost is rho_dq.
-        rho_mea: zCDP cost of the measurements, > 0.
-        measured: m, how many queries; None for as many as have noise of 0.005 n at most. Few measurements do harm: T
-            records follow them.
-        selection: how they are named. "public": by `listed`, or different ones by the public seed; free. "transcript":
-            by `rule`, from what DualQuery published; free. "private": one by one by the exponential mechanism where
-            the records are most wrong; costs `rho_sel`.
-        rho_sel: zCDP cost of the selection, > 0 with "private" and 0 otherwise.
-        listed: with "public", the measured positions in the workload; fixed beforehand.
-        rule: with "transcript".
-        seed: public.
-        prior: lam, the weight of even weights, > 0; None for 100 T.
-        delta: in [0, 1), at which epsilon is stated; 0 states none.
-        beta: probability with which the bound of the measured queries may fail.
+        rule: of the choice, with "transcript".
 
     Raises:
         InvalidInput: a parameter out of range, or parts that do not fit.
@@ -167,30 +160,30 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         (6,)
     """
 
-    dual_query: DualQuery
-    rho_mea: float
-    measured: int | None = None
-    selection: Selection = "public"
-    rho_sel: float = 0.0
-    listed: tuple[int, ...] | None = None
+    dual_query: Annotated[DualQuery, Parameter("game that gives the records, with its workload")]
+    rho_mea: Annotated[float, Parameter("zCDP cost of the measurements", above=0)]
+    measured: Annotated[int | None, Parameter("queries that are measured; None chooses by their noise", symbol="m",
+                                              at_least=1)] = None
+    selection: Annotated[Selection, Parameter("how they are chosen: \"public\", \"transcript\" or "
+                                              "\"private\"")] = "public"
+    rho_sel: Annotated[float, Parameter("zCDP cost of the choices; 0 unless these are \"private\"", at_least=0)] = 0.0
+    listed: Annotated[tuple[int, ...] | None, Parameter(
+        "positions in the workload, fixed beforehand, with \"public\"", at_least=0)] = None
     rule: SelectionRule = field(default_factory=MostDrawn)
-    seed: int = 0
-    prior: float | None = None
-    delta: float = 0.0
-    beta: float = 0.05
+    seed: Annotated[int, Parameter("public seed of the choice", at_least=0)] = 0
+    prior: Annotated[float | None, Parameter("weight of even weights in the fit; None for 100 a round", symbol="lambda",
+                                             above=0)] = None
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
+    beta: Annotated[float, Parameter("probability that the bound of the measured queries fails", above=0,
+                                     below=1)] = 0.05
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.dual_query, DualQuery):
-            raise InvalidInput("dual_query", f"{type(self.dual_query).__name__} is none", "use DualQuery")
+        super().__post_init__()
+        settle(self)
         k = len(self.dual_query.queries)
-        settle(self, rho_mea=positive("rho_mea", self.rho_mea), rho_sel=non_negative("rho_sel", self.rho_sel),
-               delta=fraction("delta", self.delta, zero=True), beta=fraction("beta", self.beta),
-               seed=whole("seed", self.seed), prior=None if self.prior is None else positive("prior", self.prior),
-               measured=None if self.measured is None else whole("measured", self.measured, at_least=1))
-        one_of("selection", self.selection, _SELECTIONS)
         if self.selection == "private" and not self.rho_sel:
             raise NotGuaranteed("a selection by true errors", "no budget pays for it", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
@@ -214,10 +207,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
 
     def _check_list(self, k: int) -> None:
-        given = self.listed
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
-            raise InvalidInput("listed", f"{type(given).__name__} is no list", "must be positions in the workload")
-        listed = tuple(whole("listed", each) for each in given)
+        listed = tuple(map(int, self.listed or ()))
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
             raise InvalidInput("listed", "is of no use", "belongs to selection='public'")

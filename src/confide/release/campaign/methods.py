@@ -52,20 +52,17 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
     if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
         raise Refused(f"privacy.delta: is 0, and the method {method.name!r} adds Gaussian noise",
                       'make it positive, far below 1/records, or choose the method "laplace", "mwem" or "dual-query"')
+    options = method.model_dump(exclude={"name"}, exclude_none=True)
     match method:
         case MarginalFitTable():
-            options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema, **options))
         case DualQueryTable():
-            options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))
         case ReweightedTable():
             return _placed(lambda: Reweighted.for_budget(
-                n, epsilon, delta, workload=workload, schema=schema, one_hot=True, seed=method.seed,
-                eta=method.eta, samples=method.samples))
+                n, epsilon, delta, workload=workload, schema=schema, one_hot=True, **options))
         case MWEMTable():
-            return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
-                                                   schema=schema))
+            return _placed(lambda: MWEM.for_budget(n, epsilon, delta, workload=workload, schema=schema, **options))
         case PlainTable():
             return _placed(lambda: _plain(method.name, n, schema, workload, epsilon, delta))
     raise InvalidInput("method.name", f"{method.name!r} is no method of its own")

@@ -15,17 +15,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
@@ -88,20 +89,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
     records would leak. How long a run takes depends on how many records differ: that is private, and not published.
 
+    Where `tables` is None, the run chooses T, and what the one-way tables get, from its own first one-way tables: see
+    `events` for why that costs nothing. Where T is 0, one-way tables get all of rho.
+
     Args:
-        n: records, public.
-        schema: the public columns.
-        rho: the cost of a run in zCDP, > 0.
-        tables: T, how many tables are chosen and measured; 0 for one-way tables alone. None lets the run choose it,
-            and what the one-way tables get, from its own first one-way tables: see `events` for why that costs nothing.
-        batches: into how many rounds the choices fall; after each one the population is fitted.
-        population: N, rows of the population, >= 100.
-        one_way: f1, share of rho for the one-way tables, in (0, 1); all of it where there are no others.
-        selection: fs, share of rho for the choices, in (0, 1); what is left measures the chosen tables.
-        widths: how many columns a chosen table may have: (2,), (3,) or (2, 3).
-        largest_table: cells of a chosen table at most, <= 65,535.
-        seed: public, of shuffles, resampling and the fit's own draws. It protects nobody and need not be secret.
-        delta: in [0, 1), at which epsilon is stated; 0 states none.
+        widths: columns of a chosen table: (2,), (3,) or (2, 3).
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
@@ -122,33 +114,31 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         True
     """
 
-    n: int
-    schema: Schema
-    rho: float
-    tables: int | None = None
-    batches: int = 5
-    population: int = 100_000
-    one_way: float = 0.1
-    selection: float = 0.1
+    n: Annotated[int, Parameter("records of the data, a public number", at_least=1,
+                                at_most=_MOST_RECORDS)]
+    schema: Annotated[Schema, Parameter("public columns")]
+    rho: Annotated[float, Parameter("zCDP cost of a run", above=0)]
+    tables: Annotated[int | None, Parameter("sets of columns whose tables are measured; left out, the run chooses it",
+                                            symbol="T", at_least=0)] = None
+    batches: Annotated[int, Parameter("batches of choices; after each one the population is fitted", at_least=1)] = 5
+    population: Annotated[int, Parameter("weighted rows of the population", symbol="N", at_least=100,
+                                         at_most=_MOST_ROWS)] = 100_000
+    one_way: Annotated[float, Parameter("share of rho for the one-way tables", symbol="f1", above=0, below=1)] = 0.1
+    selection: Annotated[float, Parameter("share of rho for the choices; what is left measures the chosen tables",
+                                          symbol="fs", above=0, below=1)] = 0.1
     widths: tuple[int, ...] = (2, 3)
-    largest_table: int = 20_000
-    seed: int = 0
-    delta: float = 0.0
+    largest_table: Annotated[int, Parameter("cells of a chosen table, at most", at_least=4,
+                                            at_most=_MOST_CELLS)] = 20_000
+    seed: Annotated[int, Parameter("public seed of shuffles, resampling and the fit's own draws; it protects nobody",
+                                   at_least=0)] = 0
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        for name, least, most in (("n", 1, _MOST_RECORDS), ("population", 100, _MOST_ROWS), ("batches", 1, None),
-                                  ("largest_table", 4, _MOST_CELLS), ("seed", 0, None)):
-            number = whole(name, getattr(self, name), at_least=least)
-            if most is not None and number > most:
-                raise InvalidInput(name, f"{number} is too large", f"must be at most {most}")
-            settle(self, **{name: number})
-        if not isinstance(self.schema, Schema):
-            raise InvalidInput("schema", f"{type(self.schema).__name__} is no Schema", "declare the public columns")
-        settle(self, rho=positive("rho", self.rho), delta=fraction("delta", self.delta, zero=True),
-               one_way=fraction("one_way", self.one_way), selection=fraction("selection", self.selection),
-               tables=None if self.tables is None else whole("tables", self.tables), widths=_widths(self.widths))
+        super().__post_init__()
+        settle(self)
+        object.__setattr__(self, "widths", _widths(self.widths))
         if self.one_way + self.selection >= 1:
             raise InvalidInput("selection", f"{self.selection!r} leaves nothing to measure with",
                                "one_way + selection must be below 1")
