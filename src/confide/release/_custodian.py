@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Number
-from typing import Any, get_args
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.contract.parameters import Declared, parameters
+from confide.contract.parameters import parameters
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
@@ -132,17 +132,25 @@ def check_answers(
                            "use true_answers with the schema, or give the records")
 
 
-def settle(it: Declared) -> None:
+def settle(it: Any) -> None:
     """Keep plain numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
 
     Args:
         it: frozen, under construction, and checked.
     """
-    for name, kind, _ in parameters(type(it)).values():
+    kind: Any = type(it)
+    for name, plain in _numbers(kind):
         value = getattr(it, name)
-        plain = next((each for each in (float, int) if each in (kind, *get_args(kind))), None)
-        if plain is not None and isinstance(value, Number) and type(value) is not plain:
+        if value is not None and type(value) is not plain:
             object.__setattr__(it, name, plain(value))
+
+
+@cache
+def _numbers(kind: Any) -> tuple[tuple[str, type[float] | type[int]], ...]:
+    """The declared parameters that are one number, or None."""
+    plain: tuple[type[float] | type[int], ...] = (float, int)
+    return tuple((name, each) for name, setting in parameters(kind).items() for each in plain
+                 if setting.kind in (each, each | None))
 
 
 def check_parts(workload: Workload, schema: Schema | None) -> None:

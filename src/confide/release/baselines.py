@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
+from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
@@ -68,7 +70,7 @@ _UNIT = Unit.RECORD_REPLACED
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    n: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
     workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
     schema: Annotated[Schema | None, Parameter("public columns")] = None
 
@@ -95,7 +97,7 @@ class _Baseline(Mechanism[B_co, None]):
     @abstractmethod
     def events(self) -> tuple[Event, ...]: ...
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[B_co, None]:
+    def run(self, data: Any, noise: NoiseSource, *, progress: Progress | None = None) -> RunOutcome[B_co, None]:
         """The answers, and under simulated noise their true errors.
 
         Args:
@@ -103,6 +105,7 @@ class _Baseline(Mechanism[B_co, None]):
                 the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
                 codes.
             noise: `Noise.secure()` for a release.
+            progress: told when its only step is done.
 
         Raises:
             InvalidInput: not n records, true answers to other queries, records of another schema or that are not
@@ -110,6 +113,7 @@ class _Baseline(Mechanism[B_co, None]):
         """
         source = as_noise(noise)
         board = self._release(data, source)
+        advance(progress, 1, 1)
         return self._outcome(noise, billboard=board, shares=no_shares())
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
@@ -127,8 +131,8 @@ class _Baseline(Mechanism[B_co, None]):
             raise InvalidInput("billboard", f"{wire_name(billboard)} is of another mechanism",
                                f"must be {wire_of(expected).name}")
         board: Any = billboard
-        if board.records != self.n:
-            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.n}")
+        if board.records != self.records:
+            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.records}")
         self._check_own(board)
 
     @property
@@ -157,7 +161,8 @@ class _Fixed(_Baseline[FixedBillboard]):
         return PureDP(0.0)
 
     def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one, schema=self._uniform)
+        return FixedBillboard(records=self.records, attributes=self.workload.attributes, one=self.one,
+                              schema=self._uniform)
 
     @property
     def _uniform(self) -> Schema | None:
@@ -173,26 +178,33 @@ class _Fixed(_Baseline[FixedBillboard]):
             raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
 
 
-@wire("AllZeros", "n workload schema")
+@renamed(n="records")
+@wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """Every record is the record of zeros. On sparse positive queries its average error is hard to beat."""
+    """Every record is the record of zeros. On sparse positive queries its average error is hard to beat.
+
+    Epsilon is no input: the answers read no data, so that nothing is spent.
+    """
 
     one = 0.0
 
 
-@wire("Uniform", "n workload schema")
+@renamed(n="records")
+@wire("Uniform", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(_Fixed):
     """Uniform records. With a schema each cell of a column is as likely: a value of a column with 20 cells has 1/20.
 
-    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity.
+    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity. Epsilon is no
+    input: the answers read no data, so that nothing is spent.
 
     Example:
         >>> from confide.release.columns import Binned
         >>> ages = Schema((Binned(column="age", lower=0, upper=100, bins=20),))
         >>> workload = Workload.conjunctions([[3]], attributes=20)
-        >>> Uniform(n=10, workload=workload, schema=ages).run(None, Noise.secure()).billboard.answers(workload).tolist()
+        >>> uniform = Uniform(records=10, workload=workload, schema=ages)
+        >>> uniform.run(None, Noise.secure()).billboard.answers(workload).tolist()
         [0.05]
     """
 
@@ -213,7 +225,7 @@ class _Budgeted(_Baseline[B_co]):
         super().__post_init__()
         if not self._pure:
             gaussian_delta(self.delta)
-            check_scale("epsilon", self.sigma)
+            check_scale("epsilon", self.noise_std)
 
     @property
     def _pure(self) -> bool:
@@ -225,14 +237,14 @@ class _Budgeted(_Baseline[B_co]):
         return gdp_mu(self.epsilon, self.delta)
 
     @property
-    def square(self) -> int:
-        """Squared L2 distance that one replaced record can move the measured counts."""
+    def squared_l2_sensitivity(self) -> int:
+        """Of the measured counts, where one record is replaced."""
         raise NotImplementedError
 
     @cached_property
-    def sigma(self) -> float:
+    def noise_std(self) -> float:
         """Standard deviation of Gaussian noise, in counts, rounded up."""
-        root = math.nextafter(math.sqrt(self.square), math.inf)
+        root = math.nextafter(math.sqrt(self.squared_l2_sensitivity), math.inf)
         return math.nextafter(root / self.mu, math.inf)
 
     def events(self) -> tuple[Event, ...]:
@@ -245,12 +257,13 @@ class _Budgeted(_Baseline[B_co]):
         """Ideal Gaussian noise added and rounded to whole counts, as one step: post-processing of the real mechanism,
         so its exact trade-off holds.
         """
-        found = add_gaussian(source, counts.astype(np.float64), noise_std=self.sigma, grid=0,
-                             l2_sensitivity_squared=self.square, stream=(type(self).__name__, stream))
+        found = add_gaussian(source, counts.astype(np.float64), noise_std=self.noise_std, grid=0,
+                             l2_sensitivity_squared=self.squared_l2_sensitivity, stream=(type(self).__name__, stream))
         return found.astype(np.int64)
 
 
-@wire("IndependentMarginals", "n workload schema epsilon delta")
+@renamed(n="records", square="squared_l2_sensitivity", sigma="noise_std")
+@wire("IndependentMarginals", "n workload schema epsilon delta", records="n")
 @dataclass(frozen=True, kw_only=True)
 class IndependentMarginals(_Budgeted[IndependentBillboard]):
     """Every attribute's count with Gaussian noise, and products of them as answers.
@@ -262,12 +275,27 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
-        >>> IndependentMarginals(n=100, workload=workload, epsilon=1.0, delta=1e-6).square
+        >>> IndependentMarginals(records=100, workload=workload, epsilon=1.0, delta=1e-6).squared_l2_sensitivity
         3
     """
 
+    @classmethod
+    def for_budget(
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
+    ) -> Self:
+        """The mechanism that spends (epsilon, delta).
+
+        Args:
+            records: of the data, a public number.
+            epsilon: the budget in nats, > 0.
+            delta: the budget, in (0, 1): the noise is Gaussian.
+            workload: the queries.
+            schema: the public columns.
+        """
+        return cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+
     @property
-    def square(self) -> int:
+    def squared_l2_sensitivity(self) -> int:
         if self.schema is None:
             return self.workload.attributes
         return len(self.schema.columns) + len(self.schema.groups)
@@ -280,8 +308,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 
     def _release(self, data: Any, source: Noise) -> IndependentBillboard:
         one_hot = self.schema is not None and bool(self.schema.groups)
-        counts = counts_of(data, self.measured, self.n, self.schema, one_hot=one_hot)
-        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"), schema=self.schema)
+        counts = counts_of(data, self.measured, self.records, self.schema, one_hot=one_hot)
+        return IndependentBillboard(records=self.records, ones=self._noisy(counts, source, "ones"), schema=self.schema)
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -291,7 +319,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
         _check_counts("ones", board.ones, self.workload.attributes)
 
 
-@wire("NoisyAnswers", "n workload schema epsilon delta law")
+@renamed(n="records", square="squared_l2_sensitivity", sigma="noise_std", scale="noise_scale")
+@wire("NoisyAnswers", "n workload schema epsilon delta law", records="n")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
     """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
@@ -313,10 +342,10 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     Example:
         >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2], [0, 3]], attributes=4)
-        >>> round(NoisyAnswers(n=100, workload=pairs, epsilon=1.0, delta=1e-3).sigma, 3)  # 2.5747 sqrt(4)
+        >>> round(NoisyAnswers(records=100, workload=pairs, epsilon=1.0, delta=1e-3).noise_std, 3)  # 2.5747 sqrt(4)
         5.149
         >>> smokers = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)  # and all others
-        >>> NoisyAnswers(n=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").scale
+        >>> NoisyAnswers(records=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").noise_scale
         2.0
     """
 
@@ -327,7 +356,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if self.law == "laplace" and self.delta:
             raise InvalidInput("delta", f"{self.delta:g}", "Laplace noise needs none: 0")
         if self.law == "laplace":
-            check_scale("epsilon", self.scale)
+            check_scale("epsilon", self.noise_scale)
         if self.law != "structured":
             return
         if self.schema is None:
@@ -335,6 +364,35 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
             raise NotGuaranteed("noise for positive marginals", "a record can satisfy nearly all queries with negated "
                                 "literals", "use law='gaussian'")
+
+    @classmethod
+    def for_budget(
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
+    ) -> Self:
+        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise where delta is 0, else
+        Gaussian noise, as little as the queries allow.
+
+        Args:
+            records: of the data, a public number.
+            epsilon: the budget in nats, > 0.
+            delta: the budget, in [0, 1).
+            workload: the queries.
+            schema: the public columns.
+
+        Example:
+            >>> pairs = Workload.complete(4, width=2)
+            >>> NoisyAnswers.for_budget(records=100, epsilon=1.0, workload=pairs).law
+            'laplace'
+        """
+        plain = cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta,
+                    law="gaussian" if delta else "laplace")
+        if schema is None or not delta:
+            return plain
+        try:
+            other = replace(plain, law="structured")
+        except NotGuaranteed:  # negated literals: a record may satisfy any number of queries
+            return plain
+        return other if other.squared_l2_sensitivity < plain.squared_l2_sensitivity else plain
 
     @property
     def _pure(self) -> bool:
@@ -351,7 +409,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return self.workload if len(kept) == len(self.workload) else self.workload.some(kept)
 
     @cached_property
-    def square(self) -> int:
+    def squared_l2_sensitivity(self) -> int:
         """Squared L2 sensitivity in counts."""
         if self.law != "structured" or self.schema is None:
             return len(self.measured)
@@ -361,7 +419,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return int(np.minimum(sizes, 2).sum())
 
     @property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """Of Laplace noise, in counts: j / epsilon, rounded up."""
         return float_up(len(self.measured) / written(self.epsilon))
 
@@ -373,15 +431,20 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def _loss(self) -> PrivacyLoss:
         return PureDP(self.epsilon) if self.law == "laplace" else super()._loss()
 
-    def error(self, beta: float) -> float:
-        """The largest error of any answer as a fraction, but for a probability of `beta`."""
-        each = fraction("beta", beta) / len(self.measured)
+    @renamed(beta="failure_probability")
+    def error(self, failure_probability: float) -> float:
+        """The largest error of any answer as a fraction, but for a small probability.
+
+        Args:
+            failure_probability: in (0, 1).
+        """
+        each = fraction("failure_probability", failure_probability) / len(self.measured)
         if self.law == "laplace":
-            ratio = math.exp(-1 / self.scale)
-            return self.scale * math.log(2 / (1 + ratio) / each) / self.n
+            ratio = math.exp(-1 / self.noise_scale)
+            return self.noise_scale * math.log(2 / (1 + ratio) / each) / self.records
         from scipy.special import ndtri
 
-        return (self.sigma * -float(ndtri(each / 2)) + 0.5) / self.n
+        return (self.noise_std * -float(ndtri(each / 2)) + 0.5) / self.records
 
     def guarantees(self) -> Guarantees:
         bound = Accuracy(bound=self.error(0.05), trivial=TRIVIAL, failure_probability=0.05,
@@ -391,13 +454,14 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     def _release(self, data: Any, source: Noise) -> NoisyBillboard:
         one_hot = self.law == "structured" or self._alike.by_columns
-        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=one_hot)[self._alike.kept]
+        counts = counts_of(data, self.workload, self.records, self.schema, one_hot=one_hot)[self._alike.kept]
         if self.law == "laplace":
-            noisy = add_discrete_laplace(source, counts, noise_scale=self.scale, l1_sensitivity=len(counts),
+            noisy = add_discrete_laplace(source, counts, noise_scale=self.noise_scale, l1_sensitivity=len(counts),
                                          stream=("NoisyAnswers", self.law))
         else:
             noisy = self._noisy(counts, source, self.law)
-        return NoisyBillboard(records=self.n, workload=self.workload, noisy=self._alike.spread(noisy, self.n))
+        return NoisyBillboard(records=self.records, workload=self.workload, noisy=self._alike.spread(noisy,
+                                                                                                     self.records))
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -407,7 +471,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if not self.workload.same(board.workload):
             raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
         _check_counts("noisy", board.noisy, len(self.workload))
-        told = self._alike.spread(board.noisy[self._alike.kept], self.n)
+        told = self._alike.spread(board.noisy[self._alike.kept], self.records)
         if not np.array_equal(told, board.noisy):
             raise InvalidInput("billboard.noisy", "gives a query and its negation answers that do not go together",
                                "they must add up to n")

@@ -68,11 +68,11 @@ def describe(plan: QueriesPlan) -> str:
         case MWEM():
             return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
         case NoisyAnswers(law="laplace"):
-            return f"Laplace noise of scale {it.scale:.4g} records on every answer"
+            return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
         case NoisyAnswers():
-            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every answer"
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every answer"
         case IndependentMarginals():
-            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every attribute, multiplied"
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute, multiplied"
     return wire_name(it)
 
 
@@ -343,7 +343,7 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
             found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
             found.append(f"Each measured answer is within {certificate.measured:.4g} of {_read(plan)}: this covers all "
-                         f"of them at once, with {1 - certificate.beta:.0%}.")
+                         f"of them at once, with {1 - certificate.failure_probability:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "

@@ -28,6 +28,7 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
@@ -38,6 +39,7 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
 from confide.release._custodian import TRIVIAL, no_shares, settle
+from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Batch, Candidates
@@ -75,7 +77,9 @@ _FOLLOWS = "what follows from them"
 _WHOLE = 1000  # parts of a run, of which progress is told
 
 
-@wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta")
+@renamed(n="records")
+@wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta",
+      records="n")
 @dataclass(frozen=True, kw_only=True)
 class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
@@ -107,14 +111,15 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         >>> from confide.privacy.noise import Noise
         >>> from confide.release import Schema, Workload
         >>> records = np.repeat(np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint16), 5000, axis=0)
-        >>> fit = MarginalFit.for_budget(10_000, 1.0, 1e-6, schema=Schema.bits(3), tables=3, population=2000)
+        >>> fit = MarginalFit.for_budget(records=10_000, epsilon=1.0, delta=1e-6, schema=Schema.bits(3), tables=3,
+        ...                              population=2000)
         >>> board = fit.run(Codes(schema=fit.schema, cells=records), Noise.simulated(1)).billboard
         >>> pairs = Workload.complete(fit.schema, width=2)
         >>> bool(np.abs(board.answers(pairs) - [0.5, 0.0, 0.0]).max() < 0.01)
         True
     """
 
-    n: Annotated[int, Parameter("records of the data, a public number", at_least=1,
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1,
                                 at_most=_MOST_RECORDS)]
     schema: Annotated[Schema, Parameter("public columns")]
     rho: Annotated[float, Parameter("zCDP cost of a run", above=0)]
@@ -154,14 +159,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
 
     @classmethod
+    @renamed(n="records")
+    @by_position_before("cls", "records", "epsilon", "delta")
     def for_budget(
-        cls, n: int, epsilon: float, delta: float, *, schema: Schema, tables: int | None = None,
+        cls, *, records: int, epsilon: float, delta: float = 0.0, schema: Schema, tables: int | None = None,
         widths: tuple[int, ...] | None = None, **rest: Any,
     ) -> Self:
         """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
 
         Args:
-            n: records.
+            records: of the data, a public number.
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             schema: the public columns.
@@ -171,7 +178,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
         Example:
             >>> from confide.release import Schema
-            >>> fit = MarginalFit.for_budget(1000, 1.0, 1e-6, schema=Schema.bits(10))
+            >>> fit = MarginalFit.for_budget(records=1000, epsilon=1.0, delta=1e-6, schema=Schema.bits(10))
             >>> fit.tables, round(fit.rho, 5)
             (None, 0.02436)
         """
@@ -181,7 +188,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         rho = ZCDP.within(positive("epsilon", epsilon), gaussian_delta(delta)).rho
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
-        made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        made = cls(records=records, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
         while (spent := Accountant(made.events())).rho() > rho or \
                 spent.epsilon(made.delta, calculator="zcdp") > epsilon:  # parts are rounded up, an ulp or two
             made = replace(made, rho=math.nextafter(made.rho, 0.0))
@@ -198,7 +205,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def memory(self) -> dict[str, int]:
         """Bytes that a run may take, by the parameter that asks for them; they add up."""
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
-        return bytes_needed(self.n, self.schema.sizes, self.population, most, self.candidates)
+        return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
 
     @property
     def _columns(self) -> int:
@@ -236,7 +243,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if self.tables is not None:
             return self.split
         choice = choose(
-            consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
+            consistent(one_way, self.records), self.candidates, sizes=self.schema.sizes, n=self.records, rho=self.rho,
             one_way=self.one_way, selection=self.selection, seed=self.seed)
         return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
@@ -312,8 +319,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         codes = data if isinstance(data, Codes) else self.schema.encode(data)
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
-        if codes.records != self.n:
-            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.n:,}")
+        if codes.records != self.records:
+            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.records:,}")
         return codes
 
     def _measure_one_way(
@@ -333,8 +340,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
         """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
-        return scores(rows, whole_weights(weights, self.n), self.candidates, fit.sizes, private,
-                      self.n, fit.split.sigma, self.seed, fit.batches, tell)
+        return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
+                      self.records, fit.split.sigma, self.seed, fit.batches, tell)
 
     def _choose(self, told: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
@@ -365,7 +372,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
     ) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""
-        model, shares = np.ascontiguousarray(board.cells.T), counts / self.n
+        model, shares = np.ascontiguousarray(board.cells.T), counts / self.records
         distances = []
         for table in board.tables.raw(self.schema.sizes):
             shape = table.counts.shape
@@ -386,8 +393,9 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         columns, worst = np.ascontiguousarray(board.cells.T), 0.0
         for table in raw:
             model = _weigh(columns, board.weights, table.columns, table.counts.shape)
-            worst = max(worst, float(np.abs(model - table.counts / self.n).max()) + factor * table.sigma / self.n)
-        return FittedMarginalsCertificate(beta=_BETA, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
+            worst = max(worst,
+                        float(np.abs(model - table.counts / self.records).max()) + factor * table.sigma / self.records)
+        return FittedMarginalsCertificate(failure_probability=_BETA, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the tables can be those of this plan, and the population is the one that follows from them.
@@ -411,7 +419,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         step = max(1, -(-after.tables // self.batches))
         self._check_picks([table.columns for table in raw[columns:]], step)
         sigmas = [after.one_way] * len(first) + [after.again] * (columns - len(first)) + [after.sigma] * after.tables
-        if board.tables.sigmas.tolist() != sigmas:
+        if board.tables.noise_stds.tolist() != sigmas:
             raise InvalidInput("billboard.tables", "have other noise than the plan's")
         fit = _Fit(self, after, raw[:columns])
         for start in range(columns, len(raw), step):
@@ -450,7 +458,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def _own(self, billboard: Billboard) -> FittedMarginals:
         if not isinstance(billboard, FittedMarginals):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a FittedMarginals")
-        if billboard.schema != self.schema or billboard.records != self.n:
+        if billboard.schema != self.schema or billboard.records != self.records:
             raise InvalidInput("billboard", "is of another schema or another n")
         return billboard
 
@@ -467,7 +475,7 @@ class _Fit:
         self.picked: list[int] = []  # of the candidates
         self.chosen: list[tuple[int, ...]] = []
         self.batches = 0
-        start = consistent(self.raw, plan.n)
+        start = consistent(self.raw, plan.records)
         for j, size in enumerate(plan.schema.sizes):
             start.setdefault((j,), np.full(size, 1.0 / size))
         self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
@@ -476,14 +484,14 @@ class _Fit:
         self.raw += measured
         self.chosen += [table.columns for table in measured]
         self.batches += 1
-        targets = consistent(self.raw, self.plan.n)
+        targets = consistent(self.raw, self.plan.records)
         self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, tell=tell)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
         cells, weights = merged(model.rows, model.weights, self.plan.schema.sizes)
         return FittedMarginals(
-            schema=self.plan.schema, records=self.plan.n, tables=MeasuredTables.of(self.raw), cells=cells,
+            schema=self.plan.schema, records=self.plan.records, tables=MeasuredTables.of(self.raw), cells=cells,
             weights=weights, misfit=model.misfit, diversity=min(1.0, model.size / self.plan.population))
 
 

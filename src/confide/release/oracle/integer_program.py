@@ -21,7 +21,7 @@ from confide.release.oracle.terms import Bits, Terms
 __all__ = ["IntegerProgram"]
 
 _SEARCH = LocalSearch()
-_NEAREST = LocalSearch(flips_per_variable=0, flips=0, coins=0)
+_NEAREST = LocalSearch(flips_per_variable=0, flips=0, random_starts=0)
 
 
 @wire("IntegerProgram", "form time_limit search literal")

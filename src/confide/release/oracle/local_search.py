@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release.oracle import climbing as kernel
 from confide.release.oracle.answer import Answer, answered, checked_start
@@ -23,7 +24,8 @@ _MASK = 2**64 - 1
 _Local = NDArray[np.int64]
 
 
-@wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify")
+@renamed(coins="random_starts")
+@wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify", random_starts="coins")
 @dataclass(frozen=True, kw_only=True)
 class LocalSearch(Declared):
     """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.
@@ -60,7 +62,7 @@ class LocalSearch(Declared):
     rest: Annotated[int, Parameter("moves for which a flipped bit stays, a third of the active attributes at most; 0 "
                                    "is the rule without rest", at_least=0)] = 3
     random_moves: Annotated[float, Parameter("share of random moves at local maxima", at_least=0, at_most=1)] = 0.02
-    coins: Annotated[int, Parameter("further starts, of random bits", at_least=0)] = 1
+    random_starts: Annotated[int, Parameter("further starts, of public random bits", at_least=0)] = 1
     certify: Annotated[bool, Parameter("whether the optimum is bounded beforehand")] = False
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
@@ -84,7 +86,7 @@ class LocalSearch(Declared):
         """`solve`, from valid records, up to a value that no record exceeds."""
         layout = _Layout(terms, records[0])
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
-        places += [layout.coins(_mixed(seed, 2 * k)) for k in range(self.coins)]
+        places += [layout.random_bits(_mixed(seed, 2 * k)) for k in range(self.random_starts)]
         budget = (self.flips_per_variable * layout.variables.size + self.flips) // len(places)
         rules = self.sample, self.rest, round(65536 * self.random_moves)
         found: list[_Found] = []
@@ -179,7 +181,7 @@ class _Layout:
                 x[on[g]] = 1
         return x, on
 
-    def coins(self, seed: int) -> tuple[_Local, _Local]:
+    def random_bits(self, seed: int) -> tuple[_Local, _Local]:
         """Fair coins, and for each group an attribute of it."""
         words = [_mixed(seed, k) for k in range(len(self._groups) + -(-self.variables.size // 64))]
         stream = np.array(words[len(self._groups):], dtype="<u8")
