@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from confide.contract.parameters import parameters
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
+from confide.release.columns import Bit
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
+from confide.tables.sources import Source, open_table
 
 __all__ = [
     "TRIVIAL",
@@ -41,7 +44,8 @@ def records_of(
     """The data in a form that can be read twice: bits are packed, a table is encoded.
 
     Args:
-        data: a bool array, what has such a form already, or with a schema a table of any kind.
+        data: a bool array, what has such a form already, or a table of any kind. Without a schema each column of a
+            table is a bit.
         schema: of a table, and of codes.
         attributes: d, checked where given.
         one_hot: whether bits too must have exactly one attribute of each column with bins or levels. Where a
@@ -55,6 +59,9 @@ def records_of(
         return data
     if isinstance(data, PackedBits | Codes):
         records = data
+    elif schema is None and _is_table(data):
+        table = open_table(data)
+        records = Schema(tuple(Bit(column=name) for name in table.column_names)).encode(table)
     elif schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b" and data.ndim == 2):
         records = PackedBits.pack(data)
     else:
@@ -70,6 +77,10 @@ def records_of(
         elif one_hot:
             _check_one_hot(records, schema)
     return records
+
+
+def _is_table(data: Any) -> bool:
+    return isinstance(data, str | PathLike | Mapping | Source) or hasattr(data, "__arrow_c_stream__")
 
 
 def _check_one_hot(records: PackedBits, schema: Schema) -> None:

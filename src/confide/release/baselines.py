@@ -101,7 +101,8 @@ class _Baseline(Mechanism[B_co, None]):
         """The answers, and under simulated noise their true errors.
 
         Args:
-            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured. Where a schema makes
+            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured; without a schema also a
+                table of any kind, each column of which is a bit. Where a schema makes
                 the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
                 codes.
             noise: `Noise.secure()` for a release.

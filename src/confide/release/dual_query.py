@@ -332,8 +332,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         """All rounds. Nothing is refused once the first draw was made.
 
         Args:
-            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table with the
-                schema. Bare true answers do not do for "marginals".
+            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table of any
+                kind. Without a schema each column of a table is a bit. Bare true answers do not do for "marginals".
             noise: where the draws come from.
             progress: told the rounds done and all of them.
 

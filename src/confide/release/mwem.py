@@ -522,7 +522,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """T rounds on the true counts.
 
         Args:
-            data: a table of n records, or `TrueAnswers` of the workload.
+            data: n records: rows of bits, a table of any kind, codes, or `TrueAnswers` of the workload. Without a
+                schema each column of a table is a bit.
             noise: `Noise.secure()` for a release.
             progress: told the rounds done and all of them.
 
