@@ -18,14 +18,15 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.answers import TrueAnswers
-from confide.release.baselines import NoisyAnswers
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
-from confide.release.dual_query import usual
+from confide.release.dual_query import DualQuery, usual
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.planning import ReleasePlan, dual_query, plan
 from confide.release.predicted import predict
+from confide.release.reweighted import Reweighted
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
                  Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
@@ -34,6 +35,76 @@ PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8)
 def ask(schema: Schema, n: int, count: int, epsilon: float = 1.0, delta: float = 1e-6, **others: Any) -> ReleasePlan:
     return plan(schema, records=n, workload=Workload.random(schema, count, seed=1), epsilon=epsilon, delta=delta,
                 **others)
+
+
+# ---- what every plan shows
+
+
+def test_a_plan_tells_figures_alternatives_and_why_not() -> None:
+    found = ask(PEOPLE, 30_000, 30)
+    assert list(found.predicted) == ["average error", "largest error"]
+    assert [each.basis for each in found.predicted.values()] == ["bound", "exact"]  # noise, of a known law
+    assert found.predicted["average error"].value == found.prediction.average
+    assert found.guarantees.to_dict() == found.mechanism.guarantees().to_dict()
+    others = {each.name: each for each in found.alternatives}
+    assert others.keys() == {"marginal-fit", "laplace", "mwem", "dual-query"}
+    assert all(each.refused for each in others.values())
+    assert others["laplace"].predicted == {}
+    fit = others["marginal-fit"]
+    assert fit.refused == "its errors are predicted to be larger"
+    assert fit.predicted["average error"].basis == "rule of thumb"
+    assert fit.predicted["average error"].value > found.predicted["average error"].value
+    assert found.warnings == ()
+    frame = found.to_pandas()
+    assert frame["method"].tolist()[0] == "NoisyAnswers"
+    assert frame.iloc[0, 1] == found.prediction.average
+    assert "share of the records" in found._repr_html_()
+    drawn = found.plot()
+    assert "gaussian" in drawn.alt
+    assert [row["label"] for row in drawn.spec["data"]["values"]] == [
+        each.method for each in found.predictions if each.mechanism is not None]
+
+
+def test_a_plan_says_why_it_prefers_rows_and_noise() -> None:
+    rows = ask(PEOPLE, 30_000, 30, rows=True)
+    assert rows.method == "marginal-fit"
+    assert next(each for each in rows.alternatives if each.name == "gaussian").refused == "it gives no rows"
+
+
+def test_a_hopeless_plan_warns() -> None:
+    found = ask(PEOPLE, 10, 50_000, epsilon=0.01)
+    assert found.prediction.hopeless
+    assert any("answers that read no data are as good" in each for each in found.warnings)
+
+
+def test_delta_may_be_left_out() -> None:
+    pairs = Workload.complete(4, width=2)
+    assert plan(Schema.bits(4), records=500, workload=pairs, epsilon=1.0).mechanism.delta == 0
+    assert DualQuery.for_budget(records=500, epsilon=1.0, rounds=5, workload=pairs).calculator == "pure"
+    assert NoisyAnswers.for_budget(records=500, epsilon=1.0, workload=pairs).law == "laplace"
+    with pytest.raises(InvalidInput, match="delta: the noise is Gaussian"):
+        IndependentMarginals.for_budget(records=500, epsilon=1.0, workload=pairs)
+
+
+@pytest.mark.parametrize("kind", [MWEM, NoisyAnswers, IndependentMarginals, DualQuery, Reweighted, MarginalFit])
+def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
+    schema, told = Schema.bits(4), list[tuple[int, int | None]]()
+    more: dict[str, Any] = {"schema": schema}
+    if kind is MarginalFit:
+        more["population"] = 100
+    else:
+        more["workload"] = Workload.complete(4, width=2)
+    if kind is Reweighted:
+        more |= {"samples": 60, "measured": 3}
+    it = kind.for_budget(records=500, epsilon=2.0, delta=1e-3, **more)
+    bits = np.arange(2000).reshape(500, 4) % 7 < 3
+    it.run(bits, Noise.simulated(1), progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == told[-1][1] == {total for _, total in told}.pop()
+    other = list[tuple[int, int | None]]()
+    if kind is not MarginalFit:  # what it tells there follows from released tables, too
+        it.run(~bits, Noise.simulated(2), progress=lambda done, total: other.append((done, total)))
+        assert other == told
 
 
 # ---- what is advised

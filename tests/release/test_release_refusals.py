@@ -155,9 +155,8 @@ def test_numbers_are_kept_as_pythons_own():
     assert type(replace(game, eta=np.float32(0.25)).eta) is float
     mwem = MWEM(records=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3),
                 failure_probability=np.float32(0.25))
-    assert [type(each) for each in (mwem.records, mwem.rounds, mwem.epsilon, mwem.failure_probability)] == [int, int,
-                                                                                                            float,
-                                                                                                            float]
+    assert [type(each) for each in (mwem.records, mwem.rounds, mwem.epsilon, mwem.failure_probability)] == \
+        [int, int, float, float]
     noisy = NoisyAnswers(records=np.int32(100), workload=PAIRS, epsilon=np.float32(1), delta=np.float32(0.001))
     assert [type(each) for each in (noisy.records, noisy.epsilon, noisy.delta)] == [int, float, float]
     both = Reweighted(dual_query=game, rho_mea=np.float32(1), measured=np.int8(1), prior=Fraction(1, 2))
@@ -167,7 +166,7 @@ def test_numbers_are_kept_as_pythons_own():
 
 
 def test_what_guarantees_refuse_is_refused_by_the_constructor():
-    with pytest.raises(InvalidInput, match=r"rounds: 100,001 is too large"):
+    with pytest.raises(InvalidInput, match=r"rounds: 100001 is too large; must be in \[1, 100,000\]"):
         DualQuery(records=10, eta=0.5, rounds=100_001, samples=1)
     with pytest.raises(InvalidInput, match="samples"):
         DualQuery(records=10, eta=0.5, rounds=2, samples=2**39 + 1)
