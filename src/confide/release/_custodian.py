@@ -23,7 +23,6 @@ from confide.release.workload import Workload
 from confide.tables.sources import Source, open_table
 
 __all__ = [
-    "TRIVIAL",
     "check_answers",
     "check_parts",
     "check_scale",
@@ -33,9 +32,6 @@ __all__ = [
     "settle",
     "true_errors",
 ]
-
-TRIVIAL = 0.5
-"""The largest error of answering 1/2 to everything, which takes no data."""
 
 
 def records_of(

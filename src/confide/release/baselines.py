@@ -39,7 +39,6 @@ from confide.privacy.primitives.additive import add_discrete_laplace, add_gaussi
 from confide.release._alike_queries import Alike, alike
 from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
 from confide.release._custodian import (
-    TRIVIAL,
     check_parts,
     check_scale,
     counts_of,
@@ -48,6 +47,7 @@ from confide.release._custodian import (
 )
 from confide.release._independent import product_answers
 from confide.release._inputs import gaussian_delta
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -448,7 +448,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return (self.noise_std * -float(ndtri(each / 2)) + 0.5) / self.records
 
     def guarantees(self) -> Guarantees:
-        bound = Accuracy(bound=self.error(0.05), trivial=TRIVIAL, failure_probability=0.05,
+        bound = Accuracy(bound=self.error(0.05), trivial=BASELINE_ERROR, failure_probability=0.05,
                          measure="the largest error of any query, as a fraction of the records",
                          source=Source(document="confide", statement="a union bound over the noise", spec=_SPEC))
         return Guarantees((*super().guarantees(), bound))

@@ -28,10 +28,10 @@ from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.release.hedge import regret_bound
 
-__all__ = ["TRIVIAL", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
+__all__ = ["BASELINE_ERROR", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
 
-TRIVIAL = 0.5
-"""The error of answering 1/2 to everything."""
+BASELINE_ERROR = 0.5
+"""The largest error of the baseline that answers 1/2 to everything, which takes no data."""
 
 
 @renamed(beta="failure_probability")
@@ -155,4 +155,4 @@ def answers_certificate(
     gamma, tau = sampling_error(samples, rounds, universe, failure_probability), non_negative("tau", tau)
     bound = regret + gamma + tau
     return AnswersCertificate(bound=bound, regret=regret, gamma=gamma, tau=tau,
-                              failure_probability=failure_probability, vacuous=bound >= TRIVIAL)
+                              failure_probability=failure_probability, vacuous=bound >= BASELINE_ERROR)

@@ -9,7 +9,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 
 if TYPE_CHECKING:
     from confide.release.certificate import AnswersCertificate
@@ -34,9 +34,8 @@ def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
     """The bound of a certificate as a guarantee; answering 1/2 to everything is off by at most 1/2."""
-    return Accuracy(bound=certificate.bound, trivial=TRIVIAL, failure_probability=certificate.failure_probability,
-                    source=source,
-                    measure="the largest error of all answers", note=note)
+    return Accuracy(bound=certificate.bound, trivial=BASELINE_ERROR, source=source, note=note,
+                    failure_probability=certificate.failure_probability, measure="the largest error of all answers")
 
 
 def dual_query_guarantees(it: DualQuery) -> Guarantees:

@@ -37,19 +37,12 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_discrete_laplace
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
-from confide.release._custodian import (
-    TRIVIAL,
-    check_parts,
-    check_scale,
-    counts_of,
-    no_shares,
-    settle,
-    true_errors,
-)
+from confide.release._custodian import check_parts, check_scale, counts_of, no_shares, settle, true_errors
 from confide.release._former_calls import by_position_before
 from confide.release._histogram import Blocks, Histogram, blocks_of
 from confide.release._inputs import of_kind
 from confide.release._rounds import usual_rounds
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -204,7 +197,7 @@ class MWEMCertificate(Certificate):
     @property
     def vacuous(self) -> bool:
         """Whether nothing is claimed of the queries that were not measured."""
-        return not self.everywhere < TRIVIAL
+        return not self.everywhere < BASELINE_ERROR
 
 
 def _blocks(workload: Workload, schema: Schema | None) -> Blocks | ColumnBlocks:
@@ -494,7 +487,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         if self.form == "analysed":
             error, failure = self.bound()
             items.append(Accuracy(
-                bound=error / self.records, trivial=TRIVIAL, failure_probability=min(1.0, failure),
+                bound=error / self.records, trivial=BASELINE_ERROR, failure_probability=min(1.0, failure),
                 measure="the largest error of any query, as a fraction of the records",
                 source=Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.2", spec=_SPEC,
                               erratum="the mean is over the histograms that selection saw, A_0 to A_{T-1}; discrete "

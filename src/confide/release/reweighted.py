@@ -47,7 +47,7 @@ from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
 from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.draws_a_round import drawn_a_round, usual
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
@@ -523,7 +523,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         bound = shift + (math.inf if game is None else game.bound)
         fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.records,
                                        self.kappa).found
-        return ReweightedCertificate(bound=bound, shift=shift, vacuous=bound >= TRIVIAL, fitted=fitted,
+        return ReweightedCertificate(bound=bound, shift=shift, vacuous=bound >= BASELINE_ERROR, fitted=fitted,
                                      failure_probability=self.dual_query.failure_probability,
                                      measured=float(self.measured_bounds(board).max()),
                                      measured_failure_probability=self.failure_probability)

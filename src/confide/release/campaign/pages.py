@@ -20,7 +20,7 @@ from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
@@ -272,7 +272,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         note += f"{int(known.sum()):,} of {len(found):,} have a bar: it covers {held.covers}. "
         if held.single and known.sum() > 1:
             note += "Of so many bars some are expected to fail: what holds for all of them at once is said below. "
-    some = math.isfinite(held.together) and held.together < TRIVIAL
+    some = math.isfinite(held.together) and held.together < BASELINE_ERROR
     if not known.all():
         note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
                  f"{' but what is said of all answers' if some else ''}. ")

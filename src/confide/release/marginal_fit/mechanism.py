@@ -38,9 +38,10 @@ from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
-from confide.release._custodian import TRIVIAL, no_shares, settle
+from confide.release._custodian import no_shares, settle
 from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Batch, Candidates
 from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
@@ -395,7 +396,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             model = _weigh(columns, board.weights, table.columns, table.counts.shape)
             worst = max(worst,
                         float(np.abs(model - table.counts / self.records).max()) + factor * table.sigma / self.records)
-        return FittedMarginalsCertificate(failure_probability=_BETA, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
+        return FittedMarginalsCertificate(failure_probability=_BETA, cells=min(1.0, worst),
+                                          vacuous=worst >= BASELINE_ERROR)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the tables can be those of this plan, and the population is the one that follows from them.
