@@ -61,11 +61,12 @@ def runs(*, quick: bool) -> dict[str, Run]:
             RoundDude(UnitDemand(600_000 // size, 60_000 // size, goods=10), 8.0, 1e-6, rounds=300, burn_in=50),
             popular(600_000 // size, 10, seed=1)),
         "MWEM, two fixed lists of 100": (
-            MWEM(n=len(few), workload=Workload.complete(12, width=2), rounds=100, epsilon=1.0), few),
+            MWEM(records=len(few), workload=Workload.complete(12, width=2), rounds=100, epsilon=1.0), few),
         "DualQuery, a list of rounds": (
-            DualQuery(n=len(bits), workload=Workload.complete(20, width=3), eta=1.0, rounds=220, samples=200), bits),
+            DualQuery(records=len(bits), workload=Workload.complete(20, width=3), eta=1.0, rounds=220, samples=200),
+            bits),
         "MarginalFit, two allowances": (
-            MarginalFit.for_budget(len(bits), 1.0, 1e-6, schema=schema, population=60_000),
+            MarginalFit.for_budget(records=len(bits), epsilon=1.0, delta=1e-6, schema=schema, population=60_000),
             Codes(schema=schema, cells=bits[:, :10].astype("uint16"))),
     }
     return {name: lambda noise, it=it, data=data: it.run(data, noise)  # type: ignore[misc]

@@ -44,10 +44,10 @@ def dual(name: str, queries: str, eta: str, rounds: str, samples: str, mode: str
     """DualQuery on the published tables, true answers apart."""
     schema, codes = published(name)
     small = Workload.random(schema, 1000, seed=9)
-    DualQuery(n=codes.records, eta=1.0, rounds=3, samples=10, workload=small).run(codes, noise_of("1"))
+    DualQuery(records=codes.records, eta=1.0, rounds=3, samples=10, workload=small).run(codes, noise_of("1"))
     workload = Workload.random(schema, int(queries), seed=1)
     truth = true_answers(codes, workload)
-    it = DualQuery(n=codes.records, eta=float(eta), rounds=int(rounds), samples=int(samples), workload=workload,
+    it = DualQuery(records=codes.records, eta=float(eta), rounds=int(rounds), samples=int(samples), workload=workload,
                    delta=DELTA)
     before = peak_mb()
     outcome, seconds = clocked(lambda: it.run(truth, noise_of(mode)))
@@ -63,8 +63,9 @@ def wide(attributes: str, samples: str, rounds: str) -> dict[str, float]:
     asked = Workload.conjunctions(place.reshape(k, -1).astype(np.int32), attributes=len(used))
     truth = true_answers(product_data(n, len(used)), asked)
     small = Workload.random(50, 100, seed=9)
-    DualQuery(n=1000, eta=1.0, rounds=3, samples=10, workload=small).run(product_data(1000, 50), noise_of("1"))
-    it = DualQuery(n=n, eta=0.4, rounds=int(rounds), samples=int(samples), workload=asked, delta=DELTA, free="coins")
+    DualQuery(records=1000, eta=1.0, rounds=3, samples=10, workload=small).run(product_data(1000, 50), noise_of("1"))
+    it = DualQuery(records=n, eta=0.4, rounds=int(rounds), samples=int(samples), workload=asked, delta=DELTA,
+                   free="coins")
     outcome, seconds = clocked(lambda: it.run(truth, noise_of("1")))
     return {"seconds": seconds, "asked": len(used), "peak_mb": peak_mb(),
             **errors(outcome.billboard.answers(asked), truth.fractions)}
@@ -73,7 +74,7 @@ def wide(attributes: str, samples: str, rounds: str) -> dict[str, float]:
 def tables(name: str, queries: str, epsilon: str, mode: str) -> dict[str, float]:
     """MarginalFit; its answers to random signed triples apart."""
     schema, codes = published(name)
-    it = MarginalFit.for_budget(codes.records, float(epsilon), DELTA, schema=schema)
+    it = MarginalFit.for_budget(records=codes.records, epsilon=float(epsilon), delta=DELTA, schema=schema)
     outcome, seconds = clocked(lambda: it.run(codes, noise_of(mode)))
     again, warm = clocked(lambda: it.run(codes, noise_of(mode)))
     memory = peak_mb()
@@ -101,10 +102,11 @@ def rivals(name: str, queries: str, epsilon: str) -> dict[str, float]:
 
     add("DualQuery", dual_query(schema, n, workload, level, DELTA), codes)
     with warnings.catch_warnings(action="ignore"):  # how far weights are from even
-        add("Reweighted", Reweighted.for_budget(n, level, DELTA, workload=workload, schema=schema, one_hot=True), truth)
-    add("noisy one-way marginals", IndependentMarginals(n=n, workload=workload, schema=schema, epsilon=level,
+        add("Reweighted", Reweighted.for_budget(records=n, epsilon=level, delta=DELTA, workload=workload, schema=schema,
+                                                one_hot=True), truth)
+    add("noisy one-way marginals", IndependentMarginals(records=n, workload=workload, schema=schema, epsilon=level,
                                                         delta=DELTA), codes)
-    add("Gaussian noise", NoisyAnswers(n=n, workload=workload, epsilon=level, delta=DELTA), truth)
+    add("Gaussian noise", NoisyAnswers(records=n, workload=workload, epsilon=level, delta=DELTA), truth)
     return found
 
 
@@ -115,8 +117,8 @@ def mwem(attributes: str, rounds: str) -> dict[str, float]:
     hidden = generator.random((n, 1)) < 0.4
     bits = np.where(hidden, generator.random((n, d)) < generator.random(d), generator.random((n, d)) < 0.3)
     workload = Workload.complete(d, width=3)
-    MWEM(n=n, workload=Workload.complete(4, width=2), rounds=2, epsilon=1.0).run(bits[:, :4], noise_of("1"))
-    it = MWEM(n=n, workload=workload, rounds=int(rounds), epsilon=1.0)
+    MWEM(records=n, workload=Workload.complete(4, width=2), rounds=2, epsilon=1.0).run(bits[:, :4], noise_of("1"))
+    it = MWEM(records=n, workload=workload, rounds=int(rounds), epsilon=1.0)
     outcome, seconds = clocked(lambda: it.run(bits, noise_of("1")))
     truth = true_answers(bits, workload).fractions
     return {"seconds": seconds, "queries": len(workload), "peak_mb": peak_mb(),

@@ -66,7 +66,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "strategy": lambda law: Strategy(np.stack([law[:3] / law[:3].sum()] * 2, axis=1)).channel,
     "threshold": lambda law: threshold_points(law)[1],
     "shares": lambda law: Reweighted.for_budget(
-        n=100_000, workload=WORKLOAD, epsilon=1.0, delta=1e-6, rounds=3, samples=3,
+        records=100_000, workload=WORKLOAD, epsilon=1.0, delta=1e-6, rounds=3, samples=3,
         shares=np.array([0.9, 0, 0.1], law.dtype)).rho_mea,
 }
 

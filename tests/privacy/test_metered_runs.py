@@ -60,12 +60,12 @@ def _released(mechanism: Any) -> Run:
 
 def _fitted(levels: list[int], **more: Any) -> MarginalFit:
     columns = tuple(Binned(column=f"c{j}", lower=0, upper=many, bins=many) for j, many in enumerate(levels))
-    return MarginalFit.for_budget(2000, 1.0, 1e-6, schema=Schema(columns), population=500, **more)
+    return MarginalFit.for_budget(records=2000, epsilon=1.0, delta=1e-6, schema=Schema(columns), population=500, **more)
 
 
 def _on_levels(fit: MarginalFit) -> Run:
     draw = study_generator(1, "levels")
-    cells = np.stack([draw.integers(0, size, fit.n) for size in fit.schema.sizes], axis=1).astype(np.uint16)
+    cells = np.stack([draw.integers(0, size, fit.records) for size in fit.schema.sizes], axis=1).astype(np.uint16)
     return lambda noise: fit.run(Codes(schema=fit.schema, cells=cells), noise)
 
 
@@ -137,7 +137,7 @@ def _channel(prior: Any = None) -> Run:
 
 def _dual_query(**more: Any) -> Run:
     it: Any = twins()["MWEM, replay"]
-    return _released(DualQuery(n=RECORDS, workload=it.workload, eta=0.5, rounds=5, samples=12, **more))
+    return _released(DualQuery(records=RECORDS, workload=it.workload, eta=0.5, rounds=5, samples=12, **more))
 
 
 _GAUSSIAN: dict[str, Any] = {"law": "gaussian", "delta": 1e-3}

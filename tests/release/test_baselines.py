@@ -77,14 +77,14 @@ def test_products_are_the_answers_of_independent_bits(kind):
 def test_zeros_and_coins_read_nothing():
     workload = Workload.complete(4, width=3, positive=False)
     for kind, answers in ((AllZeros, ~workload.bits.any(axis=1)), (Uniform, np.full(len(workload), 0.125))):
-        mechanism = kind(n=10, workload=workload)
+        mechanism = kind(records=10, workload=workload)
         assert mechanism.events() == ()
         assert [promise.loss for promise in mechanism.guarantees().privacy] == [PureDP(0.0)]
         outcome = mechanism.run(None, Noise.secure())
         assert isinstance(outcome, Outcome)
         np.testing.assert_array_equal(outcome.billboard.answers(workload), answers)
     parities = Workload.complete(4, width=2, kind="parities")
-    assert (Uniform(n=10, workload=parities).run(None, Noise.secure()).billboard.answers(parities) == 0.5).all()
+    assert (Uniform(records=10, workload=parities).run(None, Noise.secure()).billboard.answers(parities) == 0.5).all()
     assert mechanism.decode(None, 0, outcome.billboard) == {}
 
 
@@ -97,18 +97,18 @@ def test_zeros_and_coins_read_nothing():
 def test_uniform_records_are_uniform_over_the_cells_of_each_column(workload):
     records = every_record(ODD)  # all that there are, each once
     brute = np.mean([workload.values(record) for record in records], axis=0)
-    board = Uniform(n=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard
+    board = Uniform(records=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard
     np.testing.assert_allclose(board.answers(workload), brute, atol=1e-12)
-    assert (AllZeros(n=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard.answers(workload)
+    assert (AllZeros(records=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard.answers(workload)
             == workload.values(np.zeros(10, bool))).all()
 
 
 def test_a_uniform_billboard_of_other_columns_is_refused():
     workload = Workload.complete(SMALL, width=2)
-    mechanism = Uniform(n=10, workload=workload, schema=SMALL)
+    mechanism = Uniform(records=10, workload=workload, schema=SMALL)
     mechanism.check(mechanism.run(None, Noise.secure()).billboard)
     with pytest.raises(InvalidInput, match="billboard"):
-        mechanism.check(Uniform(n=10, workload=workload).run(None, Noise.secure()).billboard)
+        mechanism.check(Uniform(records=10, workload=workload).run(None, Noise.secure()).billboard)
     with pytest.raises(InvalidInput, match="workload"):
         uniform_answers(Workload.complete(4, width=1), SMALL)
     with pytest.raises(InvalidInput, match="workload"):
@@ -131,12 +131,12 @@ def test_a_uniform_billboard_of_other_columns_is_refused():
 def test_queries_that_tell_each_other_are_paid_for_once(schema, workload, paid):
     every = np.array(list(product([False, True], repeat=workload.attributes))) if schema is None else \
         every_record(schema)
-    mechanism = NoisyAnswers(n=len(every), workload=workload, schema=schema, epsilon=1.0, delta=1e-6)
-    assert mechanism.square == len(mechanism.measured) == paid
+    mechanism = NoisyAnswers(records=len(every), workload=workload, schema=schema, epsilon=1.0, delta=1e-6)
+    assert mechanism.squared_l2_sensitivity == len(mechanism.measured) == paid
     values = np.array([workload.values(record) for record in every]).T
     functions = {min(row.tobytes(), (~row).tobytes()) for row in values}
     assert paid == len(functions)  # as functions of the records that there can be, up to negation
-    assert furthest(mechanism.measured, every) <= mechanism.square
+    assert furthest(mechanism.measured, every) <= mechanism.squared_l2_sensitivity
     board = mechanism.run(PackedBits.pack(every), Noise.simulated(1)).billboard
     mechanism.check(board)
     for one, row in enumerate(values):
@@ -144,14 +144,14 @@ def test_queries_that_tell_each_other_are_paid_for_once(schema, workload, paid):
             same, opposite = (values[other] == row).all(), (values[other] == ~row).all()
             if same or opposite:
                 assert board.noisy[one] == (board.noisy[other] if same else len(every) - board.noisy[other])
-    assert np.abs(board.noisy - values.sum(axis=1)).max() < 6 * mechanism.sigma
-    laplace = NoisyAnswers(n=len(every), workload=workload, schema=schema, epsilon=0.5, delta=0.0, law="laplace")
-    assert laplace.scale == 2 * paid
+    assert np.abs(board.noisy - values.sum(axis=1)).max() < 6 * mechanism.noise_std
+    laplace = NoisyAnswers(records=len(every), workload=workload, schema=schema, epsilon=0.5, delta=0.0, law="laplace")
+    assert laplace.noise_scale == 2 * paid
 
 
 def test_two_answers_that_contradict_each_other_are_no_billboard():
     both = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)
-    mechanism = NoisyAnswers(n=10, workload=both, epsilon=1.0, delta=1e-6)
+    mechanism = NoisyAnswers(records=10, workload=both, epsilon=1.0, delta=1e-6)
     board = mechanism.run(np.arange(10)[:, None] < 3, Noise.simulated(1)).billboard
     with pytest.raises(InvalidInput, match="negation"):
         mechanism.check(replace(board, noisy=board.noisy + np.array([0, 1])))
@@ -159,42 +159,44 @@ def test_two_answers_that_contradict_each_other_are_no_billboard():
 
 def test_a_column_of_two_cells_saves_noise_for_one_hot_records_only():
     both = Workload.conjunctions([[3], [4]], attributes=6)
-    mechanism = NoisyAnswers(n=4, workload=both, schema=SMALL, epsilon=1.0, delta=1e-6)
-    assert mechanism.square == 1
+    mechanism = NoisyAnswers(records=4, workload=both, schema=SMALL, epsilon=1.0, delta=1e-6)
+    assert mechanism.squared_l2_sensitivity == 1
     with pytest.raises(InvalidInput, match="one attribute"):
         mechanism.run(np.ones((4, 6), bool), Noise.simulated(1))
     with pytest.raises(InvalidInput, match="one-hot"):
         mechanism.run(TrueAnswers(counts=np.array([1, 1]), records=4), Noise.simulated(1))
-    plain = NoisyAnswers(n=4, workload=both, epsilon=1.0, delta=1e-6)
-    assert plain.square == 2
+    plain = NoisyAnswers(records=4, workload=both, epsilon=1.0, delta=1e-6)
+    assert plain.squared_l2_sensitivity == 2
     plain.run(np.ones((4, 6), bool), Noise.simulated(1))
 
 
 def test_one_way_marginals_cost_what_a_record_can_move():
-    plain = IndependentMarginals(n=10, workload=Workload.complete(SMALL, width=2), epsilon=1.0, delta=1e-6)
-    assert plain.square == 6  # any bits may change
-    columns = IndependentMarginals(n=10, workload=plain.workload, schema=SMALL, epsilon=1.0, delta=1e-6)
-    assert columns.square == furthest(columns.measured, every_record(SMALL)) == 5
+    plain = IndependentMarginals(records=10, workload=Workload.complete(SMALL, width=2), epsilon=1.0, delta=1e-6)
+    assert plain.squared_l2_sensitivity == 6  # any bits may change
+    columns = IndependentMarginals(records=10, workload=plain.workload, schema=SMALL, epsilon=1.0, delta=1e-6)
+    assert columns.squared_l2_sensitivity == furthest(columns.measured, every_record(SMALL)) == 5
     every = np.array(list(product([False, True], repeat=6)))
-    assert plain.square == furthest(plain.measured, every)
+    assert plain.squared_l2_sensitivity == furthest(plain.measured, every)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_structured_noise_is_for_the_distance_that_is_attained(width):
     workload = Workload.complete(SMALL, width=width)
-    mechanism = NoisyAnswers(n=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
+    mechanism = NoisyAnswers(records=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
     attained = furthest(mechanism.measured, every_record(SMALL))
-    assert attained <= mechanism.square <= 2 * math.comb(3, width)
+    assert attained <= mechanism.squared_l2_sensitivity <= 2 * math.comb(3, width)
     two_columns = Schema(SMALL.columns[:2])
     workload = Workload.complete(two_columns, width=1)
-    mechanism = NoisyAnswers(n=10, workload=workload, schema=two_columns, epsilon=1.0, delta=1e-6, law="structured")
-    assert mechanism.square == furthest(mechanism.measured, every_record(two_columns)) == 3  # b = v tells b = u
+    mechanism = NoisyAnswers(records=10, workload=workload, schema=two_columns, epsilon=1.0, delta=1e-6,
+                             law="structured")
+    assert mechanism.squared_l2_sensitivity == furthest(mechanism.measured,
+                                                        every_record(two_columns)) == 3  # b = v tells b = u
 
 
 def test_structured_noise_of_some_queries_is_less():
     workload = Workload.conjunctions([[0, 3], [1, 3], [0, 5]], attributes=6)  # a and b twice, a and c once
-    mechanism = NoisyAnswers(n=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
-    assert mechanism.square == 3
+    mechanism = NoisyAnswers(records=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
+    assert mechanism.squared_l2_sensitivity == 3
 
 
 @pytest.mark.parametrize("workload", [
@@ -203,14 +205,15 @@ def test_structured_noise_of_some_queries_is_less():
 ], ids=["signed", "parities", "predicates"])
 def test_structured_noise_is_refused_where_records_satisfy_many(workload):
     with pytest.raises(NotGuaranteed, match="positive marginals"):
-        NoisyAnswers(n=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
+        NoisyAnswers(records=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
 
 
 def test_gaussian_noise_is_analytic_and_its_event_gives_the_budget_back():
     workload = Workload.complete(20, width=3)
-    mechanism = NoisyAnswers(n=1000, workload=workload, epsilon=1.0, delta=1e-3)
-    assert mechanism.sigma == pytest.approx(gaussian_sigma(1.0, 1e-3, math.sqrt(1140)), rel=1e-12)
-    assert mechanism.sigma == pytest.approx(2.5747 * math.sqrt(1140), rel=1e-4)  # the classic 3.776 is 1.47 times that
+    mechanism = NoisyAnswers(records=1000, workload=workload, epsilon=1.0, delta=1e-3)
+    assert mechanism.noise_std == pytest.approx(gaussian_sigma(1.0, 1e-3, math.sqrt(1140)), rel=1e-12)
+    assert mechanism.noise_std == pytest.approx(2.5747 * math.sqrt(1140),
+                                                rel=1e-4)  # the classic 3.776 is 1.47 times that
     accountant = Accountant(mechanism.events())
     assert accountant.delta(1.0, calculator="gdp") <= 1e-3
     assert accountant.epsilon(1e-3, calculator="gdp") == pytest.approx(1.0, rel=1e-9)
@@ -222,15 +225,15 @@ def test_published_noise_of_positive_triples():
     for columns, n, sigma in ((41, 494_021, 0.00076), (15, 30_162, 0.0026)):
         schema = Schema(tuple(Levels(column=f"c{j}", levels=("0", "1", "2")) for j in range(columns)))
         workload = Workload.complete(schema, width=3)
-        mechanism = NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=1.0, delta=1e-3, law="structured")
-        assert mechanism.square == 2 * math.comb(columns, 3)
-        assert mechanism.sigma / n == pytest.approx(sigma, rel=0.015)
+        mechanism = NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=1.0, delta=1e-3, law="structured")
+        assert mechanism.squared_l2_sensitivity == 2 * math.comb(columns, 3)
+        assert mechanism.noise_std / n == pytest.approx(sigma, rel=0.015)
 
 
 def test_laplace_noise_is_pure():
     workload = Workload.complete(4, width=2)
-    mechanism = NoisyAnswers(n=100, workload=workload, epsilon=0.5, delta=0.0, law="laplace")
-    assert mechanism.scale == 12.0
+    mechanism = NoisyAnswers(records=100, workload=workload, epsilon=0.5, delta=0.0, law="laplace")
+    assert mechanism.noise_scale == 12.0
     assert Accountant(mechanism.events()).epsilon() == 0.5
     assert [promise.loss for promise in mechanism.guarantees().privacy] == [PureDP(0.5)]
 
@@ -243,11 +246,11 @@ def test_noise_has_its_law_and_is_whole(law):
     workload = Workload.conjunctions(np.array([[a, a + 1] for a in range(3999)]), attributes=4000)
     counts = np.full(3999, 500_000)
     delta = 0.0 if law == "laplace" else 1e-6
-    mechanism = NoisyAnswers(n=10**6, workload=workload, epsilon=2.0, delta=delta, law=law)
+    mechanism = NoisyAnswers(records=10**6, workload=workload, epsilon=2.0, delta=delta, law=law)
     board = mechanism.run(TrueAnswers(counts=counts, records=10**6), Noise.simulated(3)).billboard
     noise = board.noisy - counts
     assert board.noisy.dtype == np.int64
-    square = 2 * mechanism.scale**2 if law == "laplace" else mechanism.sigma**2
+    square = 2 * mechanism.noise_scale**2 if law == "laplace" else mechanism.noise_std**2
     # The mean square of 3,999 draws; kurtosis 6 at most.
     spread = math.sqrt((5 if law == "laplace" else 2) / 3999)
     assert abs((noise.astype(float) ** 2).mean() / square - 1) < math.sqrt(-2 * math.log(ALARM)) * spread
@@ -260,7 +263,7 @@ def test_noise_has_its_law_and_is_whole(law):
 
 def test_a_secure_run_rounds_ideal_noise():
     workload = Workload.complete(3, width=2)
-    mechanism = NoisyAnswers(n=100, workload=workload, epsilon=1.0, delta=1e-6)
+    mechanism = NoisyAnswers(records=100, workload=workload, epsilon=1.0, delta=1e-6)
     outcome = mechanism.run(latent_classes(1, 100, 3, 2), Noise.secure())
     assert isinstance(outcome, Outcome)
     assert outcome.billboard.noisy.dtype == np.int64
@@ -268,7 +271,7 @@ def test_a_secure_run_rounds_ideal_noise():
 
 def test_independent_marginals_from_records_and_from_their_counts():
     records = latent_classes(2, 5000, 6, 2)
-    mechanism = IndependentMarginals(n=5000, workload=Workload.complete(6, width=3), epsilon=1.0, delta=1e-6)
+    mechanism = IndependentMarginals(records=5000, workload=Workload.complete(6, width=3), epsilon=1.0, delta=1e-6)
     board = mechanism.run(records, Noise.simulated(1)).billboard
     given = mechanism.run(true_answers(records, mechanism.measured), Noise.simulated(1)).billboard
     np.testing.assert_array_equal(board.ones, given.ones)
@@ -282,7 +285,7 @@ def test_independent_marginals_from_records_and_from_their_counts():
 def test_a_comparison_says_that_it_is_none_to_publish():
     records = latent_classes(3, 2000, 8, 3, 0.1)
     workload = Workload.complete(8, width=3)
-    mechanism = DualQuery.for_budget(2000, 1.0, 1e-6, eta=1.0, samples=50, workload=workload)
+    mechanism = DualQuery.for_budget(records=2000, epsilon=1.0, delta=1e-6, eta=1.0, samples=50, workload=workload)
     game = mechanism.run(records, Noise.simulated(2))
     found = compare(records, workload, epsilon=1.0, delta=1e-6, seed=4, releases={"DualQuery": game})
     assert [row.method for row in found.rows] == [
@@ -302,7 +305,7 @@ def test_a_comparison_says_that_it_is_none_to_publish():
 
 def test_a_comparison_tells_nothing_of_a_release():
     records, workload = latent_classes(3, 50, 3, 2), Workload.complete(3, width=2)
-    release = NoisyAnswers(n=50, workload=workload, epsilon=1.0, delta=1e-6).run(records, Noise.secure())
+    release = NoisyAnswers(records=50, workload=workload, epsilon=1.0, delta=1e-6).run(records, Noise.secure())
     with pytest.raises(InvalidInput, match="releases"):
         compare(records, workload, epsilon=1.0, delta=1e-6, seed=1, releases={"ours": release})
 
@@ -343,7 +346,7 @@ def test_too_many_cells_leave_mwem_out():
     (NoisyAnswers, "schema", Schema.bits(2)),
 ])
 def test_each_parameter_is_refused_by_name(kind, field, value):
-    good = {"n": 10, "workload": Workload.complete(6, width=2)}
+    good = {"records": 10, "workload": Workload.complete(6, width=2)}
     if kind in (IndependentMarginals, NoisyAnswers):
         good |= {"epsilon": 1.0, "delta": 1e-6}
     with pytest.raises(InvalidInput, match=field):
@@ -351,7 +354,7 @@ def test_each_parameter_is_refused_by_name(kind, field, value):
 
 
 def test_laws_want_their_own_parts():
-    good = {"n": 10, "workload": Workload.complete(6, width=2), "epsilon": 1.0}
+    good = {"records": 10, "workload": Workload.complete(6, width=2), "epsilon": 1.0}
     with pytest.raises(InvalidInput, match="delta"):
         NoisyAnswers(**good, delta=1e-6, law="laplace")
     with pytest.raises(InvalidInput, match="schema"):
@@ -368,7 +371,8 @@ def test_on_positive_marginals_of_adult_zeros_have_the_best_average():
     schema, table = published("adult")
     codes = schema.encode(table)
     workload = Workload.random(schema, 100_000, seed=1, signed=False)
-    planned = DualQuery.for_budget(codes.records, 1.0, 1e-3, eta=2.0, samples=1000, workload=workload)
+    planned = DualQuery.for_budget(records=codes.records, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000,
+                                   workload=workload)
     game = planned.run(true_answers(codes, workload), Noise.simulated(1))
     found = compare(codes, workload, epsilon=1.0, delta=1e-3, seed=1, schema=schema, releases={"DualQuery": game})
     assert found["all zeros"].average_error == pytest.approx(0.0003, abs=0.0002)
@@ -384,12 +388,13 @@ def test_on_kdd_naive_noise_beats_dual_query_at_epsilon_one():
     codes = schema.encode(table)
     workload = Workload.random(schema, 500_000, seed=1)
     true = true_answers(codes, workload)
-    planned = DualQuery.for_budget(codes.records, 1.0, 1e-3, eta=2.0, samples=1000, workload=workload,
+    planned = DualQuery.for_budget(records=codes.records, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000,
+                                   workload=workload,
                                    calculator="theorem-3.4.2")
     game = planned.run(true, Noise.simulated(1)).diagnostics
-    noisy = NoisyAnswers(n=codes.records, workload=workload, epsilon=1.0, delta=1e-3)
+    noisy = NoisyAnswers(records=codes.records, workload=workload, epsilon=1.0, delta=1e-3)
     assert planned.rounds == 99
-    assert noisy.sigma / codes.records == pytest.approx(0.00369, rel=0.01)
+    assert noisy.noise_std / codes.records == pytest.approx(0.00369, rel=0.01)
     error = np.abs(noisy.run(true, Noise.simulated(1)).billboard.answers() - true.fractions)
     assert error.mean() == pytest.approx(0.0018, rel=0.1)
     assert error.max() == pytest.approx(0.017, rel=0.15)
@@ -404,7 +409,8 @@ def test_on_five_hundred_correlated_bits_dual_query_has_the_least_maximum():
     """
     records = PackedBits.pack(uneven_classes(1, 50_000, 500, 6))
     workload = Workload.random(500, 10**6, seed=1)
-    planned = DualQuery.for_budget(50_000, 1.0, 1e-6, eta=1.2, samples=500, workload=workload, free="coins")
+    planned = DualQuery.for_budget(records=50_000, epsilon=1.0, delta=1e-6, eta=1.2, samples=500, workload=workload,
+                                   free="random")
     game = planned.run(true_answers(records, workload), Noise.simulated(1))
     found = compare(records, workload, epsilon=1.0, delta=1e-6, seed=1, releases={"DualQuery": game})
     worst = found["DualQuery"].maximum_error

@@ -94,7 +94,8 @@ def test_sums_without_events_are_those_of_the_accountant(
     assert rho(n, eta, rounds, samples) == listed.rho()
     for calculator, name in (("zcdp", "zcdp"), ("pure", "basic")):
         assert epsilon(n, eta, rounds, samples, 1e-6, calculator=calculator) == listed.epsilon(1e-6, calculator=name)
-    as_pure = Accountant(tuple(replace(each, event=_pure(each.event.epsilon)) for each in listed.events))  # type: ignore[attr-defined, call-arg]
+    as_pure = Accountant(tuple(replace(each,
+                                       event=_pure(each.event.epsilon)) for each in listed.events))  # type: ignore[attr-defined, call-arg]
     theorem = epsilon(n, eta, rounds, samples, 1e-6, calculator="theorem-3.4.2")
     assert theorem == as_pure.epsilon(1e-6, calculator="advanced")
     levels = [written(round_epsilon(n, eta, t)) for t in range(1, rounds + 1)]
@@ -113,21 +114,22 @@ def test_a_step_size_takes_few_evaluations(calculator: str, monkeypatch: pytest.
 
 
 def test_rounds_alone_choose_draws_that_can_be_run() -> None:
-    few = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5)
+    few = DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, rounds=5)
     assert (few.eta, few.rounds, few.samples) == (1.0, 5, 2**20)
     assert few.epsilon() < 1.0
     with pytest.raises(Refused, match="GiB of memory") as caught:
-        DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5, eta=1.0)
+        DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, rounds=5, eta=1.0)
     assert "epsilon = 1 pays for" in str(caught.value)
     for remedy in caught.value.remedies:
-        made = DualQuery.for_budget(494_021, 1.0, 1e-3, **({"rounds": 5, "eta": 1.0} | remedy.settings))
+        made = DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, **({"rounds": 5,
+                                                                                  "eta": 1.0} | remedy.settings))
         assert made.samples * 160 <= MOST_BYTES
     assert len(caught.value.remedies) == 2
-    more = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=150)
+    more = DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, rounds=150)
     assert more.samples == solve(494_021, 1.0, 1e-3, eta=1.0, rounds=150).samples < 2**20
     assert more.epsilon() == pytest.approx(1.0, rel=1e-3)
     with pytest.raises(Refused, match="GiB of memory"):
-        DualQuery(n=1000, eta=1.0, rounds=5, samples=2**31, workload=Workload.complete(4, width=2))
+        DualQuery(records=1000, eta=1.0, rounds=5, samples=2**31, workload=Workload.complete(4, width=2))
 
 
 def test_round_one_is_free_and_draws_are_counted() -> None:
@@ -179,7 +181,8 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "field"), [
-    ({"n": 0}, "n"), ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.inf}, "epsilon"), ({"delta": 1.0}, "delta"),
+    ({"records": 0}, "records"), ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.inf}, "epsilon"),
+    ({"delta": 1.0}, "delta"),
     ({"delta": 0.0}, "delta"), ({"eta": 0.0}, "eta"), ({"samples": 0}, "samples"), ({"samples": 2.5}, "samples"),
     ({"calculator": "basic"}, "calculator"), ({"eta": None}, "eta"), ({"rounds": 5}, "rounds"),
     ({"rounds": 0, "eta": None}, "rounds"), ({"rounds": 10**6, "eta": None}, "rounds"),
@@ -187,7 +190,7 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
     ({"calculator": "per-round", "besides": (ZCDPEvent(rho=0.1, neighbours=Unit.RECORD_REPLACED),)}, "calculator"),
 ])
 def test_settings_that_are_refused(arguments: dict[str, object], field: str) -> None:
-    usual = {"n": 1000, "epsilon": 1.0, "delta": 1e-3, "eta": 1.0, "samples": 100}
+    usual = {"records": 1000, "epsilon": 1.0, "delta": 1e-3, "eta": 1.0, "samples": 100}
     with pytest.raises(InvalidInput) as caught:
         solve(**(usual | arguments))
     assert caught.value.field == field

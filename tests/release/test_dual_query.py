@@ -28,7 +28,7 @@ from confide.release.audit.enumerated import replacements, tiny_game, transcript
 from confide.release.audit.planted import MixedSigns
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
-from confide.release.free_attributes import default_record, free_attributes, marginals_sigma
+from confide.release.free_attributes import default_record, free_attributes, marginals_noise_std
 from confide.release.oracle import Answer, Enumeration, IntegerProgram, LocalSearch, Terms
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -56,7 +56,7 @@ TABLE = {"kin": ["wife", "child", "wife", "other"] * 50, "age": [30, 5, 80, 51] 
 
 
 def planned(**others: Any) -> DualQuery:
-    return DualQuery(**({"n": 500, "eta": 0.6, "rounds": 12, "samples": 60,
+    return DualQuery(**({"records": 500, "eta": 0.6, "rounds": 12, "samples": 60,
                          "workload": Workload.complete(8, width=2, positive=False)} | others))
 
 
@@ -64,7 +64,7 @@ def planned(**others: Any) -> DualQuery:
 
 
 def test_a_plan_needs_no_workload_and_reports_all_numbers() -> None:
-    it = DualQuery.for_budget(30_162, 1.0, 1e-3, eta=2.0, samples=1000)
+    it = DualQuery.for_budget(records=30_162, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000)
     assert (it.rounds, it.calculator, it.delta) == (43, "zcdp", 1e-3)
     assert it.epsilon() <= 1.0 < it.epsilon(calculator="theorem-3.4.2")
     kinds = [type(promise) for promise in it.guarantees()]
@@ -72,13 +72,14 @@ def test_a_plan_needs_no_workload_and_reports_all_numbers() -> None:
     assert [type(promise.loss) for promise in it.guarantees().privacy] == [ZCDP, PureDP, ApproxDP]
     assert it.guarantees().privacy[0].loss.rho == it.rho == Accountant(it.events()).rho()
     for calculator, rounds in (("theorem-3.4.2", 16), ("per-round", 23)):
-        found = DualQuery.for_budget(30_162, 1.0, 1e-3, eta=2.0, samples=1000, calculator=calculator)
+        found = DualQuery.for_budget(records=30_162, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000,
+                                     calculator=calculator)
         assert found.rounds == rounds
-    pure = DualQuery.for_budget(10_000, 1.0, eta=0.5, samples=10, calculator="pure")
+    pure = DualQuery.for_budget(records=10_000, epsilon=1.0, eta=0.5, samples=10, calculator="pure")
     assert pure.rounds == 45  # 0.5 * 45 * 44 * 10 / 10000 = 0.99
     assert math.isinf(pure.epsilon(calculator="zcdp"))
     with pytest.raises(Refused, match="below one round"):
-        DualQuery.for_budget(100, 0.01, 1e-3, eta=2.0, samples=1000)
+        DualQuery.for_budget(records=100, epsilon=0.01, delta=1e-3, eta=2.0, samples=1000)
 
 
 def test_a_release_and_what_it_shows() -> None:
@@ -106,7 +107,8 @@ def test_true_answers_packed_bits_and_tables_give_the_same_release() -> None:
     boards = [it.run(data, Noise.simulated(1)).billboard
               for data in (bits, PackedBits.pack(bits), true_answers(bits, it.queries))]
     assert len({board.records.words.tobytes() for board in boards}) == 1
-    people = DualQuery(n=200, eta=1.0, rounds=5, samples=30, workload=Workload.complete(PEOPLE, width=2), schema=PEOPLE)
+    people = DualQuery(records=200, eta=1.0, rounds=5, samples=30, workload=Workload.complete(PEOPLE, width=2),
+                       schema=PEOPLE)
     tables = [people.run(data, Noise.simulated(1)).billboard for data in (TABLE, PEOPLE.encode(TABLE))]
     assert tables[0].records.words.tobytes() == tables[1].records.words.tobytes()
 
@@ -203,7 +205,8 @@ def test_both_players_mirrored_give_the_same_law() -> None:
     errors = [planned(literal=flag, rounds=30).run(bits, Noise.simulated(4)).diagnostics["mean_error"]
               for flag in (False, True)]
     assert max(errors) < 0.06
-    it = DualQuery(n=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3, calculator="theorem-3.4.2", literal=True)
+    it = DualQuery(records=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3, calculator="theorem-3.4.2",
+                   literal=True)
     false, = it.guarantees().of(Privacy, claimable=False)
     assert (false.loss, "1.859" in false.note) == (ApproxDP(1.0, 1e-3), True)
     assert it.guarantees().privacy[-1].loss.epsilon == pytest.approx(1.859019, rel=1e-6)
@@ -212,7 +215,7 @@ def test_both_players_mirrored_give_the_same_law() -> None:
 
 def test_mixed_signs_feed_back() -> None:
     """Spec query_release D1: the printed update with the best response of the analysis."""
-    sound, mixed = (kind(n=500, eta=0.6, rounds=30, samples=100, workload=Workload.complete(8, width=2))
+    sound, mixed = (kind(records=500, eta=0.6, rounds=30, samples=100, workload=Workload.complete(8, width=2))
                     for kind in (DualQuery, MixedSigns))
     assert sound.run(small(), Noise.simulated(1)).diagnostics["mean_error"] < 0.05
     assert mixed.run(small(), Noise.simulated(1)).diagnostics["mean_error"] > 0.3
@@ -222,39 +225,41 @@ def test_mixed_signs_feed_back() -> None:
 
 
 def test_marginals_are_charged_before_the_first_draw() -> None:
-    it = DualQuery.for_budget(500, 2.0, 1e-5, eta=0.5, samples=50, free="marginals", marginal_share=0.1,
+    it = DualQuery.for_budget(records=500, epsilon=2.0, delta=1e-5, eta=0.5, samples=50, free="marginals",
+                              marginal_share=0.1,
                               workload=Workload.complete(8, width=2))
     budget = ZCDP.within(2.0, 1e-5).rho
     assert it.events()[0].to_dict()["rho"] == pytest.approx(0.1 * budget, rel=1e-12)
     assert it.rho <= budget
     assert it.epsilon() <= 2.0
-    assert it.rounds < DualQuery.for_budget(500, 2.0, 1e-5, eta=0.5, samples=50).rounds
+    assert it.rounds < DualQuery.for_budget(records=500, epsilon=2.0, delta=1e-5, eta=0.5, samples=50).rounds
     board = it.run(small(), Noise.simulated(1)).billboard
     counts = small().sum(axis=0)
-    sigma = marginals_sigma(it.marginal_rho, 8)
+    sigma = marginals_noise_std(it.marginal_rho, 8)
     assert sigma == pytest.approx(math.sqrt(8 / (2 * it.marginal_rho)), rel=1e-12)
     assert 0 < np.abs(board.marginals - counts).max() < 6 * sigma
     assert not any(isinstance(promise.loss, PureDP) for promise in it.guarantees().privacy)
     with pytest.raises(InvalidInput, match=r"^calculator"):
         it.epsilon(1e-5, "theorem-3.4.2")
-    grouped = marginals_sigma(0.01, 235, groups=15, grouped=235)
+    grouped = marginals_noise_std(0.01, 235, groups=15, grouped=235)
     assert grouped == pytest.approx(math.sqrt(30 / 0.02), rel=1e-12)
 
 
-@pytest.mark.parametrize("free", ["zeros", "coins", "marginals"])
+@pytest.mark.parametrize("free", ["zeros", "random", "marginals"])
 def test_free_attributes_follow_their_public_rule(free: str) -> None:
     few = Workload.conjunctions([[0, 1], [1, 2]], attributes=8)
     it = planned(workload=few, free=free, marginal_rho=0.5 if free == "marginals" else 0.0, rounds=60)
     board = it.run(small(), Noise.simulated(1)).billboard
     it.check(board)
     rest = board.records.unpack()[:, 3:]
-    means = {"zeros": np.zeros(5), "coins": np.full(5, 0.5), "marginals": board.marginals[3:] / 500}[free]
+    means = {"zeros": np.zeros(5), "random": np.full(5, 0.5), "marginals": board.marginals[3:] / 500}[free]
     assert np.abs(rest.mean(axis=0) - means).max() < 6 * 0.5 / math.sqrt(60) * (free != "zeros") + 1e-12
 
 
 def test_one_hot_records_become_rows() -> None:
-    it = DualQuery(n=200, eta=1.0, rounds=40, samples=60, workload=Workload.complete(PEOPLE, width=2), schema=PEOPLE,
-                   one_hot=True, free="coins")
+    it = DualQuery(records=200, eta=1.0, rounds=40, samples=60, workload=Workload.complete(PEOPLE, width=2),
+                   schema=PEOPLE,
+                   one_hot=True, free="random")
     outcome = it.run(TABLE, Noise.simulated(1))
     it.check(outcome.billboard)
     table = outcome.billboard.rows(PEOPLE)
@@ -273,13 +278,13 @@ def test_one_hot_records_become_rows() -> None:
 def test_default_records_of_groups_are_valid() -> None:
     groups = (np.array([0, 1, 2], np.int32), np.array([3, 4], np.int32))
     counts = np.array([-5, 900, 100, -3, -2, 500])
-    for rule, marginals in (("zeros", None), ("coins", None), ("marginals", counts)):
-        found = np.array([default_record(rule, 6, seed=1, t=t, groups=groups, marginals=marginals, n=1000)
+    for rule, marginals in (("zeros", None), ("random", None), ("marginals", counts)):
+        found = np.array([default_record(rule, 6, seed=1, t=t, groups=groups, marginals=marginals, records=1000)
                           for t in range(400)])
         assert (found[:, :3].sum(axis=1) == 1).all()
         assert (found[:, 3:5].sum(axis=1) == 1).all()
         share = found.mean(axis=0)
-        expected = {"zeros": [1, 0, 0, 1, 0, 0], "coins": [1 / 3] * 3 + [0.5] * 3,
+        expected = {"zeros": [1, 0, 0, 1, 0, 0], "random": [1 / 3] * 3 + [0.5] * 3,
                     "marginals": [0, 0.9, 0.1, 0.5, 0.5, 0.5]}[rule]
         assert np.abs(share - expected).max() < 6 * 0.5 / 20 * (rule != "zeros") + 1e-12
     assert free_attributes(np.array([5]), 6, groups).tolist() == [True] * 5 + [False]
@@ -290,7 +295,7 @@ def test_default_records_of_groups_are_valid() -> None:
 
 
 def _changed(board: SyntheticRecords, **parts: Any) -> SyntheticRecords:
-    names = ("records", "weights", "rounds", "marginals", "n", "eta")
+    names = ("records", "weights", "rounds", "marginals", "data_records", "eta")
     return SyntheticRecords(**({name: getattr(board, name) for name in names} | parts))
 
 
@@ -383,7 +388,8 @@ def test_the_certificate_counts_certified_gaps() -> None:
 def test_errors_stay_below_certificates_that_say_something(seed: int) -> None:
     """Spec query_release D3, where it is not vacuous: many samples, and data enough for them not to matter."""
     queries = Workload.complete(6, width=2)
-    it = DualQuery(n=500, eta=0.15, rounds=200, samples=4000, workload=queries, oracle=Enumeration(), beta=1e-6)
+    it = DualQuery(records=500, eta=0.15, rounds=200, samples=4000, workload=queries, oracle=Enumeration(),
+                   failure_probability=1e-6)
     outcome = it.run(small(d=6), Noise.simulated(seed))
     assert not outcome.certificate.vacuous
     assert outcome.diagnostics["max_error"] <= outcome.certificate.bound
@@ -393,10 +399,11 @@ def test_errors_stay_below_certificates_that_say_something(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "field"), [
-    ({"n": 0}, "n"), ({"eta": 0.0}, "eta"), ({"eta": math.nan}, "eta"), ({"eta": 1e300}, "eta"),
-    ({"rounds": 0}, "rounds"), ({"samples": 0}, "samples"), ({"n": 2**40, "rounds": 2**13}, "rounds"),
+    ({"records": 0}, "records"), ({"eta": 0.0}, "eta"), ({"eta": math.nan}, "eta"), ({"eta": 1e300}, "eta"),
+    ({"rounds": 0}, "rounds"), ({"samples": 0}, "samples"), ({"records": 2**40, "rounds": 2**13}, "rounds"),
     ({"delta": 1.0}, "delta"),
-    ({"calculator": "best"}, "calculator"), ({"beta": 0.0}, "beta"), ({"seed": -1}, "seed"), ({"free": "ones"}, "free"),
+    ({"calculator": "best"}, "calculator"), ({"failure_probability": 0.0}, "failure_probability"),
+    ({"seed": -1}, "seed"), ({"free": "ones"}, "free"),
     ({"free": "marginals"}, "marginal_rho"), ({"marginal_rho": 0.1}, "marginal_rho"),
     ({"free": "marginals", "marginal_rho": 0.1, "calculator": "pure"}, "calculator"), ({"oracle": 3}, "oracle"),
     ({"workload": [1]}, "workload"), ({"one_hot": True}, "schema"), ({"schema": Schema.bits(3)}, "schema"),
@@ -432,7 +439,8 @@ def test_data_that_is_refused_before_the_first_draw(
 
 
 def test_records_that_are_not_one_hot_are_refused() -> None:
-    it = DualQuery(n=200, eta=1.0, rounds=3, samples=10, workload=Workload.complete(PEOPLE, width=2), schema=PEOPLE,
+    it = DualQuery(records=200, eta=1.0, rounds=3, samples=10, workload=Workload.complete(PEOPLE, width=2),
+                   schema=PEOPLE,
                    one_hot=True)
     bits = PEOPLE.encode(TABLE).packed().unpack()
     it.run(bits, Noise.simulated(1))
@@ -458,7 +466,7 @@ def test_a_run_needs_a_workload_and_noise() -> None:
 def test_product_data() -> None:
     """Acceptance check 9, smaller: d = 50, s = 200, eta = .4, 2,000 queries, T = 50."""
     data, queries = product(5_000, 50, 1), Workload.random(50, 2_000, seed=2, signed=False)
-    it = DualQuery(n=5_000, eta=0.4, rounds=50, samples=200, workload=queries)
+    it = DualQuery(records=5_000, eta=0.4, rounds=50, samples=200, workload=queries)
     found = it.run(data, Noise.simulated(3)).diagnostics
     assert found["mean_error"] < 0.04
     assert found["max_error"] < 0.25
@@ -472,7 +480,7 @@ def test_product_data_in_full(d: int, samples: int, rounds: int, mean: float, mo
     """Acceptance check 9: n = k = 100,000, eta = .4; and mixed signs are of no use."""
     data, queries = product(100_000, d, 1), Workload.random(d, 100_000, seed=2, signed=False)
     answers = true_answers(data, queries)
-    sound, mixed = (kind(n=100_000, eta=0.4, rounds=rounds, samples=samples, workload=queries)
+    sound, mixed = (kind(records=100_000, eta=0.4, rounds=rounds, samples=samples, workload=queries)
                     .run(answers, Noise.simulated(3)).diagnostics for kind in (DualQuery, MixedSigns))
     assert sound["mean_error"] == pytest.approx(mean, rel=0.25)
     assert sound["max_error"] <= most
@@ -492,10 +500,11 @@ def test_published_data(name: str, attributes: int, cases: tuple[tuple[int, floa
     queries = Workload.random(schema, 500_000, seed=1)
     answers = true_answers(codes, queries)
     for rounds, mean, most in cases:
-        it = DualQuery(n=codes.records, eta=2.0, rounds=rounds, samples=1000, workload=queries)
+        it = DualQuery(records=codes.records, eta=2.0, rounds=rounds, samples=1000, workload=queries)
         found = it.run(answers, Noise.simulated(7)).diagnostics
         assert found["mean_error"] == pytest.approx(mean, rel=0.2)
         assert found["max_error"] == pytest.approx(most, rel=0.3)
-    one_hot = DualQuery(n=codes.records, eta=2.0, rounds=cases[1][0], samples=1000, workload=queries, schema=schema,
+    one_hot = DualQuery(records=codes.records, eta=2.0, rounds=cases[1][0], samples=1000, workload=queries,
+                        schema=schema,
                         one_hot=True)
     assert one_hot.run(answers, Noise.simulated(7)).diagnostics["mean_error"] < 0.8 * cases[1][1]

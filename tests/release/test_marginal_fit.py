@@ -23,7 +23,7 @@ from confide.release.marginal_fit import model as fitting
 from confide.release.marginal_fit.consistency import simplex
 
 N = 3000
-FIT = MarginalFit(n=N, schema=SMALL, rho=1.0, tables=6, population=1000, batches=2)
+FIT = MarginalFit(records=N, schema=SMALL, rho=1.0, tables=6, population=1000, batches=2)
 
 
 def run(fit: MarginalFit, data: Any, seed: int = 1) -> FittedMarginals:
@@ -41,12 +41,12 @@ def board() -> FittedMarginals:
 
 
 def test_the_budget_is_what_the_events_add_up_to() -> None:
-    fit = MarginalFit.for_budget(N, 1.0, 1e-6, schema=SMALL)
+    fit = MarginalFit.for_budget(records=N, epsilon=1.0, delta=1e-6, schema=SMALL)
     spent = Accountant(fit.events()).rho()
     assert spent == pytest.approx(fit.rho, rel=1e-12)
     assert ZCDP(spent).delta_at(1.0) <= 1e-6
     assert [event.label for event in fit.events()] == ["one-way tables", "what follows from them"]
-    fixed = MarginalFit.for_budget(N, 1.0, 1e-6, schema=SMALL, tables=10)
+    fixed = MarginalFit.for_budget(records=N, epsilon=1.0, delta=1e-6, schema=SMALL, tables=10)
     assert Accountant(fixed.events()).rho() == pytest.approx(spent, rel=1e-12)
     assert [event.label for event in fixed.events()] == ["one-way tables", "choices of tables", "chosen tables"]
 
@@ -59,7 +59,7 @@ def test_privacy_is_a_guarantee_of_the_plan() -> None:
 
 def test_without_tables_all_goes_to_the_columns_and_the_rows_are_independent() -> None:
     """T = 0 is the product of noisy one-way tables."""
-    fit = MarginalFit(n=N, schema=SMALL, rho=1.0, tables=0, population=20_000)
+    fit = MarginalFit(records=N, schema=SMALL, rho=1.0, tables=0, population=20_000)
     assert Accountant(fit.events()).rho() == pytest.approx(1.0, rel=1e-12)
     found = run(fit, codes(N))
     ones = [simplex(table.counts / N) for table in found.tables.raw(SMALL.sizes)]
@@ -89,7 +89,8 @@ def test_more_is_measured_where_noise_is_small(rho: float, most: int) -> None:
     assert len(found.tables) == m + again + after.tables
     assert min(1, most) <= after.tables <= most
     assert after.tables == 20 or rho < 1
-    assert found.tables.sigmas.tolist() == [after.one_way] * m + [after.again] * again + [after.sigma] * after.tables
+    noise_stds = [after.one_way] * m + [after.again] * again + [after.sigma] * after.tables
+    assert found.tables.noise_stds.tolist() == noise_stds
     spent, stated = Accountant(after.events()).rho(), Accountant(fit.events()).rho()
     assert stated == pytest.approx(rho, rel=1e-12)
     assert 1 - 1e-9 < spent / stated <= 1 + 1e-12
@@ -107,7 +108,8 @@ def test_the_choice_is_given_released_tables_alone() -> None:
 
 
 @pytest.mark.parametrize(("change", "field"), [
-    ({"n": 0}, "n"), ({"n": 2**31}, "n"), ({"schema": 5}, "schema"), ({"rho": 0.0}, "rho"), ({"rho": 1e-40}, "rho"),
+    ({"records": 0}, "records"), ({"records": 2**31}, "records"), ({"schema": 5}, "schema"), ({"rho": 0.0}, "rho"),
+    ({"rho": 1e-40}, "rho"),
     ({"tables": -1}, "tables"), ({"tables": 21}, "tables"), ({"batches": 0}, "batches"), ({"population": 99},
     "population"), ({"population": 10**8}, "population"), ({"one_way": 0.0}, "one_way"), ({"selection": 1.0},
     "selection"), ({"one_way": 0.5, "selection": 0.5}, "selection"), ({"widths": (1, 2)}, "widths"),
@@ -123,20 +125,20 @@ def test_parameters_out_of_range(change: dict[str, Any], field: str) -> None:
 def test_budgets_that_make_no_sense() -> None:
     for epsilon, delta, field in ((0.0, 0.1, "epsilon"), (1.0, 0.0, "delta"), (1.0, 1.0, "delta")):
         with pytest.raises(InvalidInput) as caught:
-            MarginalFit.for_budget(N, epsilon, delta, schema=SMALL)
+            MarginalFit.for_budget(records=N, epsilon=epsilon, delta=delta, schema=SMALL)
         assert caught.value.field == field
 
 
 def test_too_many_columns_name_what_would_do() -> None:
-    assert MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(60)).widths == (2, 3)
-    assert MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(61)).widths == (2,)
+    assert MarginalFit.for_budget(records=100, epsilon=1.0, delta=1e-6, schema=Schema.bits(60)).widths == (2, 3)
+    assert MarginalFit.for_budget(records=100, epsilon=1.0, delta=1e-6, schema=Schema.bits(61)).widths == (2,)
     with pytest.raises(Refused, match=r"widths=\(2,\)"):
-        MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(61), widths=(2, 3))
+        MarginalFit.for_budget(records=100, epsilon=1.0, delta=1e-6, schema=Schema.bits(61), widths=(2, 3))
     wide = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=60, bins=60) for j in range(300)))
     with pytest.raises(Refused, match="161,460,000 cells"):
-        MarginalFit.for_budget(100, 1.0, 1e-6, schema=wide)
+        MarginalFit.for_budget(records=100, epsilon=1.0, delta=1e-6, schema=wide)
     with pytest.raises(Refused, match="DualQuery"):
-        MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(501))
+        MarginalFit.for_budget(records=100, epsilon=1.0, delta=1e-6, schema=Schema.bits(501))
 
 
 def test_data_that_is_not_the_plans() -> None:
@@ -178,7 +180,7 @@ def test_the_population_follows_from_the_tables(board: FittedMarginals) -> None:
 @pytest.mark.parametrize("what", ["cells", "weights", "misfit", "counts", "sigmas", "twice", "missing"])
 def test_a_changed_billboard_is_found_out(board: FittedMarginals, what: str) -> None:
     tables = board.tables
-    counts, members, sigmas = tables.counts.copy(), tables.members.copy(), tables.sigmas.copy()
+    counts, members, sigmas = tables.counts.copy(), tables.members.copy(), tables.noise_stds.copy()
     changed = board
     if what == "cells":
         cells = board.cells.copy()
@@ -202,13 +204,13 @@ def test_a_changed_billboard_is_found_out(board: FittedMarginals, what: str) -> 
         else:
             last = int(np.prod([SMALL.sizes[j] for j in members[-1] if j >= 0]))
             members, sigmas, counts = members[:-1], sigmas[:-1], counts[: end - last]
-        changed = replace(board, tables=MeasuredTables(members=members, sigmas=sigmas, counts=counts))
+        changed = replace(board, tables=MeasuredTables(members=members, noise_stds=sigmas, counts=counts))
     with pytest.raises(InvalidInput, match="billboard"):
         FIT.check(changed)
 
 
 def test_a_billboard_of_another_plan(board: FittedMarginals) -> None:
-    for other in (replace(FIT, n=N + 1), replace(FIT, schema=Schema.bits(5)), replace(FIT, rho=2.0)):
+    for other in (replace(FIT, records=N + 1), replace(FIT, schema=Schema.bits(5)), replace(FIT, rho=2.0)):
         with pytest.raises(InvalidInput, match="billboard"):
             other.check(board)
     with pytest.raises(InvalidInput, match="weights"):
@@ -264,7 +266,7 @@ def test_a_billboard_is_written_and_read_back(board: FittedMarginals) -> None:
 def test_doubtful_fits_say_so(board: FittedMarginals) -> None:
     assert replace(board, misfit=0.01, diversity=0.9).warnings == ()
     assert len(replace(board, misfit=0.03, diversity=0.2).warnings) == 2
-    hopeless = MarginalFit(n=N, schema=SMALL, rho=1e-5, tables=6, population=100)
+    hopeless = MarginalFit(records=N, schema=SMALL, rho=1e-5, tables=6, population=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what is doubtful stands on the billboard; a campaign's pages show it
         found = run(hopeless, codes(N))
@@ -287,7 +289,7 @@ def test_diagnostics_exist_for_studies_alone() -> None:
 
 def test_more_tables_than_a_batch_can_hold_without_overlap() -> None:
     """Where all that is left shares two columns with this batch's picks, the rule is dropped: public either way."""
-    fit = MarginalFit(n=400, schema=Schema.bits(3), rho=5.0, tables=4, batches=1, population=200)
+    fit = MarginalFit(records=400, schema=Schema.bits(3), rho=5.0, tables=4, batches=1, population=200)
     records = Codes(schema=fit.schema, cells=(np.arange(1200).reshape(400, 3) % 5 < 2).astype(np.uint16))
     found = run(fit, records)
     assert len(found.tables) == 7
@@ -311,7 +313,7 @@ def errors(name: str, queries: int, seeds: range, fit: MarginalFit | None = None
     records = schema.encode(table)
     workload = Workload.random(schema, queries, seed=5)
     truth = true_answers(records, workload).fractions
-    fit = MarginalFit.for_budget(records.records, 1.0, 1e-3, schema=schema, **rest)
+    fit = MarginalFit.for_budget(records=records.records, epsilon=1.0, delta=1e-3, schema=schema, **rest)
     found = []
     for seed in seeds:
         error = np.abs(run(fit, records, seed).answers(workload) - truth)
@@ -363,7 +365,7 @@ def test_the_defaults_hold_on_a_third_table() -> None:
     truth = true_answers(records, workload).fractions
 
     def mean(**rest: Any) -> np.ndarray:
-        fit = MarginalFit.for_budget(records.records, 1.0, 1e-3, schema=schema, **rest)
+        fit = MarginalFit.for_budget(records=records.records, epsilon=1.0, delta=1e-3, schema=schema, **rest)
         found = [np.abs(run(fit, records, seed).answers(workload) - truth) for seed in range(5)]
         return np.array([(error.mean(), error.max()) for error in found]).mean(axis=0)
 
@@ -387,10 +389,10 @@ def test_many_weak_dependencies_of_bits() -> None:
     truth = true_answers(records, workload).fractions
     found = {}
     for tables in (0, 100, 400):
-        fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema, tables=tables)
+        fit = MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=schema, tables=tables)
         error = np.abs(run(fit, records).answers(workload) - truth)
         found[tables] = (error.mean(), error.max())
-    assert MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema).split.tables == 400
+    assert MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=schema).split.tables == 400
     assert found[400][0] < 0.5 * found[100][0] < 0.25 * found[0][0]
     assert found[400][1] < 0.02
 
@@ -415,7 +417,8 @@ def test_the_rule_for_t_against_a_fixed_one(n: int, epsilon: float) -> None:
     truth = true_answers(records, workload).fractions
 
     def average(tables: int | None) -> float:
-        fit = MarginalFit.for_budget(n, epsilon, 1e-5, schema=schema, population=20_000, tables=tables)
+        fit = MarginalFit.for_budget(records=n, epsilon=epsilon, delta=1e-5, schema=schema, population=20_000,
+                                     tables=tables)
         return float(np.mean([np.abs(run(fit, records, seed).answers(workload) - truth).mean() for seed in range(2)]))
 
     ratio = average(None) / average(40)
@@ -437,7 +440,7 @@ def test_five_hundred_bits() -> None:
     truth = true_answers(records, workload).fractions
     errors = []
     for tables in (0, None):
-        fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=records.schema, tables=tables)
+        fit = MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=records.schema, tables=tables)
         error = np.abs(run(fit, records).answers(workload) - truth)
         errors.append((error.mean(), error.max()))
     assert errors[1][0] < 0.6 * errors[0][0]

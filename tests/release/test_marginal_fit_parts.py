@@ -1,4 +1,4 @@
-"""The parts of MarginalFit one by one: the ledger, scores, targets, raking, Gibbs draws, public coins, populations."""
+"""The parts of MarginalFit one by one: the ledger, scores, targets, raking, Gibbs draws, public draws, populations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from confide.release.marginal_fit.consistency import RawTable, consistent, simpl
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.plan import check_columns, chosen_split, open_events, split
 from confide.release.marginal_fit.population import equal_rows, merged
-from confide.release.marginal_fit.public_coins import coin, key_of, normals, permutation, uniforms
+from confide.release.marginal_fit.public_randomness import key_of, normals, permutation, uniform, uniforms
 from confide.release.marginal_fit.scores import SENSITIVITY, UNITS, penalty_of, scores, true_tables, whole_weights
 
 SIZES = (2, 3, 2)
@@ -104,7 +104,7 @@ def test_a_second_round_is_paid_for_or_not_made(percent: int) -> None:
     one_way = percent / 100
     kept = chosen_split(0.05, 6, one_way, 0.05, Choice(12, one_way))
     assert kept.again == 0.0
-    fit = MarginalFit(n=20_000, schema=Schema.bits(6), rho=0.05, one_way=one_way, selection=0.05)
+    fit = MarginalFit(records=20_000, schema=Schema.bits(6), rho=0.05, one_way=one_way, selection=0.05)
     for choice in (Choice(12, share) for share in shares_after(one_way)):
         found = chosen_split(0.05, 6, one_way, 0.05, choice)
         assert found.again < 1e5
@@ -310,7 +310,7 @@ def test_gibbs_draws_follow_the_product_of_the_factors() -> None:
     law = lone[:, None] * pair
     law /= law.sum()
     found = exact_table(rows, (0, 1), (2, 3)) / rows_count
-    assert np.abs(found - law).max() < 5 * np.sqrt(law.max() / rows_count)  # fixed coins: nothing random is left
+    assert np.abs(found - law).max() < 5 * np.sqrt(law.max() / rows_count)  # a fixed seed: nothing random is left
     other = np.zeros((rows_count, 2), dtype=np.uint16)
     for sweep in range(4):
         for first in range(0, rows_count, 10_000):  # in stretches, as threads would
@@ -319,13 +319,13 @@ def test_gibbs_draws_follow_the_product_of_the_factors() -> None:
     assert np.array_equal(rows, other)
 
 
-def test_public_coins() -> None:
+def test_public_randomness() -> None:
     key = key_of(7, "test")
     found = uniforms(key, 4096)
-    assert [coin(key, np.uint64(i)) for i in range(5)] == found[:5].tolist()
-    assert found[0] == pytest.approx(coin(key, np.uint64(0)))
+    assert [uniform(key, np.uint64(i)) for i in range(5)] == found[:5].tolist()
+    assert found[0] == pytest.approx(uniform(key, np.uint64(0)))
     counts = np.bincount((found * 16).astype(int), minlength=16)
-    assert ((counts - 256) ** 2 / 256).sum() < 45  # chi-square of 15 degrees; the coins are fixed
+    assert ((counts - 256) ** 2 / 256).sum() < 45  # chi-square of 15 degrees; the seed is fixed
     assert sorted(permutation(key, 100).tolist()) == list(range(100))
     draws = normals(key, 4096)
     assert abs(draws.mean()) < 0.06

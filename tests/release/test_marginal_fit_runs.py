@@ -33,7 +33,7 @@ from confide.release.marginal_fit.population import equal_rows
 N = 2000
 MIXED = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=size, bins=size)
                      for j, size in enumerate((2, 3, 2, 4, 2, 3))))
-TWELVE = MarginalFit(n=N, schema=MIXED, rho=2.0, tables=12, batches=4, population=300)
+TWELVE = MarginalFit(records=N, schema=MIXED, rho=2.0, tables=12, batches=4, population=300)
 OPEN = replace(TWELVE, tables=None)
 TYPES = {kind.__name__: kind for kind in (MarginalFit, FittedMarginals, MeasuredTables, Schema, Levels, Binned, Bit)}
 
@@ -45,7 +45,7 @@ def records(count: int = N, schema: Schema = MIXED) -> Codes:
 
 
 def board_of(fit: MarginalFit, seed: int = 1) -> FittedMarginals:
-    board = fit.run(records(fit.n, fit.schema), Noise.simulated(seed)).billboard
+    board = fit.run(records(fit.records, fit.schema), Noise.simulated(seed)).billboard
     assert isinstance(board, FittedMarginals)
     return board
 
@@ -133,8 +133,8 @@ def test_counts_are_whole_numbers_one_for_each_cell(board: FittedMarginals) -> N
         with pytest.raises(InvalidInput, match=r"tables\.counts"):
             TWELVE.check(replace(board, tables=replace(tables, counts=counts)))
     for sigma in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(InvalidInput, match=r"tables\.sigmas"):
-            replace(tables, sigmas=np.full(len(tables), sigma))
+        with pytest.raises(InvalidInput, match=r"tables\.noise_stds"):
+            replace(tables, noise_stds=np.full(len(tables), sigma))
 
 
 def test_counts_that_only_much_noise_would_give_are_no_contradiction() -> None:
@@ -186,7 +186,7 @@ def test_figures_of_a_billboard_are_in_range(board: FittedMarginals, field: str,
 def huge(kind: str) -> dict[str, Any]:
     wide = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=40, bins=40) for j in range(10)))
     return {
-        "n": {"n": 2**31 - 1},
+        "records": {"records": 2**31 - 1},
         "population": {"schema": Schema.bits(300), "widths": (2,), "population": 10**7},
         "largest_table": {"schema": wide, "tables": 120, "largest_table": 65_535},
     }[kind]
@@ -211,7 +211,7 @@ def test_large_tables_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ordinary_plans_are_far_below_the_limit() -> None:
     """Adult, the network connections, five hundred bits, and ten million records of twenty columns."""
     def total(n: int, schema: Schema, **rest: Any) -> int:
-        return sum(MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema, **rest).memory.values())
+        return sum(MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=schema, **rest).memory.values())
 
     twenty = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=12, bins=12) for j in range(20)))
     assert total(30_162, twenty) < MOST_BYTES / 20
@@ -221,7 +221,7 @@ def test_ordinary_plans_are_far_below_the_limit() -> None:
 
 def test_no_candidates_are_listed_where_none_is_chosen() -> None:
     """All triples of 500 columns would be 20 million."""
-    fit = MarginalFit(n=100, schema=Schema.bits(500), rho=1.0, tables=0, population=100)
+    fit = MarginalFit(records=100, schema=Schema.bits(500), rho=1.0, tables=0, population=100)
     assert (len(fit.candidates), fit.widths) == (0, (2, 3))
 
 
@@ -248,11 +248,11 @@ def resident(what):
 
 n, m, size, population, tables, largest = map(int, sys.argv[1:])
 few = schema(3, size)
-MarginalFit(n=300, schema=few, rho=1.0, tables=2, population=200).run(records(300, few), Noise.simulated(1))
+MarginalFit(records=300, schema=few, rho=1.0, tables=2, population=200).run(records(300, few), Noise.simulated(1))
 gc.collect()
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew: that of compiling is no run's
 before = resident("VmRSS")
-fit = MarginalFit(n=n, schema=schema(m, size), rho=1.0, tables=tables, batches=2, population=population,
+fit = MarginalFit(records=n, schema=schema(m, size), rho=1.0, tables=tables, batches=2, population=population,
                   largest_table=largest)
 fit.run(records(n, fit.schema), Noise.simulated(1))
 print(resident("VmHWM") - before, sum(fit.memory.values()))
@@ -285,7 +285,7 @@ def test_a_budget_is_never_exceeded_by_an_ulp(epsilon: float, delta: float, tabl
     most = len(Candidates.of((3,) * m, (2, 3), 20_000))
     schema = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=3, bins=3) for j in range(m)))
     asked = None if tables is None else min(tables, most)
-    fit = MarginalFit.for_budget(1000, epsilon, delta, schema=schema, tables=asked)
+    fit = MarginalFit.for_budget(records=1000, epsilon=epsilon, delta=delta, schema=schema, tables=asked)
     spent, allowed = Accountant(fit.events()), ZCDP.within(epsilon, delta).rho
     assert spent.rho() <= allowed
     assert spent.epsilon(delta, calculator="zcdp") <= epsilon
@@ -297,24 +297,28 @@ def test_a_budget_is_never_exceeded_by_an_ulp(epsilon: float, delta: float, tabl
 def test_decimals_that_doubles_exceed_are_kept_too(epsilon: float) -> None:
     """The double 0.1 is above the decimal 0.1: what is stated of a run is not above what was written."""
     for delta in (1e-3, 1e-5, 1e-6, 1e-9):
-        fit = MarginalFit.for_budget(1000, epsilon, delta, schema=SMALL)
+        fit = MarginalFit.for_budget(records=1000, epsilon=epsilon, delta=delta, schema=SMALL)
         assert Accountant(fit.events()).epsilon(delta) <= epsilon
 
 
 def test_numpy_numbers_make_the_same_plan() -> None:
-    plain = MarginalFit(n=N, schema=SMALL, rho=0.5, tables=6, batches=2, population=300, one_way=0.25, selection=0.125,
+    plain = MarginalFit(records=N, schema=SMALL, rho=0.5, tables=6, batches=2, population=300, one_way=0.25,
+                        selection=0.125,
                         widths=(2,), largest_table=100, seed=7, delta=1e-6)
     other = MarginalFit(
-        n=np.int64(N), schema=SMALL, rho=np.float64(0.5), tables=np.int32(6), batches=np.uint8(2),  # type: ignore[arg-type]
+        records=np.int64(N), schema=SMALL, rho=np.float64(0.5), tables=np.int32(6), batches=np.uint8(2),
+        # type: ignore[arg-type]
         population=np.int64(300), one_way=np.float32(0.25), selection=np.float64(0.125),  # type: ignore[arg-type]
-        widths=np.array([2]), largest_table=np.int16(100), seed=np.int64(7), delta=np.float64(1e-6))  # type: ignore[arg-type]
+        widths=np.array([2]), largest_table=np.int16(100), seed=np.int64(7),
+        delta=np.float64(1e-6))  # type: ignore[arg-type]
     assert encode(other, {}) == encode(plain, {})
     assert other == plain
     assert other.events() == plain.events()
     assert repr(other) == repr(plain)
     for field in fields(plain):
         assert type(getattr(other, field.name)) is type(getattr(plain, field.name))
-    made = [MarginalFit.for_budget(n, epsilon, delta, schema=SMALL, seed=seed) for n, epsilon, delta, seed in (
+    made = [MarginalFit.for_budget(records=n, epsilon=epsilon, delta=delta, schema=SMALL, seed=seed) for n, epsilon,
+            delta, seed in (
         (N, 1.0, 1e-6, 3), (np.int32(N), np.float64(1.0), np.float64(1e-6), np.uint16(3)))]  # type: ignore[list-item]
     assert encode(made[0], {}) == encode(made[1], {})
 
@@ -401,7 +405,7 @@ def test_targets_are_as_exact_as_their_noise() -> None:
 
 
 def test_a_certificate_says_when_it_says_nothing() -> None:
-    small = MarginalFit.for_budget(60, 0.1, 1e-6, schema=MIXED, tables=3, population=300)
+    small = MarginalFit.for_budget(records=60, epsilon=0.1, delta=1e-6, schema=MIXED, tables=3, population=300)
     found = small.certify(board_of(small))
     assert found.vacuous
     assert found.cells == 1.0

@@ -143,10 +143,10 @@ def test_products_of_sums_are_without_bias() -> None:
     asked = Workload.conjunctions([["town in {" + ", ".join(f"m{k}" for k in range(10)) + "}", "ill"],
                                    ["town not in {" + ", ".join(f"m{k}" for k in range(10)) + "}"]], attributes=schema)
     cells = np.stack([np.arange(PEOPLE) % 10, np.arange(PEOPLE) % 5 == 0], axis=1).astype(np.uint16)
-    it = IndependentMarginals(n=PEOPLE, workload=asked, schema=schema, epsilon=1.0, delta=1e-6)
+    it = IndependentMarginals(records=PEOPLE, workload=asked, schema=schema, epsilon=1.0, delta=1e-6)
     board: Any = it.run(Codes(schema=schema, cells=cells), Noise.simulated(1)).billboard
     uncut = board.uncut(asked)
-    spread = 6 * it.sigma * math.sqrt(10) / PEOPLE
+    spread = 6 * it.noise_std * math.sqrt(10) / PEOPLE
     assert uncut == pytest.approx([0.2, 0.0], abs=spread)
     assert board.answers(asked)[0] < 0.2 - spread
     shares = board.ones / PEOPLE
@@ -172,7 +172,7 @@ def test_a_sum_is_the_query_that_it_stands_for(data: st.DataObject) -> None:
     if data.draw(st.booleans()):
         kept = data.draw(st.sets(st.integers(0, len(workload) - 1), min_size=1))
         workload = workload.some(np.array(sorted(kept)))
-    it = NoisyAnswers(n=200, workload=workload, schema=SCHEMA, epsilon=1.0, delta=1e-6)
+    it = NoisyAnswers(records=200, workload=workload, schema=SCHEMA, epsilon=1.0, delta=1e-6)
     literals = []
     for column, start in zip(SCHEMA.columns, SCHEMA.starts.tolist(), strict=False):
         if data.draw(st.booleans()):
@@ -199,7 +199,7 @@ def test_what_is_a_sum_is_found() -> None:
     def times(asked: list[list[str]] | int, query: list[str], smaller: bool = False) -> tuple[int, list[int]] | None:
         workload = (Workload.complete(SCHEMA, width=asked, smaller=smaller) if isinstance(asked, int) else
                     Workload.conjunctions(asked, attributes=SCHEMA))
-        it = NoisyAnswers(n=100, workload=workload, schema=SCHEMA, epsilon=1.0, delta=1e-6)
+        it = NoisyAnswers(records=100, workload=workload, schema=SCHEMA, epsilon=1.0, delta=1e-6)
         found = Sums(it, SCHEMA).of([each for text in query for each in SCHEMA.literals(text)])
         return None if found is None else (found.records, sorted(found.times.values()))
 
@@ -220,7 +220,7 @@ def test_what_is_a_sum_is_found() -> None:
 
 def test_sums_of_both_values_hold_no_noise() -> None:
     asked = Workload.conjunctions([["sex = f"], ["sex = m"]], attributes=SCHEMA)
-    it = NoisyAnswers(n=100, workload=asked, schema=SCHEMA, epsilon=1.0, delta=1e-6)
+    it = NoisyAnswers(records=100, workload=asked, schema=SCHEMA, epsilon=1.0, delta=1e-6)
     assert len(alike(asked, SCHEMA).kept) == 1
     assert sum_bar(it, 0.05) == 0.0
 
@@ -228,7 +228,7 @@ def test_sums_of_both_values_hold_no_noise() -> None:
 def test_a_sum_of_many_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty cells, each the sum over all sixty of another column; and what takes more apart than that is refused."""
     schema = Schema(tuple(Levels(column=name, levels=tuple(f"m{k}" for k in range(60))) for name in "abc"))
-    it = NoisyAnswers(n=100, workload=Workload.complete(schema, width=2), schema=schema, epsilon=1.0, delta=1e-6)
+    it = NoisyAnswers(records=100, workload=Workload.complete(schema, width=2), schema=schema, epsilon=1.0, delta=1e-6)
     query = schema.literals("a in {" + ", ".join(f"m{k}" for k in range(30)) + "}")
     found = Sums(it, schema).of(query)
     assert found is not None
@@ -259,14 +259,14 @@ def test_a_bar_covers_the_exact_law_of_a_sum(epsilon: float, times: list[int], l
     less often where noise is not of the size of a record.
     """
     asked = Workload.conjunctions([[k] for k in range(4)], attributes=4)
-    it = NoisyAnswers(n=1000, workload=asked, epsilon=epsilon, delta=0.0 if law == "laplace" else 1e-6,
+    it = NoisyAnswers(records=1000, workload=asked, epsilon=epsilon, delta=0.0 if law == "laplace" else 1e-6,
                       law=law)  # type: ignore[arg-type]
-    reach = math.ceil(40 * (it.scale if law == "laplace" else it.sigma / 3))
+    reach = math.ceil(40 * (it.noise_scale if law == "laplace" else it.noise_std / 3))
     at = np.arange(-reach, reach + 1)
     if law == "laplace":
-        one = np.exp(-np.abs(at) / it.scale)
+        one = np.exp(-np.abs(at) / it.noise_scale)
     else:
-        edges = np.array([math.erf((k - 0.5) / it.sigma / math.sqrt(2)) for k in range(-reach, reach + 2)])
+        edges = np.array([math.erf((k - 0.5) / it.noise_std / math.sqrt(2)) for k in range(-reach, reach + 2)])
         one = np.diff(edges)
     one /= one.sum()
     law_of_sum = np.ones(1)
@@ -275,8 +275,8 @@ def test_a_bar_covers_the_exact_law_of_a_sum(epsilon: float, times: list[int], l
         wide[:: abs(each)] = one
         law_of_sum = np.convolve(law_of_sum, wide)
     middle = len(law_of_sum) // 2
-    bar = noise_bar(it, times, 0.05) * it.n
+    bar = noise_bar(it, times, 0.05) * it.records
     outside = float(law_of_sum[np.abs(np.arange(len(law_of_sum)) - middle) > bar].sum())
     assert outside <= 0.05
-    if (it.scale if law == "laplace" else it.sigma) > 7:
+    if (it.noise_scale if law == "laplace" else it.noise_std) > 7:
         assert outside > 0.01

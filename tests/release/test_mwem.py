@@ -158,7 +158,7 @@ def test_a_replay_stops_where_no_residual_moves():
 
 
 def test_the_cost_is_that_of_the_parts():
-    mwem = MWEM(n=1000, workload=TRIPLES, rounds=40, epsilon=1.0)
+    mwem = MWEM(records=1000, workload=TRIPLES, rounds=40, epsilon=1.0)
     assert mwem.rho == pytest.approx(5 / (32 * 40), rel=1e-12)
     accountant = Accountant(mwem.events())
     assert accountant.epsilon() == 1.0
@@ -171,14 +171,14 @@ def test_the_cost_is_that_of_the_parts():
 @given(st.floats(0.01, 20), st.integers(1, 500))
 @settings(max_examples=25)
 def test_pure_composition_never_exceeds_the_budget(epsilon, rounds):
-    mwem = MWEM(n=50, workload=Workload.complete(3, width=2), rounds=rounds, epsilon=epsilon)
+    mwem = MWEM(records=50, workload=Workload.complete(3, width=2), rounds=rounds, epsilon=epsilon)
     assert Accountant(mwem.events()).epsilon(calculator="basic") <= epsilon
-    assert mwem.scale * mwem.each >= 1.0 - 1e-15
+    assert mwem.noise_scale * mwem.each >= 1.0 - 1e-15
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.25, 1e-3), (5.0, 1e-9)])
 def test_a_budget_is_kept_and_used(epsilon, delta):
-    mwem = MWEM.for_budget(1000, epsilon, delta, rounds=30, workload=TRIPLES, passes=7)
+    mwem = MWEM.for_budget(records=1000, epsilon=epsilon, delta=delta, rounds=30, workload=TRIPLES, passes=7)
     spent = Accountant(mwem.events()).epsilon(delta, calculator="zcdp")
     assert 0.999999 * epsilon < spent <= epsilon
     assert mwem.passes == 7
@@ -186,13 +186,13 @@ def test_a_budget_is_kept_and_used(epsilon, delta):
 
 
 def test_a_budget_without_delta_or_of_one_round_is_pure():
-    assert MWEM.for_budget(1000, 0.5, 0.0, rounds=3, workload=TRIPLES).epsilon == 0.5
-    assert MWEM.for_budget(1000, 5.0, 1e-12, rounds=1, workload=TRIPLES).epsilon == 5.0
+    assert MWEM.for_budget(records=1000, epsilon=0.5, delta=0.0, rounds=3, workload=TRIPLES).epsilon == 0.5
+    assert MWEM.for_budget(records=1000, epsilon=5.0, delta=1e-12, rounds=1, workload=TRIPLES).epsilon == 5.0
 
 
 def test_a_replaced_record_moves_every_score_by_one_count_at_most():
     workload = random_workload(np.random.default_rng(5), "conjunctions", 4, 20, width=2)
-    mwem = MWEM(n=3, workload=workload, rounds=2, epsilon=1.0)
+    mwem = MWEM(records=3, workload=workload, rounds=2, epsilon=1.0)
     answers = np.random.default_rng(6).random(len(workload))
     universe = np.array(list(product([False, True], repeat=4)))
     values = np.array([workload.values(record) for record in universe])
@@ -204,7 +204,7 @@ def test_a_replaced_record_moves_every_score_by_one_count_at_most():
 
 def test_the_law_of_a_round_keeps_its_half_epsilons():
     workload = Workload.complete(3, width=2, positive=False)
-    mwem = MWEM(n=4, workload=workload, rounds=2, epsilon=3.0)
+    mwem = MWEM(records=4, workload=workload, rounds=2, epsilon=3.0)
     answers = np.full(len(workload), 0.25)
     universe = np.array(list(product([False, True], repeat=3)))
     values = np.array([workload.values(record) for record in universe]).astype(np.int64)
@@ -217,14 +217,14 @@ def test_the_law_of_a_round_keeps_its_half_epsilons():
 
 
 def test_the_ledger_admits_what_it_was_calibrated_for():
-    mwem = MWEM(n=1000, workload=TRIPLES, rounds=4, epsilon=1.0)
+    mwem = MWEM(records=1000, workload=TRIPLES, rounds=4, epsilon=1.0)
     account = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
     ledger = Ledger()
     ledger.register(account, ApproxDP(0.5, 1e-6), "zcdp")
     with pytest.raises(Refused):
         ledger.charge(account, *mwem.events())
     assert ledger.events(account) == ()
-    small = MWEM.for_budget(1000, 0.5, 1e-6, rounds=4, workload=TRIPLES)
+    small = MWEM.for_budget(records=1000, epsilon=0.5, delta=1e-6, rounds=4, workload=TRIPLES)
     ledger.charge(account, *small.events())
     assert ledger.events(account) == small.events()
 
@@ -234,7 +234,7 @@ def test_the_ledger_admits_what_it_was_calibrated_for():
 
 def test_the_billboard_is_enough():
     records = latent_classes(1, 2000, 10, 3)
-    mwem = MWEM(n=2000, workload=TRIPLES, rounds=5, epsilon=2.0)
+    mwem = MWEM(records=2000, workload=TRIPLES, rounds=5, epsilon=2.0)
     outcome = mwem.run(records, Noise.simulated(3))
     assert isinstance(outcome, SimulatedOutcome)
     assert outcome.shares.num_columns == 0
@@ -251,7 +251,7 @@ def test_the_billboard_is_enough():
 
 def test_a_secure_run_is_a_release_without_diagnostics():
     records = latent_classes(1, 500, 4, 2)
-    mwem = MWEM(n=500, workload=Workload.complete(4, width=2), rounds=2, epsilon=50.0)
+    mwem = MWEM(records=500, workload=Workload.complete(4, width=2), rounds=2, epsilon=50.0)
     outcome = mwem.run(records, Noise.secure())
     assert isinstance(outcome, Outcome)
     assert np.abs(outcome.billboard.measured - mwem.workload.counts(PackedBits.pack(records))[
@@ -261,7 +261,7 @@ def test_a_secure_run_is_a_release_without_diagnostics():
 
 def test_true_answers_do_as_well_as_records_and_seeds_repeat():
     records = latent_classes(2, 300, 10, 3)
-    mwem = MWEM(n=300, workload=TRIPLES, rounds=3, epsilon=2.0)
+    mwem = MWEM(records=300, workload=TRIPLES, rounds=3, epsilon=2.0)
     answers = TrueAnswers(counts=TRIPLES.counts(PackedBits.pack(records)), records=300)
     boards = [mwem.run(data, Noise.simulated(9)).billboard for data in (records, PackedBits.pack(records), answers)]
     for board in boards[1:]:
@@ -272,7 +272,7 @@ def test_true_answers_do_as_well_as_records_and_seeds_repeat():
 def test_rows_have_the_histograms_answers():
     records = latent_classes(3, 4000, 6, 2)
     workload = Workload.complete(6, width=2)
-    board = MWEM(n=4000, workload=workload, rounds=6, epsilon=4.0).run(records, Noise.simulated(1)).billboard
+    board = MWEM(records=4000, workload=workload, rounds=6, epsilon=4.0).run(records, Noise.simulated(1)).billboard
     rows = board.bits()
     assert (rows.records, rows.attributes) == (4000, 6)
     law = np.bincount(rows.unpack() @ (1 << np.arange(6)), minlength=64)
@@ -284,10 +284,10 @@ def test_other_queries_are_answered_and_means_of_products_are_not():
     workload = Workload.conjunctions([[0, 1], [2, 3]], attributes=5)
     across = Workload.conjunctions([[0, 2], [1, 4]], attributes=5)
     records = latent_classes(4, 400, 5, 2)
-    replay = MWEM(n=400, workload=workload, rounds=2, epsilon=9.0).run(records, Noise.simulated(1)).billboard
+    replay = MWEM(records=400, workload=workload, rounds=2, epsilon=9.0).run(records, Noise.simulated(1)).billboard
     law = replay._play.histogram.dense()
     np.testing.assert_allclose(replay.answers(across), brute_answers(law, across), atol=1e-12)
-    analysed = MWEM(n=400, workload=workload, rounds=2, epsilon=9.0, form="analysed")
+    analysed = MWEM(records=400, workload=workload, rounds=2, epsilon=9.0, form="analysed")
     board = analysed.run(records, Noise.simulated(1)).billboard
     with pytest.raises(InvalidInput, match="workload"):
         board.answers(across)
@@ -301,7 +301,7 @@ def test_other_queries_are_answered_and_means_of_products_are_not():
 
 
 def test_the_analysed_bound_is_the_theorems():
-    mwem = MWEM(n=20_000, workload=TRIPLES, rounds=20, epsilon=1.0, form="analysed")
+    mwem = MWEM(records=20_000, workload=TRIPLES, rounds=20, epsilon=1.0, form="analysed")
     error, failure = mwem.bound()
     printed = 2 * 20_000 * math.sqrt(10 * math.log(2) / 20) + 10 * 20 * math.log(120) / 1.0
     assert error == pytest.approx(printed, rel=1e-2)
@@ -309,13 +309,13 @@ def test_the_analysed_bound_is_the_theorems():
     assert failure == 2 * 20 / 120
     (promise,) = mwem.guarantees().of(Accuracy)
     assert promise.vacuous  # 0.93 of the records
-    large = MWEM(n=10**8, workload=Workload.complete(20, width=3), rounds=300, epsilon=1.0, form="analysed")
+    large = MWEM(records=10**8, workload=Workload.complete(20, width=3), rounds=300, epsilon=1.0, form="analysed")
     (promise,) = large.guarantees().of(Accuracy)
     assert not promise.vacuous
     assert promise.bound < 0.45
-    hopeless = MWEM(n=10**8, workload=TRIPLES, rounds=60, epsilon=1.0, form="analysed")
+    hopeless = MWEM(records=10**8, workload=TRIPLES, rounds=60, epsilon=1.0, form="analysed")
     assert hopeless.guarantees().of(Accuracy)[0].vacuous  # 2T/k = 1: nothing is promised
-    assert not MWEM(n=10, workload=TRIPLES, rounds=2, epsilon=1.0).guarantees().of(Accuracy)
+    assert not MWEM(records=10, workload=TRIPLES, rounds=2, epsilon=1.0).guarantees().of(Accuracy)
 
 
 def test_the_mean_is_over_the_histograms_that_selection_saw():
@@ -324,7 +324,7 @@ def test_the_mean_is_over_the_histograms_that_selection_saw():
     """
     workload = Workload.conjunctions([[0], [0, 1]], attributes=2)
     records = np.array([[True, False]] * 3 + [[False, False]])  # q = (3/4, 0); A_0 answers (1/2, 1/4)
-    mwem = MWEM(n=4, workload=workload, rounds=1, epsilon=1.0, form="analysed")
+    mwem = MWEM(records=4, workload=workload, rounds=1, epsilon=1.0, form="analysed")
     outcome = mwem.run(records, Noise.replayed({("select", 0): [0], ("measure", 0): [0]}))
     seen = outcome.billboard.answers()
     true = np.array([0.75, 0.0])
@@ -339,7 +339,7 @@ def test_the_certificate_holds_and_says_something():
     for seed in range(4):
         records = latent_classes(seed, 20_000, 10, 3, 0.1)
         for form in ("replay", "analysed"):
-            outcome = MWEM(n=20_000, workload=TRIPLES, rounds=20, epsilon=1.0, form=form).run(
+            outcome = MWEM(records=20_000, workload=TRIPLES, rounds=20, epsilon=1.0, form=form).run(
                 records, Noise.simulated(seed))
             board, true = outcome.billboard, TRIPLES.counts(PackedBits.pack(records)) / 20_000
             error = np.abs(board.answers() - true)
@@ -356,11 +356,11 @@ def test_the_certificate_holds_in_the_worst_run_that_it_allows(form):
     that nothing is learnt: the certificate must still reach the worst query, and need not reach further.
     """
     n, singles = 10**6, Workload.complete(2, width=1)
-    mwem = MWEM(n=n, workload=singles, rounds=1, epsilon=0.01, form=form, beta=0.05)
+    mwem = MWEM(records=n, workload=singles, rounds=1, epsilon=0.01, form=form, failure_probability=0.05)
     each = 0.05 / 2
     hidden = math.floor(mwem.noise_error(each))
     missed = math.floor(2 / mwem.each * math.log(2 / each))  # the exponential mechanism's, with sensitivity 1
-    tail = math.exp(-1 / mwem.scale)
+    tail = math.exp(-1 / mwem.noise_scale)
     assert 2 * tail ** (hidden + 1) / (1 + tail) <= each * 1.01  # P(|noise| > hidden), and hardly less
     assert 2 * tail**hidden / (1 + tail) >= each * 0.99
     true = n // 2 + np.array([hidden, hidden + missed])
@@ -376,7 +376,7 @@ def test_single_passes_are_a_straw_man():
     """d = 10, n = 20,000, all 120 marginals, epsilon 1, correlated data: the replay is several times better."""
     errors = {
         (form, rounds): np.mean([
-            MWEM(n=20_000, workload=TRIPLES, rounds=rounds, epsilon=1.0, form=form).run(
+            MWEM(records=20_000, workload=TRIPLES, rounds=rounds, epsilon=1.0, form=form).run(
                 latent_classes(seed, 20_000, 10, 3, 0.1), Noise.simulated(seed)).diagnostics["max_error"]
             for seed in range(3)])
         for form, rounds in (("analysed", 20), ("replay", 20), ("replay", 40))
@@ -390,7 +390,7 @@ def test_single_passes_are_a_straw_man():
 def test_sixteen_attributes_and_every_triple():
     workload = Workload.complete(16, width=3)
     records = latent_classes(5, 20_000, 16, 6)
-    outcome = MWEM(n=20_000, workload=workload, rounds=20, epsilon=1.0).run(records, Noise.simulated(5))
+    outcome = MWEM(records=20_000, workload=workload, rounds=20, epsilon=1.0).run(records, Noise.simulated(5))
     product_error = np.abs(np.prod(records.mean(axis=0)[workload.index], axis=1)
                            - workload.counts(PackedBits.pack(records)) / 20_000)
     assert len(workload) == 560
@@ -403,15 +403,15 @@ def test_sixteen_attributes_and_every_triple():
 
 def test_too_large_a_histogram_is_refused_with_its_size():
     with pytest.raises(Refused, match=r"2\^23 = 8\.39e\+06 cells, 192 MiB"):
-        MWEM(n=10, workload=Workload.complete(23, width=2), rounds=1, epsilon=1.0)
+        MWEM(records=10, workload=Workload.complete(23, width=2), rounds=1, epsilon=1.0)
     with pytest.raises(Refused, match=r"2\^235 = .* cells"):
-        MWEM(n=10, workload=Workload.complete(235, width=2), rounds=1, epsilon=1.0)
+        MWEM(records=10, workload=Workload.complete(235, width=2), rounds=1, epsilon=1.0)
 
 
 def test_blocks_lift_the_limit_without_loss():
     workload = Workload.conjunctions([[10 * block + a, 10 * block + a + 1] for block in range(6) for a in range(9)],
                                      attributes=60)
-    mwem = MWEM(n=50, workload=workload, rounds=3, epsilon=1.0)
+    mwem = MWEM(records=50, workload=workload, rounds=3, epsilon=1.0)
     assert mwem.universe_bits == 60
     board = mwem.run(latent_classes(6, 50, 60, 2), Noise.simulated(1)).billboard
     assert board.answers().shape == (54,)
@@ -420,16 +420,16 @@ def test_blocks_lift_the_limit_without_loss():
 
 
 @pytest.mark.parametrize(("field", "value"), [
-    ("n", 0), ("n", 2**42 + 1), ("rounds", 0), ("epsilon", 0.0), ("epsilon", math.inf), ("epsilon", 5e-324),
-    ("form", "printed"), ("passes", 0), ("beta", 1.0), ("workload", None),
+    ("records", 0), ("records", 2**42 + 1), ("rounds", 0), ("epsilon", 0.0), ("epsilon", math.inf), ("epsilon", 5e-324),
+    ("form", "printed"), ("passes", 0), ("failure_probability", 1.0), ("workload", None),
 ])
 def test_each_parameter_is_refused_by_name(field, value):
     with pytest.raises(InvalidInput, match=field):
-        MWEM(**{"n": 100, "workload": TRIPLES, "rounds": 2, "epsilon": 1.0, field: value})
+        MWEM(**{"records": 100, "workload": TRIPLES, "rounds": 2, "epsilon": 1.0, field: value})
 
 
 def test_data_of_other_sizes_is_refused():
-    mwem = MWEM(n=100, workload=TRIPLES, rounds=2, epsilon=1.0)
+    mwem = MWEM(records=100, workload=TRIPLES, rounds=2, epsilon=1.0)
     with pytest.raises(InvalidInput, match="data"):
         mwem.run(latent_classes(1, 99, 10, 2), Noise.simulated(1))
     with pytest.raises(InvalidInput, match="data"):
@@ -438,7 +438,7 @@ def test_data_of_other_sizes_is_refused():
 
 def test_another_plans_billboard_is_refused():
     workload = Workload.complete(4, width=2)
-    mwem = MWEM(n=100, workload=workload, rounds=2, epsilon=1.0)
+    mwem = MWEM(records=100, workload=workload, rounds=2, epsilon=1.0)
     good = {"records": 100, "workload": workload, "form": "replay", "passes": 100,
             "chosen": np.array([0, 1]), "measured": np.array([5, 6])}
     mwem.check(MWEMBillboard(**good))
@@ -452,19 +452,20 @@ def test_parts_that_fit_alone_and_not_together_are_refused() -> None:
     """150 queries of 22 bits each, with no bit in common: 2^22 cells each, and 629 million in all."""
     apart = Workload.conjunctions(np.arange(3300).reshape(150, 22), attributes=3300)
     with pytest.raises(Refused, match=r"in 150 groups: 629,145,600 cells together"):
-        MWEM(n=1000, workload=apart, rounds=2, epsilon=1.0)
+        MWEM(records=1000, workload=apart, rounds=2, epsilon=1.0)
     columns = Schema(tuple(Levels(column=f"c{j}", levels=tuple(map(str, range(50)))) for j in range(24)))
     joined = [[f"c{3 * j} = 1", f"c{3 * j + 1} = 1", f"c{3 * j + 2} = 1"] for j in range(8)]
-    assert MWEM(n=1000, workload=Workload.conjunctions(joined, attributes=columns), schema=columns, rounds=2,
+    assert MWEM(records=1000, workload=Workload.conjunctions(joined, attributes=columns), schema=columns, rounds=2,
                 epsilon=1.0).cells == 8 * 50**3
     wide = Schema(tuple(Levels(column=f"c{j}", levels=tuple(map(str, range(150)))) for j in range(18)))
     with pytest.raises(Refused, match=r"in 6 groups: 20,250,000 cells together"):
-        MWEM(n=1000, workload=Workload.conjunctions(joined[:6], attributes=wide), schema=wide, rounds=2, epsilon=1.0)
+        MWEM(records=1000, workload=Workload.conjunctions(joined[:6], attributes=wide), schema=wide, rounds=2,
+             epsilon=1.0)
 
 
 def test_plans_that_take_hours_are_refused() -> None:
     """Whoever verifies a release plays it again."""
     few = Workload.complete(20, width=20)
     with pytest.raises(Refused, match=r"5,000 rounds over 1,048,576 cells"):
-        MWEM(n=1000, workload=few, rounds=5000, epsilon=1.0)
-    assert MWEM(n=1000, workload=few, rounds=5000, epsilon=1.0, form="analysed").rounds == 5000
+        MWEM(records=1000, workload=few, rounds=5000, epsilon=1.0)
+    assert MWEM(records=1000, workload=few, rounds=5000, epsilon=1.0, form="analysed").rounds == 5000

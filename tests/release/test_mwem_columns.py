@@ -176,9 +176,9 @@ def test_columns_of_two_values_are_the_bits_that_they_say():
     over_pairs = Workload.conjunctions(np.where(over_bits.bits, 2 * over_bits.index + 1, 2 * over_bits.index),
                                        attributes=pairs)
     data = made_up_table(bits, 500, seed=1)
-    assert not isinstance(MWEM(n=500, workload=over_bits, rounds=2, epsilon=1.0, schema=bits)._blocks,
+    assert not isinstance(MWEM(records=500, workload=over_bits, rounds=2, epsilon=1.0, schema=bits)._blocks,
                           type(column_blocks(over_pairs, pairs)))
-    boards = [MWEM(n=500, workload=workload, rounds=12, epsilon=9.0, schema=schema).run(
+    boards = [MWEM(records=500, workload=workload, rounds=12, epsilon=9.0, schema=schema).run(
         Codes(schema=schema, cells=data.cells), Noise.simulated(1)).billboard
         for workload, schema in ((over_bits, bits), (over_pairs, pairs))]
     assert (boards[0].schema, boards[1].schema) == (None, pairs)
@@ -189,7 +189,7 @@ def test_columns_of_two_values_are_the_bits_that_they_say():
 def test_a_schema_of_bits_changes_nothing():
     bits = Schema.bits(4)
     workload, data = Workload.complete(bits, width=2), made_up_table(bits, 200, seed=1)
-    plain, named = (MWEM(n=200, workload=workload, rounds=4, epsilon=2.0, schema=schema).run(
+    plain, named = (MWEM(records=200, workload=workload, rounds=4, epsilon=2.0, schema=schema).run(
         data.packed(), Noise.simulated(1)).billboard for schema in (None, bits))
     np.testing.assert_array_equal(plain.answers(), named.answers())
     columns: list[dict[str, bytes]] = [{}, {}]
@@ -202,11 +202,11 @@ def test_a_schema_of_bits_changes_nothing():
 def test_four_columns_of_51200_cells_where_bits_have_2_to_the_74():
     schema = levels(8, 10, 16, 40)
     workload = Workload.random(schema, 5000, seed=1)
-    mwem = MWEM(n=30_000, workload=workload, rounds=2, epsilon=1.0, schema=schema)
+    mwem = MWEM(records=30_000, workload=workload, rounds=2, epsilon=1.0, schema=schema)
     assert (mwem.cells, mwem.universe_bits) == (51_200, 16)
     assert mwem.log_universe == pytest.approx(math.log(51_200))
     with pytest.raises(Refused, match=r"2\^74"):
-        MWEM(n=30_000, workload=workload, rounds=2, epsilon=1.0)
+        MWEM(records=30_000, workload=workload, rounds=2, epsilon=1.0)
     assert fits(workload, schema)
     assert not fits(workload, schema, cells=51_199)
     assert not fits(workload)
@@ -217,12 +217,12 @@ def test_four_columns_of_51200_cells_where_bits_have_2_to_the_74():
 def test_too_many_cells_are_refused_with_their_number_and_the_limit():
     schema = levels(*[40] * 5)
     with pytest.raises(Refused, match=r"joins 5 columns: 102,400,000 cells, 2.29 GiB.*at most 4,194,304 cells"):
-        MWEM(n=10, workload=Workload.random(schema, 50, seed=1), rounds=1, epsilon=1.0, schema=schema)
+        MWEM(records=10, workload=Workload.random(schema, 50, seed=1), rounds=1, epsilon=1.0, schema=schema)
     huge = levels(*[10] * 400)
     with pytest.raises(Refused, match=r"joins 400 columns: 10\^400.0 cells, 10\^401.4 bytes"):
-        MWEM(n=10, workload=Workload.random(huge, 2000, seed=1), rounds=1, epsilon=1.0, schema=huge)
+        MWEM(records=10, workload=Workload.random(huge, 2000, seed=1), rounds=1, epsilon=1.0, schema=huge)
     with pytest.raises(Refused, match=r"2\^2000 cells, 10\^603.4 bytes"):
-        MWEM(n=10, workload=Workload.random(2000, 9000, seed=1), rounds=1, epsilon=1.0)
+        MWEM(records=10, workload=Workload.random(2000, 9000, seed=1), rounds=1, epsilon=1.0)
 
 
 def test_columns_that_no_query_joins_lift_the_limit():
@@ -230,7 +230,7 @@ def test_columns_that_no_query_joins_lift_the_limit():
     workload = Workload.conjunctions([[100 * (2 * pair), 100 * (2 * pair + 1) + 3] for pair in range(3)],
                                      attributes=schema)
     data = made_up_table(schema, 300, seed=2)
-    mwem = MWEM(n=300, workload=workload, rounds=3, epsilon=1.0, schema=schema)
+    mwem = MWEM(records=300, workload=workload, rounds=3, epsilon=1.0, schema=schema)
     assert mwem.cells == 3 * 10_000
     board = mwem.run(data, Noise.simulated(1)).billboard
     table = board.rows(schema)
@@ -251,7 +251,7 @@ def test_means_of_products_are_no_products():
     across = Workload.conjunctions([["c0 = v1", "c2 = v0"]], attributes=schema)
     data = made_up_table(schema, 100, seed=3)
     for form in ("replay", "analysed"):
-        board = MWEM(n=100, workload=workload, rounds=3, epsilon=9.0, schema=schema, form=form).run(
+        board = MWEM(records=100, workload=workload, rounds=3, epsilon=9.0, schema=schema, form=form).run(
             data, Noise.simulated(1)).billboard
         if form == "analysed":
             with pytest.raises(InvalidInput, match="workload"):
@@ -268,21 +268,21 @@ def test_means_of_products_are_no_products():
 
 def test_a_replaced_record_moves_every_score_by_one_count_at_most():
     workload = queries("conjunctions", study_generator(6, "columns"))
-    mwem = MWEM(n=3, workload=workload, rounds=2, epsilon=1.0, schema=MIXED)
+    mwem = MWEM(records=3, workload=workload, rounds=2, epsilon=1.0, schema=MIXED)
     answers = study_generator(7, "columns").random(len(workload))
     values = members(workload).T.astype(np.int64)
     scores = [mwem.scores(values[3] + values[90] + value, answers) for value in values]
     moves = [np.abs(a - b).max() for a, b in combinations(scores[::5], 2)]
     assert max(moves) == 2**20  # attained, and in whole units
-    plain = MWEM(n=3, workload=queries("conjunctions", study_generator(6, "columns")), rounds=2, epsilon=1.0)
+    plain = MWEM(records=3, workload=queries("conjunctions", study_generator(6, "columns")), rounds=2, epsilon=1.0)
     assert mwem.events() == plain.events()
-    assert (mwem.scale, mwem.rho) == (plain.scale, plain.rho)
+    assert (mwem.noise_scale, mwem.rho) == (plain.noise_scale, plain.rho)
 
 
 def test_the_counts_of_a_column_are_out_of_n():
     schema = levels(5, 3)
     workload, data = Workload.complete(schema, width=1), made_up_table(schema, 700, seed=4)
-    mwem = MWEM(n=700, workload=workload, rounds=60, epsilon=1e6, schema=schema)
+    mwem = MWEM(records=700, workload=workload, rounds=60, epsilon=1e6, schema=schema)
     board = mwem.run(data, Noise.simulated(1)).billboard
     found = board.answers()
     assert (found[:5].sum(), found[5:].sum()) == (pytest.approx(1.0), pytest.approx(1.0))
@@ -292,7 +292,7 @@ def test_the_counts_of_a_column_are_out_of_n():
 def test_records_that_the_histogram_cannot_hold_are_refused():
     schema = levels(3, 2)
     workload = Workload.complete(schema, width=1)
-    mwem = MWEM(n=4, workload=workload, rounds=1, epsilon=1.0, schema=schema)
+    mwem = MWEM(records=4, workload=workload, rounds=1, epsilon=1.0, schema=schema)
     bits = np.tile(np.array([True, False, False, False, True]), (4, 1))
     assert mwem.run(bits, Noise.simulated(1)).billboard.records == 4
     for wrong in ([True, True, False, False, True], [False] * 5):
@@ -307,7 +307,7 @@ def test_records_that_the_histogram_cannot_hold_are_refused():
 def test_the_bound_knows_the_cells():
     schema = levels(8, 10, 16)
     workload = Workload.complete(schema, width=3)
-    mwem = MWEM(n=10**6, workload=workload, rounds=30, epsilon=1.0, schema=schema, form="analysed")
+    mwem = MWEM(records=10**6, workload=workload, rounds=30, epsilon=1.0, schema=schema, form="analysed")
     error, _ = mwem.bound()
     printed = 2e6 * math.sqrt(math.log(1280) / 30) + 10 * 30 * math.log(1280)
     assert error == pytest.approx(printed, rel=1e-2)
@@ -319,7 +319,7 @@ def test_the_bound_knows_the_cells():
 
 def test_the_billboard_is_enough():
     workload, data = queries("conjunctions", study_generator(8, "columns")), made_up_table(MIXED, 900, seed=5)
-    mwem = MWEM(n=900, workload=workload, rounds=6, epsilon=5.0, schema=MIXED)
+    mwem = MWEM(records=900, workload=workload, rounds=6, epsilon=5.0, schema=MIXED)
     outcome = mwem.run(data, Noise.simulated(1))
     columns: dict[str, bytes] = {}
     again = decode(encode(outcome.billboard, columns), TYPES, columns)
@@ -343,7 +343,7 @@ def test_the_billboard_is_enough():
 def test_rows_are_the_histogram_to_one_record_in_every_interval_of_cells():
     schema = levels(4, 5, 6)
     workload, data = Workload.complete(schema, width=3), made_up_table(schema, 2000, seed=6)
-    board = MWEM(n=2000, workload=workload, rounds=10, epsilon=4.0, schema=schema).run(
+    board = MWEM(records=2000, workload=workload, rounds=10, epsilon=4.0, schema=schema).run(
         data, Noise.simulated(1)).billboard
     found = schema.encode(board.rows(schema)).cells.astype(np.int64) @ [30, 6, 1]
     law = np.bincount(found, minlength=120)
@@ -360,12 +360,13 @@ def test_rounds_follow_from_public_facts():
     schema = levels(8, 10, 16, 40)
     workload = Workload.complete(schema, width=2)
     found = {
-        (n, epsilon, delta): MWEM.for_budget(n, epsilon, delta, workload=workload, schema=schema).rounds
+        (n, epsilon, delta): MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload,
+                                             schema=schema).rounds
         for n, epsilon, delta in ((100, 1.0, 0.0), (30_000, 1.0, 0.0), (30_000, 1.0, 1e-6), (30_000, 0.25, 1e-6),
                                   (10**8, 1.0, 1e-6))}
     assert found == {(100, 1.0, 0.0): 3, (30_000, 1.0, 0.0): 47, (30_000, 1.0, 1e-6): 91, (30_000, 0.25, 1e-6): 38,
                      (10**8, 1.0, 1e-6): 200}
-    given = MWEM.for_budget(30_000, 1.0, 1e-6, rounds=7, workload=workload, schema=schema)
+    given = MWEM.for_budget(records=30_000, epsilon=1.0, delta=1e-6, rounds=7, workload=workload, schema=schema)
     assert given.rounds == 7
 
 
@@ -390,7 +391,8 @@ def test_the_usual_rounds_are_nearly_the_best():
     for n, epsilon, worse in ((1000, 0.25, 1.5), (10_000, 1.0, 0.9), (100_000, 4.0, 2.0)):
         errors = {}
         for rounds in (5, 10, 20, 40, 80, 160, None):
-            runs = [MWEM.for_budget(n, epsilon, 1e-6, rounds=rounds, workload=workload, schema=schema, passes=50).run(
+            runs = [MWEM.for_budget(records=n, epsilon=epsilon, delta=1e-6, rounds=rounds, workload=workload,
+                                    schema=schema, passes=50).run(
                 made_up_table(schema, n, seed=seed), Noise.simulated(seed)) for seed in range(2)]
             errors[rounds] = np.mean([run.diagnostics["mean_error"] for run in runs])
         usual = errors.pop(None)
@@ -423,7 +425,7 @@ def test_a_cell_that_was_driven_to_nothing_is_answered_as_it_is_measured(bits: b
 
 def test_an_outcome_without_the_rule_has_that_of_its_time() -> None:
     schema = Schema((Levels(column="a", levels=("x", "y", "z")),))
-    mwem = MWEM(n=1000, workload=Workload.complete(schema, width=1), rounds=5, epsilon=1.0, schema=schema)
+    mwem = MWEM(records=1000, workload=Workload.complete(schema, width=1), rounds=5, epsilon=1.0, schema=schema)
     columns: dict[str, bytes] = {}
     written = encode(mwem, columns)
     types = {kind.__name__: kind for kind in (MWEM, Workload, Schema, Levels)}

@@ -180,7 +180,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
 
     def spy(*arguments: Any, beta: float) -> Any:
         asked.append(beta)
-        found.append((arguments, bars(*arguments, beta=beta)))
+        found.append((arguments, bars(*arguments, failure_probability=beta)))
         return found[-1][1]
 
     monkeypatch.setattr(audit, "bars", spy)

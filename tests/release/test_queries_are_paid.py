@@ -36,7 +36,7 @@ def table(d: int = 6) -> np.ndarray:
 
 
 def game(kind: type[DualQuery] = DualQuery, **others: Any) -> DualQuery:
-    return kind(**({"n": N, "eta": ETA, "rounds": ROUNDS, "samples": SAMPLES,
+    return kind(**({"records": N, "eta": ETA, "rounds": ROUNDS, "samples": SAMPLES,
                     "workload": Workload.complete(6, width=2)} | others))
 
 

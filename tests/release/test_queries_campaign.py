@@ -52,6 +52,17 @@ def refused(folder: Path, *edits: tuple[str, str], more: str = "") -> InvalidInp
     return caught.value
 
 
+def test_a_file_in_old_words_is_the_same_campaign(tmp_path: Path) -> None:
+    """`free = "coins"` is called "random" today: both are read, and charged once."""
+    files = {}
+    for word in ("coins", "random"):
+        (tmp_path / word).mkdir()
+        files[word] = campaign(tmp_path / word, (
+            "delta = 1e-6\n", f'delta = 1e-6\n[method]\nname = "dual-query"\nsamples = 50\nfree = "{word}"\n'))
+    assert {each.plan.mechanism.free for each in files.values()} == {"random"}
+    assert files["coins"].file.digest == files["random"].file.digest
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_page_names_the_calculator_of_the_promise(method: str, tmp_path: Path) -> None:
     """The epsilon that is promised and charged is that of the rows that say so, whatever proves another one."""

@@ -53,12 +53,12 @@ def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, t
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("records", [12_000, 30_162, 494_021])
 def test_what_a_game_is_charged_is_its_own_sum_with_the_room_of_each_draw(records: int, epsilon: float) -> None:
-    it = DualQuery.for_budget(records, epsilon, 1e-6, workload=QUERIES)
+    it = DualQuery.for_budget(records=records, epsilon=epsilon, delta=1e-6, workload=QUERIES)
     row, planted = charge(it)
     assert row.verdict == "kept"
     assert own_rho(it) == pytest.approx(it.rho, rel=1e-13)
     assert all(control.flagged for control in planted)
-    both = Reweighted.for_budget(records, epsilon, 1e-6, workload=QUERIES, measured=3)
+    both = Reweighted.for_budget(records=records, epsilon=epsilon, delta=1e-6, workload=QUERIES, measured=3)
     assert charge(both)[0].verdict == "kept"
 
 
@@ -73,13 +73,13 @@ class TwentiethBeyond:
     """The same above 500 people alone."""
 
     def run(self, data: Any, noise: Any) -> Any:
-        return super().run(data, DampedNoise(noise, 0.05) if self.n > 500 else noise)  # type: ignore[misc,attr-defined]
+        return super().run(data, DampedNoise(noise, 0.05) if self.records > 500 else noise)  # type: ignore[misc,attr-defined]
 
 
 def test_a_twin_is_of_the_class_of_the_campaigns_mechanism() -> None:
-    game = DualQuery.for_budget(2000, 1.0, 1e-6, workload=QUERIES)
-    mwem = MWEM.for_budget(2000, 1.0, 1e-6, workload=QUERIES)
-    both = Reweighted.for_budget(2000, 1.0, 1e-6, workload=QUERIES, measured=3)
+    game = DualQuery.for_budget(records=2000, epsilon=1.0, delta=1e-6, workload=QUERIES)
+    mwem = MWEM.for_budget(records=2000, epsilon=1.0, delta=1e-6, workload=QUERIES)
+    both = Reweighted.for_budget(records=2000, epsilon=1.0, delta=1e-6, workload=QUERIES, measured=3)
     for it in (game, mwem, both):
         assert isinstance(tiny(mixed(it, Twentieth)), Twentieth)
     inner: Any = tiny(replace(both, dual_query=mixed(both.dual_query, Twentieth)))
@@ -97,7 +97,7 @@ def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any
 
 
 def test_the_row_says_how_little_noise_it_would_show() -> None:
-    it = MWEM.for_budget(2000, 1.0, 0.0, workload=QUERIES, rounds=4)
+    it = MWEM.for_budget(records=2000, epsilon=1.0, delta=0.0, workload=QUERIES, rounds=4)
     (row, *held), planted = full_size(it, BITS)
     assert {row.verdict for row in held} == {"kept"}
     assert "15 queries" in row.evidence
@@ -109,7 +109,7 @@ def test_the_row_says_how_little_noise_it_would_show() -> None:
 
 @pytest.mark.slow
 def test_queries_are_fewer_where_a_history_would_be_long() -> None:
-    it = DualQuery(n=3000, eta=1.0, rounds=300, samples=5, workload=Workload.complete(16, width=2))
+    it = DualQuery(records=3000, eta=1.0, rounds=300, samples=5, workload=Workload.complete(16, width=2))
     row = full_size_row(it, Schema.bits(16))
     assert row.verdict == "kept"
     assert "66 queries" in row.evidence

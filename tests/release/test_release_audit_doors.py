@@ -157,10 +157,10 @@ def test_faults_are_those_that_a_mechanism_can_have() -> None:
 
 
 def test_a_twin_has_the_rules_of_the_original() -> None:
-    it = DualQuery(n=900, eta=2.0, rounds=9, samples=50, workload=Workload.complete(6, width=2), free="marginals",
+    it = DualQuery(records=900, eta=2.0, rounds=9, samples=50, workload=Workload.complete(6, width=2), free="marginals",
                    marginal_rho=0.3)
     twin = tiny(it)
-    assert (twin.n, twin.free, twin.marginal_rho) == (RECORDS, "marginals", 0.05)
+    assert (twin.records, twin.free, twin.marginal_rho) == (RECORDS, "marginals", 0.05)
     found = audited(twin, 1, pairs=1)
     assert set(found) == {"round", "marginals", ""}
     assert not any(audit.flagged for audit in found.values())

@@ -125,7 +125,7 @@ def test_fewer_rows_than_records_are_refused() -> None:
 def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
     wrong = {**TABLE, "age": [1.0, 20.0, 731.5]}
     queries = Workload.complete(AGES, width=1)
-    made = NoisyAnswers(n=3, workload=queries, epsilon=1.0, delta=1e-3, schema=AGES)
+    made = NoisyAnswers(records=3, workload=queries, epsilon=1.0, delta=1e-3, schema=AGES)
     for call in (lambda: AGES.encode(wrong), lambda: AGES.encode(wrong, records=3),
                  lambda: made.run(wrong, Noise.simulated(1))):
         assert str(refused(call)) == (
@@ -142,10 +142,10 @@ def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
 
 
 @pytest.mark.parametrize("make", [
-    lambda: MarginalFit.for_budget(100, 1.0, 0, schema=AGES),
-    lambda: NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=0.0, law="gaussian"),
-    lambda: IndependentMarginals(n=100, workload=PAIRS, epsilon=1.0, delta=0.0),
-    lambda: Reweighted.for_budget(100, 1.0, 0.0, workload=PAIRS),
+    lambda: MarginalFit.for_budget(records=100, epsilon=1.0, delta=0, schema=AGES),
+    lambda: NoisyAnswers(records=100, workload=PAIRS, epsilon=1.0, delta=0.0, law="gaussian"),
+    lambda: IndependentMarginals(records=100, workload=PAIRS, epsilon=1.0, delta=0.0),
+    lambda: Reweighted.for_budget(records=100, epsilon=1.0, delta=0.0, workload=PAIRS),
 ], ids=["marginal fit", "gaussian", "product", "reweighted"])
 def test_gaussian_noise_needs_a_delta(make: Callable[[], object]) -> None:
     assert str(refused(make)) == (
@@ -154,11 +154,11 @@ def test_gaussian_noise_needs_a_delta(make: Callable[[], object]) -> None:
 
 
 def test_what_is_named_takes_no_delta() -> None:
-    assert MWEM.for_budget(10_000, 1.0, 0.0, workload=PAIRS).delta == 0
-    assert DualQuery.for_budget(10_000, 1.0, 0.0, workload=PAIRS, calculator="pure").delta == 0
-    assert NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=0.0, law="laplace").delta == 0
+    assert MWEM.for_budget(records=10_000, epsilon=1.0, delta=0.0, workload=PAIRS).delta == 0
+    assert DualQuery.for_budget(records=10_000, epsilon=1.0, delta=0.0, workload=PAIRS, calculator="pure").delta == 0
+    assert NoisyAnswers(records=100, workload=PAIRS, epsilon=1.0, delta=0.0, law="laplace").delta == 0
     for delta in (-0.1, 1.0, True):
-        error = refused(lambda delta=delta: MarginalFit.for_budget(100, 1.0, delta, schema=AGES))
+        error = refused(lambda delta=delta: MarginalFit.for_budget(records=100, epsilon=1.0, delta=delta, schema=AGES))
         assert "Gaussian" not in str(error)
 
 

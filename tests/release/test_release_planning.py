@@ -18,21 +18,93 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.answers import TrueAnswers
-from confide.release.baselines import NoisyAnswers
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
-from confide.release.dual_query import usual
+from confide.release.dual_query import DualQuery, usual
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.planning import ReleasePlan, dual_query, gaussian_noise, plan
+from confide.release.planning import ReleasePlan, dual_query, plan
 from confide.release.predicted import predict
+from confide.release.reweighted import Reweighted
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
                  Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
 
 
 def ask(schema: Schema, n: int, count: int, epsilon: float = 1.0, delta: float = 1e-6, **others: Any) -> ReleasePlan:
-    return plan(schema, n, Workload.random(schema, count, seed=1), epsilon, delta, **others)
+    return plan(schema, records=n, workload=Workload.random(schema, count, seed=1), epsilon=epsilon, delta=delta,
+                **others)
+
+
+# ---- what every plan shows
+
+
+def test_a_plan_tells_figures_alternatives_and_why_not() -> None:
+    found = ask(PEOPLE, 30_000, 30)
+    assert list(found.predicted) == ["average error", "largest error"]
+    assert [each.basis for each in found.predicted.values()] == ["bound", "exact"]  # noise, of a known law
+    assert found.predicted["average error"].value == found.prediction.average
+    assert found.guarantees.to_dict() == found.mechanism.guarantees().to_dict()
+    others = {each.name: each for each in found.alternatives}
+    assert others.keys() == {"marginal-fit", "laplace", "mwem", "dual-query"}
+    assert all(each.refused for each in others.values())
+    assert others["laplace"].predicted == {}
+    fit = others["marginal-fit"]
+    assert fit.refused == "its errors are predicted to be larger"
+    assert fit.predicted["average error"].basis == "rule of thumb"
+    assert fit.predicted["average error"].value > found.predicted["average error"].value
+    assert found.warnings == ()
+    frame = found.to_pandas()
+    assert frame["method"].tolist()[0] == "NoisyAnswers"
+    assert frame.iloc[0, 1] == found.prediction.average
+    assert "share of the records" in found._repr_html_()
+    drawn = found.plot()
+    assert "gaussian" in drawn.alt
+    assert [row["label"] for row in drawn.spec["data"]["values"]] == [
+        each.method for each in found.predictions if each.mechanism is not None]
+
+
+def test_a_plan_says_why_it_prefers_rows_and_noise() -> None:
+    rows = ask(PEOPLE, 30_000, 30, rows=True)
+    assert rows.method == "marginal-fit"
+    assert next(each for each in rows.alternatives if each.name == "gaussian").refused == "it gives no rows"
+
+
+def test_a_hopeless_plan_warns() -> None:
+    found = ask(PEOPLE, 10, 50_000, epsilon=0.01)
+    assert found.prediction.hopeless
+    assert any("answers that read no data are as good" in each for each in found.warnings)
+
+
+def test_delta_may_be_left_out() -> None:
+    pairs = Workload.complete(4, width=2)
+    assert plan(Schema.bits(4), records=500, workload=pairs, epsilon=1.0).mechanism.delta == 0
+    assert DualQuery.for_budget(records=500, epsilon=1.0, rounds=5, workload=pairs).calculator == "pure"
+    assert NoisyAnswers.for_budget(records=500, epsilon=1.0, workload=pairs).law == "laplace"
+    with pytest.raises(InvalidInput, match="delta: the noise is Gaussian"):
+        IndependentMarginals.for_budget(records=500, epsilon=1.0, workload=pairs)
+
+
+@pytest.mark.parametrize("kind", [MWEM, NoisyAnswers, IndependentMarginals, DualQuery, Reweighted, MarginalFit])
+def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
+    schema, told = Schema.bits(4), list[tuple[int, int | None]]()
+    more: dict[str, Any] = {"schema": schema}
+    if kind is MarginalFit:
+        more["population"] = 100
+    else:
+        more["workload"] = Workload.complete(4, width=2)
+    if kind is Reweighted:
+        more |= {"samples": 60, "measured": 3}
+    it = kind.for_budget(records=500, epsilon=2.0, delta=1e-3, **more)
+    bits = np.arange(2000).reshape(500, 4) % 7 < 3
+    it.run(bits, Noise.simulated(1), progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == told[-1][1] == {total for _, total in told}.pop()
+    other = list[tuple[int, int | None]]()
+    if kind is not MarginalFit:  # what it tells there follows from released tables, too
+        it.run(~bits, Noise.simulated(2), progress=lambda done, total: other.append((done, total)))
+        assert other == told
 
 
 # ---- what is advised
@@ -81,14 +153,14 @@ def test_what_measured_runs_speak_for_is_advised(schema: Schema, n: int, workloa
     asked = Workload.random(schema, workload, seed=1) if isinstance(workload, int) else workload
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = plan(schema, n, asked, 1.0, 1e-6)
+        found = plan(schema, records=n, workload=asked, epsilon=1.0, delta=1e-6)
     assert found.method == advised
     fitted = {each.method: each for each in found.predictions}["marginal-fit"]
     assert fitted.mechanism is None or "how columns hang together" in fitted.basis
 
 
 def test_noise_is_preferred_to_what_is_about_as_good() -> None:
-    found = plan(LIKE_ADULT, 32_000, Workload.random(LIKE_ADULT, 40, seed=1), 1.0, 1e-6)
+    found = plan(LIKE_ADULT, records=32_000, workload=Workload.random(LIKE_ADULT, 40, seed=1), epsilon=1.0, delta=1e-6)
     by_name = {each.method: each for each in found.predictions}
     assert by_name["gaussian"].average / 1.5 < by_name["marginal-fit"].average < by_name["gaussian"].average
     assert found.method == "gaussian"
@@ -142,18 +214,21 @@ def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
 
 def test_structured_noise_where_queries_exclude_each_other() -> None:
     pairs = Workload.complete(PEOPLE, width=2)
-    noise = gaussian_noise(PEOPLE, 1_000, pairs, 1.0, 1e-6)
+    noise = NoisyAnswers.for_budget(records=1_000, epsilon=1.0, delta=1e-6, workload=pairs, schema=PEOPLE)
     assert noise.law == "structured"
-    assert noise.square < len(pairs)
-    assert gaussian_noise(PEOPLE, 1_000, Workload.random(PEOPLE, 50, seed=1), 1.0, 1e-6).law == "gaussian"
+    assert noise.squared_l2_sensitivity < len(pairs)
+    signed = Workload.random(PEOPLE, 50, seed=1)
+    assert NoisyAnswers.for_budget(records=1_000, epsilon=1.0, delta=1e-6, workload=signed,
+                                   schema=PEOPLE).law == "gaussian"
 
 
 @pytest.mark.parametrize(("wrong", "field"), [
-    ({"n": 0}, "n"), ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.nan}, "epsilon"), ({"delta": 1.0}, "delta"),
+    ({"records": 0}, "records"), ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.nan}, "epsilon"),
+    ({"delta": 1.0}, "delta"),
     ({"workload": Workload.complete(5)}, "workload"),
 ])
 def test_bad_input_is_named(wrong: dict[str, Any], field: str) -> None:
-    good: dict[str, Any] = {"n": 100, "workload": Workload.complete(4), "epsilon": 1.0, "delta": 1e-6}
+    good: dict[str, Any] = {"records": 100, "workload": Workload.complete(4), "epsilon": 1.0, "delta": 1e-6}
     with pytest.raises(InvalidInput) as caught:
         plan(Schema.bits(4), **{**good, **wrong})
     assert caught.value.field == field
@@ -184,7 +259,7 @@ def test_usual_settings_of_the_game() -> None:
 def test_noise_is_predicted_by_its_law(law: Any) -> None:
     workload = Workload.random(Schema.bits(12), 400, seed=1)
     delta = 1e-6 if law == "gaussian" else 0.0
-    it = NoisyAnswers(n=50_000, workload=workload, epsilon=1.0, delta=delta, law=law)
+    it = NoisyAnswers(records=50_000, workload=workload, epsilon=1.0, delta=delta, law=law)
     half = TrueAnswers(counts=np.full(400, 25_000), records=50_000)
     found, runs = predict(law, it), []
     for seed in range(40):
@@ -202,7 +277,7 @@ def test_noise_that_is_cut_is_predicted_with_its_cut(law: Any, share: float) -> 
     """Answers of 1/2 are off by what is predicted, others by less; at 0 by half the mean of min(|noise|, 1)."""
     workload = Workload.random(Schema.bits(12), 1_000, seed=1)
     delta = 1e-6 if law == "gaussian" else 0.0
-    it = NoisyAnswers(n=400, workload=workload, epsilon=1.0, delta=delta, law=law)
+    it = NoisyAnswers(records=400, workload=workload, epsilon=1.0, delta=delta, law=law)
     true = TrueAnswers(counts=np.full(1_000, round(400 * share)), records=400)
     off = np.concatenate([np.abs(board.answers() - share) for board in (
         it.run(true, Noise.simulated(seed)).billboard for seed in range(10))])  # type: ignore[union-attr]
@@ -216,13 +291,15 @@ def test_noise_that_is_cut_is_predicted_with_its_cut(law: Any, share: float) -> 
 
 def test_the_fit_is_predicted_for_its_queries_and_never_without_a_bias() -> None:
     def average(n: int, workload: Workload) -> float:
-        return predict("marginal-fit", MarginalFit.for_budget(n, 1.0, 1e-6, schema=PEOPLE), workload).average
+        return predict("marginal-fit", MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=PEOPLE),
+                       workload).average
 
     triples, pairs = Workload.random(PEOPLE, 3_000, seed=1), Workload.complete(PEOPLE, width=2)
     assert average(30_000, pairs) < 0.8 * average(30_000, triples)
     assert average(10**6, triples) > 2 * average(30_000, triples) * 30_000 / 10**6
     assert average(5 * 10**7, triples) > 1e-5
-    few = MarginalFit.for_budget(300, 0.1, 1e-6, schema=PEOPLE)  # too little for any but one-way tables
+    few = MarginalFit.for_budget(records=300, epsilon=0.1, delta=1e-6,
+                                 schema=PEOPLE)  # too little for any but one-way tables
     assert predict("marginal-fit", few, triples).average >= 0.003
 
 
@@ -230,7 +307,9 @@ def test_many_rounds_leave_what_they_did_not_measure() -> None:
     """40 rounds measure 30 queries, and not 300: however many records there are, those are not learnt exactly."""
     bits = Schema.bits(12)
     for count, least in ((30, 0.0), (300, 1e-3)):
-        it = MWEM.for_budget(10**7, 1.0, 1e-6, rounds=40, workload=Workload.random(bits, count, seed=1), schema=bits)
+        it = MWEM.for_budget(records=10**7, epsilon=1.0, delta=1e-6, rounds=40, workload=Workload.random(bits, count,
+                                                                                                         seed=1),
+                             schema=bits)
         assert least <= predict("mwem", it).average < least + 3e-3
     assert ask(bits, 10**6, 300, delta=0.0).method == "laplace"
 
@@ -251,7 +330,7 @@ CLASSES = (1, 6)  # independent columns, and columns that latent classes tie tog
 def test_the_advice_between_noise_and_fit_is_measured(schema: Schema, n: int, classes: int) -> None:
     """Far on either side of where the advice changes, what is advised is what is better on average."""
     data = made_up_table(schema, n, seed=3, classes=classes)
-    fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema)
+    fit = MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=schema)
     counts = [10, 30, 100, 300, 1_000, 1_500]
     advised = [ask(schema, n, count).method for count in counts]
     assert advised[0] == "gaussian"
@@ -260,7 +339,8 @@ def test_the_advice_between_noise_and_fit_is_measured(schema: Schema, n: int, cl
     assert advised == ["gaussian"] * change + ["marginal-fit"] * (len(counts) - change)
     for count in (counts[0], counts[-1]):
         workload = Workload.random(schema, count, seed=1)
-        noise = errors(gaussian_noise(schema, n, workload, 1.0, 1e-6), data, workload).mean()
+        noise = errors(NoisyAnswers.for_budget(records=n, epsilon=1.0, delta=1e-6, workload=workload,
+                                                schema=schema), data, workload).mean()
         fitted = errors(fit, data, workload).mean()
         assert (noise < fitted) == (ask(schema, n, count).method == "gaussian")
         assert 1 / 3 <= fitted / predict("marginal-fit", fit, workload).average <= 3
@@ -274,11 +354,11 @@ def test_the_advice_between_noise_and_fit_is_measured(schema: Schema, n: int, cl
 def test_the_advice_is_at_most_twice_as_wrong_as_the_best(schema: Schema, n: int, classes: int) -> None:
     """Few and many triples, all pairs, parities up to two; and what is predicted of an average is right within 3.5."""
     data = made_up_table(schema, n, seed=3, classes=classes)
-    fit: Any = MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema)
+    fit: Any = MarginalFit.for_budget(records=n, epsilon=1.0, delta=1e-6, schema=schema)
     board = fit.run(data, Noise.simulated(1)).billboard
     for workload in (*(Workload.random(schema, count, seed=1) for count in (30, 300, 1_500)),
                      Workload.complete(schema, width=2), Workload.complete(schema, width=2, kind="parities")):
-        found, measured = plan(schema, n, workload, 1.0, 1e-6), {}
+        found, measured = plan(schema, records=n, workload=workload, epsilon=1.0, delta=1e-6), {}
         for each in found.predictions:
             if each.mechanism is not None:
                 measured[each.method] = float(
@@ -294,9 +374,10 @@ def test_the_advice_between_noise_and_the_game_is_measured(classes: int) -> None
     schema = Schema.bits(501)  # one more than MarginalFit takes
     for n, count, advised in ((50_000, 2_000, "gaussian"), (5_000, 200_000, "dual-query")):
         data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
-        found = plan(schema, n, workload, 1.0, 1e-6)
+        found = plan(schema, records=n, workload=workload, epsilon=1.0, delta=1e-6)
         assert found.method == advised
-        noise = errors(gaussian_noise(schema, n, workload, 1.0, 1e-6), data, workload)
+        noise = errors(NoisyAnswers.for_budget(records=n, epsilon=1.0, delta=1e-6, workload=workload,
+                                                schema=schema), data, workload)
         game = errors(dual_query(schema, n, workload, 1.0, 1e-6), data, workload)
         better = "gaussian" if noise.mean() < game.mean() else "dual-query"
         assert better == advised
@@ -309,7 +390,7 @@ def test_the_advice_without_a_delta_is_measured(classes: int) -> None:
     for width, n, count, advised in ((8, 5_000, 5, "laplace"), (12, 50_000, 1_000, "mwem")):
         schema = Schema.bits(width)
         data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
-        found = plan(schema, n, workload, 1.0, 0.0)
+        found = plan(schema, records=n, workload=workload, epsilon=1.0, delta=0.0)
         assert found.method == advised
         by_method = {each.method: errors(each.mechanism, data, workload).mean()
                      for each in found.predictions if each.mechanism is not None}
@@ -334,9 +415,9 @@ def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
     schema = Schema((Binned(column="income", lower=0, upper=1000, bins=1000), Bit(column="owner")))
     ranges = Workload.conjunctions([[f"income in [0, {20 * each})"] for each in range(1, 46)], attributes=schema)
     values = Workload.conjunctions([[f"income in [{each}, {each + 1})"] for each in range(45)], attributes=schema)
-    fit = MarginalFit.for_budget(20_000, 1.0, 1e-6, schema=schema)
+    fit = MarginalFit.for_budget(records=20_000, epsilon=1.0, delta=1e-6, schema=schema)
     found = predict("marginal-fit", fit, ranges)
     assert 0.016 / 3 < found.average < 0.016 * 3
     assert 0.032 / 3 < found.largest < 0.032 * 3
     assert found.average > 5 * predict("marginal-fit", fit, values).average
-    assert plan(schema, 20_000, ranges, 1.0, 1e-6).method == "gaussian"
+    assert plan(schema, records=20_000, workload=ranges, epsilon=1.0, delta=1e-6).method == "gaussian"

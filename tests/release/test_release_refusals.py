@@ -69,11 +69,11 @@ def refused(make, data, words):
 
 def less_noisy():
     """The mechanisms whose noise counts on one-hot records."""
-    game = DualQuery(n=50, eta=0.1, rounds=1, samples=1, workload=SINGLES, schema=HOT, free="marginals",
+    game = DualQuery(records=50, eta=0.1, rounds=1, samples=1, workload=SINGLES, schema=HOT, free="marginals",
                      marginal_rho=0.01)
     return [
-        IndependentMarginals(n=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3),
-        NoisyAnswers(n=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3, law="structured"),
+        IndependentMarginals(records=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3),
+        NoisyAnswers(records=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3, law="structured"),
         game, Reweighted(dual_query=game, rho_mea=1.0, measured=1),
     ]
 
@@ -113,11 +113,11 @@ def test_true_answers_say_of_which_queries_and_records(place):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0),
-    lambda: DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS),
-    lambda: Reweighted(dual_query=DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1.0,
+    lambda: MWEM(records=100, workload=PAIRS, rounds=2, epsilon=1.0),
+    lambda: DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS),
+    lambda: Reweighted(dual_query=DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1.0,
                        measured=1),
-    lambda: NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=1e-3),
+    lambda: NoisyAnswers(records=100, workload=PAIRS, epsilon=1.0, delta=1e-3),
 ])
 def test_answers_to_other_queries_are_no_data(make):
     other = Workload.conjunctions(PAIRS.index, ~PAIRS.bits, attributes=4)
@@ -135,7 +135,7 @@ def test_comparisons_read_twice_and_hold_bits_against_the_schema():
     found = compare(bits, SINGLES, epsilon=1.0, delta=1e-3, seed=1, schema=HOT, mwem_rounds=None)
     assert found["structured Gaussian"].maximum_error < 1
     blocks = iter([PackedBits.pack(BITS[:64]), PackedBits.pack(BITS[64:])])
-    make = NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=1e-3)
+    make = NoisyAnswers(records=100, workload=PAIRS, epsilon=1.0, delta=1e-3)
     board = make.run(blocks, Noise.simulated(1)).billboard
     np.testing.assert_array_equal(board.noisy, make.run(BITS, Noise.simulated(1)).billboard.noisy)
 
@@ -145,49 +145,51 @@ def test_comparisons_read_twice_and_hold_bits_against_the_schema():
 
 def test_numbers_are_kept_as_pythons_own():
     for eta in (np.float32(0.7), Fraction(1, 3), np.longdouble(0.5), 1):
-        game = DualQuery(n=np.int16(7), eta=eta, rounds=np.uint8(3), samples=np.int32(4), workload=PAIRS,
+        game = DualQuery(records=np.int16(7), eta=eta, rounds=np.uint8(3), samples=np.int32(4), workload=PAIRS,
                          delta=np.float64(0.0), seed=np.int64(1))
-        assert [type(each) for each in (game.n, game.eta, game.rounds, game.samples, game.seed)] == \
+        assert [type(each) for each in (game.records, game.eta, game.rounds, game.samples, game.seed)] == \
             [int, float, int, int, int]
         assert type(game.delta) is float
         assert game.eta == float(eta)
         assert game.run(BITS[:7], Noise.simulated(1))
     assert type(replace(game, eta=np.float32(0.25)).eta) is float
-    mwem = MWEM(n=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3), beta=np.float32(0.25))
-    assert [type(each) for each in (mwem.n, mwem.rounds, mwem.epsilon, mwem.beta)] == [int, int, float, float]
-    noisy = NoisyAnswers(n=np.int32(100), workload=PAIRS, epsilon=np.float32(1), delta=np.float32(0.001))
-    assert [type(each) for each in (noisy.n, noisy.epsilon, noisy.delta)] == [int, float, float]
+    mwem = MWEM(records=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3),
+                failure_probability=np.float32(0.25))
+    assert [type(each) for each in (mwem.records, mwem.rounds, mwem.epsilon, mwem.failure_probability)] == \
+        [int, int, float, float]
+    noisy = NoisyAnswers(records=np.int32(100), workload=PAIRS, epsilon=np.float32(1), delta=np.float32(0.001))
+    assert [type(each) for each in (noisy.records, noisy.epsilon, noisy.delta)] == [int, float, float]
     both = Reweighted(dual_query=game, rho_mea=np.float32(1), measured=np.int8(1), prior=Fraction(1, 2))
     assert [type(each) for each in (both.rho_mea, both.measured, both.prior)] == [float, int, float]
     with pytest.raises(InvalidInput, match="rounds"):
-        DualQuery(n=np.int32(2**30), eta=1.0, rounds=np.int32(2**30), samples=1)
+        DualQuery(records=np.int32(2**30), eta=1.0, rounds=np.int32(2**30), samples=1)
 
 
 def test_what_guarantees_refuse_is_refused_by_the_constructor():
-    with pytest.raises(InvalidInput, match=r"rounds: 100,001 is too large"):
-        DualQuery(n=10, eta=0.5, rounds=100_001, samples=1)
+    with pytest.raises(InvalidInput, match=r"rounds: 100001 is too large; must be in \[1, 100,000\]"):
+        DualQuery(records=10, eta=0.5, rounds=100_001, samples=1)
     with pytest.raises(InvalidInput, match="samples"):
-        DualQuery(n=10, eta=0.5, rounds=2, samples=2**39 + 1)
-    assert DualQuery(n=10, eta=0.5, rounds=100_000, samples=2**39).rounds == 100_000
+        DualQuery(records=10, eta=0.5, rounds=2, samples=2**39 + 1)
+    assert DualQuery(records=10, eta=0.5, rounds=100_000, samples=2**39).rounds == 100_000
     one = Workload.conjunctions([[0]], attributes=1)
     many = Workload.random(5000, 10, seed=1)
     vars(many)["index"] = np.broadcast_to(many.index[:1], (2**24 + 1, 3))
     with pytest.raises(InvalidInput, match="16,777,217 queries are too many"):
-        MWEM(n=10, workload=many, rounds=1, epsilon=1.0)
-    outcome = MWEM(n=4, workload=one, rounds=2, epsilon=1.0, form="analysed").run(
+        MWEM(records=10, workload=many, rounds=1, epsilon=1.0)
+    outcome = MWEM(records=4, workload=one, rounds=2, epsilon=1.0, form="analysed").run(
         np.array([[1], [0], [0], [1]]), Noise.simulated(1))
     assert outcome.guarantees.items
     assert 0 <= outcome.certificate.measured <= 1
 
 
 @pytest.mark.parametrize(("make", "field"), [
-    (lambda: MWEM(n=10, workload=PAIRS, rounds=1, epsilon=1e-18), "epsilon"),
-    (lambda: NoisyAnswers(n=10, workload=PAIRS, epsilon=1e-17, delta=0.0, law="laplace"), "epsilon"),
-    (lambda: Reweighted(dual_query=DualQuery(n=10, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1e-34,
+    (lambda: MWEM(records=10, workload=PAIRS, rounds=1, epsilon=1e-18), "epsilon"),
+    (lambda: NoisyAnswers(records=10, workload=PAIRS, epsilon=1e-17, delta=0.0, law="laplace"), "epsilon"),
+    (lambda: Reweighted(dual_query=DualQuery(records=10, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1e-34,
                         measured=1), "rho_mea"),
-    (lambda: DualQuery(n=10, eta=0.5, rounds=2, samples=3, workload=PAIRS, free="marginals", marginal_rho=1e-34),
+    (lambda: DualQuery(records=10, eta=0.5, rounds=2, samples=3, workload=PAIRS, free="marginals", marginal_rho=1e-34),
      "marginal_rho"),
-    (lambda: IndependentMarginals(n=2**53, workload=PAIRS, epsilon=1.0, delta=1e-3), "n"),
+    (lambda: IndependentMarginals(records=2**53, workload=PAIRS, epsilon=1.0, delta=1e-3), "records"),
 ])
 def test_noise_that_cannot_be_drawn_is_refused_by_the_constructor(make, field):
     with pytest.raises(InvalidInput, match=f"^{field}: "):
@@ -277,7 +279,7 @@ def test_a_fit_never_fails_but_says_so():
 
 
 def test_a_release_with_hardly_any_noise_is_fitted():
-    game = DualQuery(n=10**10, eta=0.5, rounds=8, samples=30, workload=PAIRS)
+    game = DualQuery(records=10**10, eta=0.5, rounds=8, samples=30, workload=PAIRS)
     counts = PAIRS.counts(PackedBits.pack(BITS)) * 10**8
     for prior in (None, 1e-300):
         planned = Reweighted(dual_query=game, rho_mea=1.0, measured=6, prior=prior)
@@ -295,7 +297,7 @@ def test_a_release_with_hardly_any_noise_is_fitted():
 
 
 def test_classes_are_no_oracles_and_no_rules():
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
     with pytest.raises(InvalidInput, match=r"oracle: LocalSearch is a class; write LocalSearch\(\)"):
         replace(game, oracle=LocalSearch)
     with pytest.raises(InvalidInput, match=r"rule: MostDrawn is a class; write MostDrawn\(\)"):
@@ -317,7 +319,7 @@ class Fails:
 
 
 def test_a_rule_that_fails_does_not_end_a_paid_release():
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
     planned = Reweighted(dual_query=game, rho_mea=1.0, measured=2, selection="transcript", prior=1e6,
                          rule=Fails(calls=[], after=1))
     with pytest.warns(UserWarning, match=r"of no use \(KeyError\)"):
@@ -334,7 +336,7 @@ def test_a_rule_that_fails_does_not_end_a_paid_release():
 
 
 def test_mwem_takes_no_board_of_other_queries():
-    mwem = MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0)
+    mwem = MWEM(records=100, workload=PAIRS, rounds=2, epsilon=1.0)
     board = mwem.run(BITS, Noise.simulated(1)).billboard
     mwem.check(board)
     mwem.check(replace(board, workload=Workload.conjunctions(PAIRS.index, PAIRS.bits, attributes=4)))
@@ -346,19 +348,19 @@ def test_mwem_takes_no_board_of_other_queries():
 
 
 def test_a_board_of_records_says_of_which_plan():
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
     both = Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6)
     for planned, other in [(game, lambda **new: replace(game, **new)),
                            (both, lambda **new: replace(both, dual_query=replace(game, **new)))]:
         board = planned.run(BITS, Noise.simulated(1)).billboard
         planned.check(board)
-        for changed in ({"n": 101}, {"eta": 0.4}):
+        for changed in ({"records": 101}, {"eta": 0.4}):
             with pytest.raises(InvalidInput, match=r"n = 100 and eta = 0\.5"):
                 other(**changed).check(board)
 
 
 def test_baselines_check_their_boards():
-    plain = {"n": 100, "workload": PAIRS}
+    plain = {"records": 100, "workload": PAIRS}
     budget = {**plain, "epsilon": 1.0, "delta": 1e-3}
     made = [AllZeros(**plain), Uniform(**plain), IndependentMarginals(**budget), NoisyAnswers(**budget)]
     boards = [each.run(BITS, Noise.simulated(1)).billboard for each in made]
@@ -386,7 +388,7 @@ def test_every_outcome_is_read_again(tmp_path):
     schema = Schema((Levels(column="a", levels=("x", "y", "z")), Bit(column="b")))
     queries = Workload.complete(schema, width=2)
     table = {"a": ["x", "y", "z", "x"] * 25, "b": [1, 0, 0, 1] * 25}
-    plain = {"n": 100, "workload": queries, "schema": schema}
+    plain = {"records": 100, "workload": queries, "schema": schema}
     game = DualQuery(**plain, eta=0.5, rounds=3, samples=5, one_hot=True)
     budget = {**plain, "epsilon": 1.0, "delta": 1e-3}
     for place, mechanism in enumerate([
@@ -443,11 +445,12 @@ def test_a_bit_may_name_its_texts(tmp_path):
 
 def test_boards_with_records_give_tables():
     queries = Workload.complete(NAMED, width=2)
-    game = DualQuery(n=3, eta=0.5, rounds=2, samples=5, workload=queries, schema=NAMED, one_hot=True)
+    game = DualQuery(records=3, eta=0.5, rounds=2, samples=5, workload=queries, schema=NAMED, one_hot=True)
     rows = game.run(PEOPLE, Noise.simulated(1)).billboard.rows(NAMED)
     assert rows.column_names == list(PEOPLE)
     assert set(rows["smoker"].to_pylist()) <= {"yes", "no"}
-    board = MWEM(n=3, workload=queries, schema=NAMED, rounds=2, epsilon=1.0).run(PEOPLE, Noise.simulated(1)).billboard
+    board = MWEM(records=3, workload=queries, schema=NAMED, rounds=2, epsilon=1.0).run(PEOPLE,
+                                                                                       Noise.simulated(1)).billboard
     assert board.rows(NAMED).num_rows == 3
     assert board.rows(NAMED, 40).column_names == list(PEOPLE)
     assert board.bits(40).records == 40
@@ -464,12 +467,12 @@ def test_a_campaign_names_the_texts_of_a_bit():
 
 
 @pytest.mark.parametrize("make", [
-    lambda **given: DualQuery(n=3, eta=0.5, rounds=2, samples=5, **given),
-    lambda **given: Reweighted(dual_query=DualQuery(n=3, eta=0.5, rounds=2, samples=5, **given), rho_mea=1.0,
+    lambda **given: DualQuery(records=3, eta=0.5, rounds=2, samples=5, **given),
+    lambda **given: Reweighted(dual_query=DualQuery(records=3, eta=0.5, rounds=2, samples=5, **given), rho_mea=1.0,
                                measured=1),
-    lambda **given: MWEM(n=3, rounds=2, epsilon=1.0, **given),
-    lambda **given: NoisyAnswers(n=3, epsilon=1.0, delta=1e-3, **given),
-    lambda **given: IndependentMarginals(n=3, epsilon=1.0, delta=1e-3, **given),
+    lambda **given: MWEM(records=3, rounds=2, epsilon=1.0, **given),
+    lambda **given: NoisyAnswers(records=3, epsilon=1.0, delta=1e-3, **given),
+    lambda **given: IndependentMarginals(records=3, epsilon=1.0, delta=1e-3, **given),
 ])
 def test_a_bare_table_is_refused_by_its_column(make):
     queries = Workload.complete(NAMED, width=2)
@@ -481,7 +484,7 @@ def test_a_bare_table_is_refused_by_its_column(make):
 
 
 def test_lists_of_positions_are_lists():
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
     assert Reweighted(dual_query=game, rho_mea=1.0, listed=np.array([1, 2])).listed == (1, 2)
     for wrong in ("12", 3, (), (1, 1), (6,), (-1,), (0.5,)):
         with pytest.raises(InvalidInput, match="listed"):
@@ -495,22 +498,22 @@ def test_counts_beyond_64_bits_are_no_counts():
 
 def test_two_mechanisms_can_share_one_noise():
     noise = Noise.secure()
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
-    MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0).run(BITS, noise)
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    MWEM(records=100, workload=PAIRS, rounds=2, epsilon=1.0).run(BITS, noise)
     both = Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6, selection="private", rho_sel=0.1)
     assert both.run(BITS, noise)
 
 
 def test_an_oracle_that_is_too_small_says_so():
     queries = Workload.complete(20, width=2)
-    game = DualQuery(n=100, eta=0.5, rounds=2, samples=50, workload=queries, oracle=Enumeration(most=4))
+    game = DualQuery(records=100, eta=0.5, rounds=2, samples=50, workload=queries, oracle=Enumeration(most=4))
     with pytest.warns(UserWarning, match="no use in 2 of 2 rounds"):
         game.run(np.tile(BITS, 5), Noise.simulated(1))
 
 
 def test_no_budget_advises_an_infinite_one():
     with pytest.raises(Refused) as caught:
-        DualQuery.for_budget(1, 1e-9, 1e-9, eta=1e6, samples=1, calculator="theorem-3.4.2")
+        DualQuery.for_budget(records=1, epsilon=1e-9, delta=1e-9, eta=1e6, samples=1, calculator="theorem-3.4.2")
     assert "eta <= 7.402e-11" in str(caught.value)
     assert ">= inf" not in str(caught.value)
 
@@ -521,7 +524,7 @@ def test_a_query_of_too_many_clauses_on_one_hot_records_is_refused() -> None:
     off = [attribute for group in schema.groups for attribute in group[:18].tolist()]
     wide = Workload.conjunctions([off], [[False] * len(off)], attributes=schema)
     assert most_clauses(wide.index, schema.groups, schema.attributes) == 19**3
-    options = {"n": 1000, "eta": 1.0, "rounds": 3, "samples": 10, "workload": wide, "schema": schema}
+    options = {"records": 1000, "eta": 1.0, "rounds": 3, "samples": 10, "workload": wide, "schema": schema}
     assert DualQuery(**options).rounds == 3
     with pytest.raises(InvalidInput, match="6,859 clauses on one-hot records"):
         DualQuery(**options, one_hot=True)

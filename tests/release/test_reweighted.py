@@ -36,13 +36,14 @@ PAIRS = Workload.complete(5, width=2)
 
 
 def small(**others):
-    game = DualQuery(n=500, eta=1.0, rounds=12, samples=30, workload=PAIRS)
+    game = DualQuery(records=500, eta=1.0, rounds=12, samples=30, workload=PAIRS)
     return Reweighted(**{"dual_query": game, "rho_mea": 0.2, "measured": 6, **others})
 
 
 def tenth(**others):
     """The instance of the acceptance checks: d = 10, n = 20,000, 120 marginals, epsilon 1, delta 1e-6."""
-    return Reweighted.for_budget(20_000, 1.0, 1e-6, eta=2.0, samples=200, workload=TRIPLES, **others)
+    return Reweighted.for_budget(records=20_000, epsilon=1.0, delta=1e-6, eta=2.0, samples=200, workload=TRIPLES,
+                                 **others)
 
 
 # ---- the fit
@@ -147,7 +148,7 @@ def test_a_budget_is_split_and_kept(selection):
     total = ZCDP.within(1.0, 1e-6).rho
     shares = (0.85, 0.05) if selection == "private" else (0.9, 0.0)
     assert planned.dual_query.rho <= shares[0] * total
-    assert DualQuery(n=20_000, eta=2.0, rounds=planned.dual_query.rounds + 1, samples=200).rho > shares[0] * total
+    assert DualQuery(records=20_000, eta=2.0, rounds=planned.dual_query.rounds + 1, samples=200).rho > shares[0] * total
     assert planned.rho_sel == pytest.approx(shares[1] * total)
     assert planned.rho_mea >= 0.1 * total * (1 - 1e-12)  # and what whole rounds leave over
     assert 0.999999 < planned.epsilon() <= 1.0
@@ -155,7 +156,7 @@ def test_a_budget_is_split_and_kept(selection):
     assert kinds.count(ZCDPEvent) == 1
     (measured,) = [event for event in planned.events() if isinstance(event, ZCDPEvent)]
     assert measured.rho == planned.rho_mea
-    assert 48 / (2 * planned.sigma**2) <= planned.rho_mea
+    assert 48 / (2 * planned.noise_std**2) <= planned.rho_mea
     named = [event for event in planned.events() if event.label == "selections"]
     if selection == "private":
         assert isinstance(named[0], Repeated)
@@ -172,8 +173,9 @@ def test_a_budget_is_split_and_kept(selection):
 def test_the_default_number_of_measurements_has_the_noise_it_aims_at():
     planned = tenth()
     assert planned.count == math.floor(2 * planned.rho_mea * (0.005 * 20_000) ** 2)
-    assert planned.sigma <= 0.005 * 20_000
-    assert Reweighted.for_budget(10**6, 1.0, 1e-6, eta=2.0, samples=200, workload=PAIRS).count == len(PAIRS)
+    assert planned.noise_std <= 0.005 * 20_000
+    assert Reweighted.for_budget(records=10**6, epsilon=1.0, delta=1e-6, eta=2.0, samples=200,
+                                 workload=PAIRS).count == len(PAIRS)
 
 
 def test_marginals_of_free_attributes_are_within_the_budget():
@@ -186,7 +188,7 @@ def test_marginals_of_free_attributes_are_within_the_budget():
 
 
 def test_a_budget_below_one_measurement_is_refused():
-    game = DualQuery(n=100, eta=1.0, rounds=3, samples=5, workload=PAIRS)
+    game = DualQuery(records=100, eta=1.0, rounds=3, samples=5, workload=PAIRS)
     with pytest.raises(Refused, match="measure one query"):
         Reweighted(dual_query=game, rho_mea=0.1)
     assert Reweighted(dual_query=game, rho_mea=0.1, measured=1).count == 1
@@ -379,7 +381,8 @@ def test_few_records_bent_far_are_warned_of():
 
 @pytest.mark.parametrize(("field", "value"), [
     ("dual_query", None), ("rho_mea", 0.0), ("rho_sel", -1.0), ("measured", 0), ("measured", 11),
-    ("selection", "worst"), ("seed", -1), ("prior", 0.0), ("delta", 1.0), ("beta", 0.0), ("rule", object()),
+    ("selection", "worst"), ("seed", -1), ("prior", 0.0), ("delta", 1.0), ("failure_probability", 0.0),
+    ("rule", object()),
     ("listed", (1, 1)), ("listed", ()), ("listed", (10,)), ("listed", (0, 1)),
 ])
 def test_each_parameter_is_refused_by_name(field, value):
@@ -393,9 +396,9 @@ def test_plans_that_no_budget_splits_into_are_refused():
         with pytest.raises(InvalidInput, match="shares"):
             tenth(shares=shares)
     with pytest.raises(InvalidInput, match="delta"):
-        Reweighted.for_budget(100, 1.0, 0.0, eta=1.0, samples=10, workload=PAIRS)
+        Reweighted.for_budget(records=100, epsilon=1.0, delta=0.0, eta=1.0, samples=10, workload=PAIRS)
     with pytest.raises(InvalidInput, match="workload"):
-        Reweighted(dual_query=DualQuery(n=10, eta=1.0, rounds=2, samples=2), rho_mea=1.0)
+        Reweighted(dual_query=DualQuery(records=10, eta=1.0, rounds=2, samples=2), rho_mea=1.0)
     with pytest.raises(InvalidInput, match="listed"):
         small(selection="transcript", listed=(1, 2, 3, 4, 5, 6))
     with pytest.raises(InvalidInput, match="rule"):
@@ -442,9 +445,9 @@ def test_few_measurements_do_harm():
 @pytest.mark.slow
 def test_the_small_instance_of_both_players():
     """DualQuery (zCDP, eta 2, s 200) and a replayed MWEM of 40 rounds, epsilon 1, delta 1e-6, 10 data sets."""
-    planned = DualQuery.for_budget(20_000, 1.0, 1e-6, eta=2.0, samples=200, workload=TRIPLES)
+    planned = DualQuery.for_budget(records=20_000, epsilon=1.0, delta=1e-6, eta=2.0, samples=200, workload=TRIPLES)
     assert planned.rounds == 42
-    mwem = MWEM(n=20_000, workload=TRIPLES, rounds=40, epsilon=1.0)
+    mwem = MWEM(records=20_000, workload=TRIPLES, rounds=40, epsilon=1.0)
     found = []
     for seed in range(10):
         records = latent_classes(seed, 20_000, 10, 3, 0.1)
@@ -458,7 +461,7 @@ def test_the_small_instance_of_both_players():
 def test_fits_that_take_hours_are_refused() -> None:
     """And by default no more is measured than what can be fitted."""
     workload = Workload.complete(20, width=4)
-    game = DualQuery(n=10**6, eta=0.5, rounds=50, samples=10, workload=workload)
+    game = DualQuery(records=10**6, eta=0.5, rounds=50, samples=10, workload=workload)
     assert Reweighted(dual_query=game, rho_mea=0.1).count == len(workload) == 4845
     long = replace(game, rounds=10**5)
     with pytest.raises(Refused, match=r"100,000 records are to be fitted to 4,845 measurements"):

@@ -301,7 +301,7 @@ def test_a_set_must_hold_whole_bins():
 
 
 def test_fitted_marginals_answer_sets():
-    fit = MarginalFit.for_budget(500, 1.0, 1e-6, schema=SMALL, population=1000, tables=2)
+    fit = MarginalFit.for_budget(records=500, epsilon=1.0, delta=1e-6, schema=SMALL, population=1000, tables=2)
     board = fit.run(codes(500), Noise.simulated(1)).billboard
     both = board.answers(Workload.conjunctions([["age in [25, 75)", "kin in {wife, other}"]], attributes=SMALL))
     cells = board.answers(Workload.conjunctions(

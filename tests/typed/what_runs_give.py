@@ -97,19 +97,19 @@ def market(it: BitCollection, data: Any) -> None:
 
 
 def release(schema: Schema, workload: Workload, data: Any) -> None:
-    one_way = IndependentMarginals(n=9, workload=workload, epsilon=1, delta=1e-6)
-    assert_type(AllZeros(n=9, workload=workload).run(data, NOISE).billboard, FixedBillboard)
+    one_way = IndependentMarginals(records=9, workload=workload, epsilon=1, delta=1e-6)
+    assert_type(AllZeros(records=9, workload=workload).run(data, NOISE).billboard, FixedBillboard)
     assert_type(one_way.run(data, NOISE).billboard, IndependentBillboard)
-    noisy = NoisyAnswers(n=9, workload=workload, epsilon=1, delta=1e-6)
+    noisy = NoisyAnswers(records=9, workload=workload, epsilon=1, delta=1e-6)
     assert_type(noisy.run(data, NOISE).billboard, NoisyBillboard)
     assert_type(noisy.run(data, NOISE).certificate, None)
-    fit = MarginalFit.for_budget(9, 1.0, 1e-6, schema=schema).run(data, NOISE)
+    fit = MarginalFit.for_budget(records=9, epsilon=1.0, delta=1e-6, schema=schema).run(data, NOISE)
     assert_type(fit.billboard, FittedMarginals)
     assert_type(fit.certificate, FittedMarginalsCertificate)
-    played = DualQuery.for_budget(9, 1.0, 1e-6, workload=workload).run(data, NOISE)
+    played = DualQuery.for_budget(records=9, epsilon=1.0, delta=1e-6, workload=workload).run(data, NOISE)
     assert_type(played.billboard, SyntheticRecords)
     assert_type(played.certificate, AnswersCertificate)
-    updated = MWEM.for_budget(9, 1.0, 1e-6, workload=workload).run(data, NOISE)
+    updated = MWEM.for_budget(records=9, epsilon=1.0, delta=1e-6, workload=workload).run(data, NOISE)
     assert_type(updated.billboard, MWEMBillboard)
     assert_type(updated.certificate, MWEMCertificate)
     assert_type(plan_release(schema, 9, workload, 1.0, 1e-6).mechanism.run(data, NOISE).billboard.answers(workload),

@@ -64,7 +64,7 @@ class Plan(ABC, Generic[_M_co]):
     A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data.
     """
 
-    if TYPE_CHECKING:  # a field of each subclass, which a property would stand in the way of
+    if TYPE_CHECKING:  # a property that ran would be taken for the default of the subclass's field
 
         @property
         def mechanism(self) -> _M_co:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -10,28 +12,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import parameters
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
+from confide.release.columns import Bit
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
+from confide.tables.sources import Source, open_table
 
 __all__ = [
-    "TRIVIAL",
     "check_answers",
     "check_parts",
     "check_scale",
-    "check_schema",
     "counts_of",
     "no_shares",
     "records_of",
     "settle",
     "true_errors",
 ]
-
-TRIVIAL = 0.5
-"""The largest error of answering 1/2 to everything, which takes no data."""
 
 
 def records_of(
@@ -40,7 +40,8 @@ def records_of(
     """The data in a form that can be read twice: bits are packed, a table is encoded.
 
     Args:
-        data: a bool array, what has such a form already, or with a schema a table of any kind.
+        data: a bool array, what has such a form already, or a table of any kind. Without a schema each column of a
+            table is a bit.
         schema: of a table, and of codes.
         attributes: d, checked where given.
         one_hot: whether bits too must have exactly one attribute of each column with bins or levels. Where a
@@ -54,6 +55,9 @@ def records_of(
         return data
     if isinstance(data, PackedBits | Codes):
         records = data
+    elif schema is None and _is_table(data):
+        table = open_table(data)
+        records = Schema(tuple(Bit(column=name) for name in table.column_names)).encode(table)
     elif schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b" and data.ndim == 2):
         records = PackedBits.pack(data)
     else:
@@ -69,6 +73,10 @@ def records_of(
         elif one_hot:
             _check_one_hot(records, schema)
     return records
+
+
+def _is_table(data: Any) -> bool:
+    return isinstance(data, str | PathLike | Mapping | Source) or hasattr(data, "__arrow_c_stream__")
 
 
 def _check_one_hot(records: PackedBits, schema: Schema) -> None:
@@ -131,39 +139,38 @@ def check_answers(
                            "use true_answers with the schema, or give the records")
 
 
-def settle(mechanism: Any, **values: Any) -> None:
-    """Keep checked numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
+def settle(it: Any) -> None:
+    """Keep plain numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
 
     Args:
-        mechanism: frozen, under construction.
-        values: by field.
+        it: frozen, under construction, and checked.
     """
-    for name, value in values.items():
-        object.__setattr__(mechanism, name, value)
+    kind: Any = type(it)
+    for name, plain in _numbers(kind):
+        value = getattr(it, name)
+        if value is not None and type(value) is not plain:
+            object.__setattr__(it, name, plain(value))
 
 
-def check_parts(workload: Any, schema: Any) -> None:
-    """Refuse what is no workload of one query or more, and what is no schema of its attributes.
+@cache
+def _numbers(kind: Any) -> tuple[tuple[str, type[float] | type[int]], ...]:
+    """The declared parameters that are one number, or None."""
+    plain: tuple[type[float] | type[int], ...] = (float, int)
+    return tuple((name, each) for name, setting in parameters(kind).items() for each in plain
+                 if setting.kind in (each, each | None))
+
+
+def check_parts(workload: Workload, schema: Schema | None) -> None:
+    """Refuse a workload without queries, and a schema of other attributes.
 
     Raises:
         InvalidInput: names the part.
     """
-    if not isinstance(workload, Workload) or not len(workload):
+    if not len(workload):
         raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
-    check_schema(schema)
     if schema is not None and schema.attributes != workload.attributes:
         raise InvalidInput("schema", f"has {schema.attributes} attributes",
                            f"must have the workload's {workload.attributes}")
-
-
-def check_schema(schema: Any) -> None:
-    """Refuse what is neither a schema nor None.
-
-    Raises:
-        InvalidInput: says what it is.
-    """
-    if schema is not None and not isinstance(schema, Schema):
-        raise InvalidInput("schema", f"{type(schema).__name__} is none", "use Schema")
 
 
 def check_scale(field: str, scale: float) -> None:

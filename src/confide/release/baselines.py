@@ -12,19 +12,21 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, written
@@ -37,7 +39,6 @@ from confide.privacy.primitives.additive import add_discrete_laplace, add_gaussi
 from confide.release._alike_queries import Alike, alike
 from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
 from confide.release._custodian import (
-    TRIVIAL,
     check_parts,
     check_scale,
     counts_of,
@@ -46,6 +47,7 @@ from confide.release._custodian import (
 )
 from confide.release._independent import product_answers
 from confide.release._inputs import gaussian_delta
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -68,16 +70,15 @@ _UNIT = Unit.RECORD_REPLACED
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    n: int
-    workload: Workload
-    schema: Schema | None = None
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
+    workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
+    schema: Annotated[Schema | None, Parameter("public columns")] = None
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        settle(self, n=whole("n", self.n, at_least=1))
-        if self.n > _MOST:
-            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^52")
+        super().__post_init__()
+        settle(self)
         check_parts(self.workload, self.schema)
 
     @abstractmethod
@@ -96,17 +97,16 @@ class _Baseline(Mechanism[B_co, None]):
     @abstractmethod
     def events(self) -> tuple[Event, ...]: ...
 
-    def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
-    ) -> RunOutcome[B_co, None]:
+    def run(self, data: Any, noise: NoiseSource, *, progress: Progress | None = None) -> RunOutcome[B_co, None]:
         """The answers, and under simulated noise their true errors.
 
         Args:
-            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured. Where a schema makes
+            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured; without a schema also a
+                table of any kind, each column of which is a bit. Where a schema makes
                 the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
                 codes.
             noise: `Noise.secure()` for a release.
-            progress: told that the one round is done.
+            progress: told when its only step is done.
 
         Raises:
             InvalidInput: not n records, true answers to other queries, records of another schema or that are not
@@ -132,8 +132,8 @@ class _Baseline(Mechanism[B_co, None]):
             raise InvalidInput("billboard", f"{wire_name(billboard)} is of another mechanism",
                                f"must be {wire_of(expected).name}")
         board: Any = billboard
-        if board.records != self.n:
-            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.n}")
+        if board.records != self.records:
+            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.records}")
         self._check_own(board)
 
     @property
@@ -162,7 +162,8 @@ class _Fixed(_Baseline[FixedBillboard]):
         return PureDP(0.0)
 
     def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one, schema=self._uniform)
+        return FixedBillboard(records=self.records, attributes=self.workload.attributes, one=self.one,
+                              schema=self._uniform)
 
     @property
     def _uniform(self) -> Schema | None:
@@ -178,26 +179,33 @@ class _Fixed(_Baseline[FixedBillboard]):
             raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
 
 
-@wire("AllZeros", "n workload schema")
+@renamed(n="records")
+@wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """Every record is the record of zeros. On sparse positive queries its average error is hard to beat."""
+    """Every record is the record of zeros. On sparse positive queries its average error is hard to beat.
+
+    Epsilon is no input: the answers read no data, so that nothing is spent.
+    """
 
     one = 0.0
 
 
-@wire("Uniform", "n workload schema")
+@renamed(n="records")
+@wire("Uniform", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(_Fixed):
     """Uniform records. With a schema each cell of a column is as likely: a value of a column with 20 cells has 1/20.
 
-    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity.
+    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity. Epsilon is no
+    input: the answers read no data, so that nothing is spent.
 
     Example:
         >>> from confide.release.columns import Binned
         >>> ages = Schema((Binned(column="age", lower=0, upper=100, bins=20),))
         >>> workload = Workload.conjunctions([[3]], attributes=20)
-        >>> Uniform(n=10, workload=workload, schema=ages).run(None, Noise.secure()).billboard.answers(workload).tolist()
+        >>> uniform = Uniform(records=10, workload=workload, schema=ages)
+        >>> uniform.run(None, Noise.secure()).billboard.answers(workload).tolist()
         [0.05]
     """
 
@@ -210,15 +218,15 @@ class Uniform(_Fixed):
 
 @dataclass(frozen=True, kw_only=True)
 class _Budgeted(_Baseline[B_co]):
-    epsilon: float
-    delta: float
+    epsilon: Annotated[float, Parameter("privacy loss", unit="nats", above=0)]
+    delta: Annotated[float, Parameter("delta of the privacy loss; Gaussian noise needs one above 0", at_least=0,
+                                      below=1)]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, epsilon=positive("epsilon", self.epsilon),
-               delta=fraction("delta", self.delta, zero=True) if self._pure else gaussian_delta(self.delta))
         if not self._pure:
-            check_scale("epsilon", self.sigma)
+            gaussian_delta(self.delta)
+            check_scale("epsilon", self.noise_std)
 
     @property
     def _pure(self) -> bool:
@@ -230,14 +238,14 @@ class _Budgeted(_Baseline[B_co]):
         return gdp_mu(self.epsilon, self.delta)
 
     @property
-    def square(self) -> int:
-        """Squared L2 distance that one replaced record can move the measured counts."""
+    def squared_l2_sensitivity(self) -> int:
+        """Of the measured counts, where one record is replaced."""
         raise NotImplementedError
 
     @cached_property
-    def sigma(self) -> float:
+    def noise_std(self) -> float:
         """Standard deviation of Gaussian noise, in counts, rounded up."""
-        root = math.nextafter(math.sqrt(self.square), math.inf)
+        root = math.nextafter(math.sqrt(self.squared_l2_sensitivity), math.inf)
         return math.nextafter(root / self.mu, math.inf)
 
     def events(self) -> tuple[Event, ...]:
@@ -250,12 +258,13 @@ class _Budgeted(_Baseline[B_co]):
         """Ideal Gaussian noise added and rounded to whole counts, as one step: post-processing of the real mechanism,
         so its exact trade-off holds.
         """
-        found = add_gaussian(source, counts.astype(np.float64), noise_std=self.sigma, grid=0,
-                             l2_sensitivity_squared=self.square, stream=(type(self).__name__, stream))
+        found = add_gaussian(source, counts.astype(np.float64), noise_std=self.noise_std, grid=0,
+                             l2_sensitivity_squared=self.squared_l2_sensitivity, stream=(type(self).__name__, stream))
         return found.astype(np.int64)
 
 
-@wire("IndependentMarginals", "n workload schema epsilon delta")
+@renamed(n="records", square="squared_l2_sensitivity", sigma="noise_std")
+@wire("IndependentMarginals", "n workload schema epsilon delta", records="n")
 @dataclass(frozen=True, kw_only=True)
 class IndependentMarginals(_Budgeted[IndependentBillboard]):
     """Every attribute's count with Gaussian noise, and products of them as answers.
@@ -263,21 +272,31 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less; and products
     are over columns, of which a record has one value each.
 
-    Args:
-        n: records.
-        workload: the queries that are answered; only their number of attributes matters here.
-        schema: public columns, where attributes are one-hot.
-        epsilon: in nats, > 0.
-        delta: in (0, 1).
+    Of the workload only the number of attributes matters. With a schema, attributes are one-hot as it says.
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
-        >>> IndependentMarginals(n=100, workload=workload, epsilon=1.0, delta=1e-6).square
+        >>> IndependentMarginals(records=100, workload=workload, epsilon=1.0, delta=1e-6).squared_l2_sensitivity
         3
     """
 
+    @classmethod
+    def for_budget(
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
+    ) -> Self:
+        """The mechanism that spends (epsilon, delta).
+
+        Args:
+            records: of the data, a public number.
+            epsilon: the budget in nats, > 0.
+            delta: the budget, in (0, 1): the noise is Gaussian.
+            workload: the queries.
+            schema: the public columns.
+        """
+        return cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+
     @property
-    def square(self) -> int:
+    def squared_l2_sensitivity(self) -> int:
         if self.schema is None:
             return self.workload.attributes
         return len(self.schema.columns) + len(self.schema.groups)
@@ -290,8 +309,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 
     def _release(self, data: Any, source: Noise) -> IndependentBillboard:
         one_hot = self.schema is not None and bool(self.schema.groups)
-        counts = counts_of(data, self.measured, self.n, self.schema, one_hot=one_hot)
-        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"), schema=self.schema)
+        counts = counts_of(data, self.measured, self.records, self.schema, one_hot=one_hot)
+        return IndependentBillboard(records=self.records, ones=self._noisy(counts, source, "ones"), schema=self.schema)
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -301,23 +320,20 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
         _check_counts("ones", board.ones, self.workload.attributes)
 
 
-@wire("NoisyAnswers", "n workload schema epsilon delta law")
+@renamed(n="records", square="squared_l2_sensitivity", sigma="noise_std", scale="noise_scale")
+@wire("NoisyAnswers", "n workload schema epsilon delta law", records="n")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
     """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
     names, or a query and its negation, such as "sex = male" and "sex = female" of a column with these two cells.
 
-    Args:
-        n: records.
-        workload: k queries, of which j are measured.
-        schema: public columns, for "structured", and to see that the two values of a column tell each other; where that
-            saves noise, bits must be one-hot as it says.
-        epsilon: in nats, > 0.
-        delta: in (0, 1), or 0 for "laplace".
-        law: "gaussian": L2 sensitivity sqrt(j) counts, for any queries. "structured": a record satisfies at most one
-            of the positive queries on the same columns, so a replaced one moves two at most: sqrt(2 C(m, 3)) for all
-            3-way marginals of m columns, and less where fewer columns are asked for together. "laplace": L1
-            sensitivity j, pure.
+    Of the k queries j are measured. The law "gaussian" is for any queries: their L2 sensitivity is sqrt(j) counts. With
+    "structured" a record satisfies at most one of the positive queries on the same columns, so a replaced one moves two
+    at most: the L2 sensitivity is sqrt(2 C(m, 3)) for all 3-way marginals of m columns, and less where queries join
+    fewer columns. "laplace" has an L1 sensitivity of j and needs no delta.
+
+    The schema is needed for "structured". It also shows that the two values of a column tell each other; where that
+    saves noise, bits must be one-hot as it says.
 
     Raises:
         InvalidInput: no schema for "structured", or a delta with "laplace".
@@ -327,22 +343,21 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     Example:
         >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2], [0, 3]], attributes=4)
-        >>> round(NoisyAnswers(n=100, workload=pairs, epsilon=1.0, delta=1e-3).sigma, 3)  # 2.5747 sqrt(4)
+        >>> round(NoisyAnswers(records=100, workload=pairs, epsilon=1.0, delta=1e-3).noise_std, 3)  # 2.5747 sqrt(4)
         5.149
         >>> smokers = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)  # and all others
-        >>> NoisyAnswers(n=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").scale
+        >>> NoisyAnswers(records=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").noise_scale
         2.0
     """
 
-    law: Law = "gaussian"
+    law: Annotated[Law, Parameter("noise: \"gaussian\", \"structured\" or \"laplace\"")] = "gaussian"
 
     def __post_init__(self) -> None:
-        one_of("law", self.law, ("gaussian", "structured", "laplace"))
         super().__post_init__()
         if self.law == "laplace" and self.delta:
             raise InvalidInput("delta", f"{self.delta:g}", "Laplace noise needs none: 0")
         if self.law == "laplace":
-            check_scale("epsilon", self.scale)
+            check_scale("epsilon", self.noise_scale)
         if self.law != "structured":
             return
         if self.schema is None:
@@ -350,6 +365,35 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
             raise NotGuaranteed("noise for positive marginals", "a record can satisfy nearly all queries with negated "
                                 "literals", "use law='gaussian'")
+
+    @classmethod
+    def for_budget(
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
+    ) -> Self:
+        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise where delta is 0, else
+        Gaussian noise, as little as the queries allow.
+
+        Args:
+            records: of the data, a public number.
+            epsilon: the budget in nats, > 0.
+            delta: the budget, in [0, 1).
+            workload: the queries.
+            schema: the public columns.
+
+        Example:
+            >>> pairs = Workload.complete(4, width=2)
+            >>> NoisyAnswers.for_budget(records=100, epsilon=1.0, workload=pairs).law
+            'laplace'
+        """
+        plain = cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta,
+                    law="gaussian" if delta else "laplace")
+        if schema is None or not delta:
+            return plain
+        try:
+            other = replace(plain, law="structured")
+        except NotGuaranteed:  # negated literals: a record may satisfy any number of queries
+            return plain
+        return other if other.squared_l2_sensitivity < plain.squared_l2_sensitivity else plain
 
     @property
     def _pure(self) -> bool:
@@ -366,7 +410,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return self.workload if len(kept) == len(self.workload) else self.workload.some(kept)
 
     @cached_property
-    def square(self) -> int:
+    def squared_l2_sensitivity(self) -> int:
         """Squared L2 sensitivity in counts."""
         if self.law != "structured" or self.schema is None:
             return len(self.measured)
@@ -376,7 +420,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return int(np.minimum(sizes, 2).sum())
 
     @property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """Of Laplace noise, in counts: j / epsilon, rounded up."""
         return float_up(len(self.measured) / written(self.epsilon))
 
@@ -388,31 +432,37 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def _loss(self) -> PrivacyLoss:
         return PureDP(self.epsilon) if self.law == "laplace" else super()._loss()
 
-    def error(self, beta: float) -> float:
-        """The largest error of any answer as a fraction, but for a probability of `beta`."""
-        each = fraction("beta", beta) / len(self.measured)
+    @renamed(beta="failure_probability")
+    def error(self, failure_probability: float) -> float:
+        """The largest error of any answer as a fraction, but for a small probability.
+
+        Args:
+            failure_probability: in (0, 1).
+        """
+        each = fraction("failure_probability", failure_probability) / len(self.measured)
         if self.law == "laplace":
-            ratio = math.exp(-1 / self.scale)
-            return self.scale * math.log(2 / (1 + ratio) / each) / self.n
+            ratio = math.exp(-1 / self.noise_scale)
+            return self.noise_scale * math.log(2 / (1 + ratio) / each) / self.records
         from scipy.special import ndtri
 
-        return (self.sigma * -float(ndtri(each / 2)) + 0.5) / self.n
+        return (self.noise_std * -float(ndtri(each / 2)) + 0.5) / self.records
 
     def guarantees(self) -> Guarantees:
-        bound = Accuracy(bound=self.error(0.05), trivial=TRIVIAL, failure_probability=0.05,
+        bound = Accuracy(bound=self.error(0.05), trivial=BASELINE_ERROR, failure_probability=0.05,
                          measure="the largest error of any query, as a fraction of the records",
                          source=Source(document="confide", statement="a union bound over the noise", spec=_SPEC))
         return Guarantees((*super().guarantees(), bound))
 
     def _release(self, data: Any, source: Noise) -> NoisyBillboard:
         one_hot = self.law == "structured" or self._alike.by_columns
-        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=one_hot)[self._alike.kept]
+        counts = counts_of(data, self.workload, self.records, self.schema, one_hot=one_hot)[self._alike.kept]
         if self.law == "laplace":
-            noisy = add_discrete_laplace(source, counts, noise_scale=self.scale, l1_sensitivity=len(counts),
+            noisy = add_discrete_laplace(source, counts, noise_scale=self.noise_scale, l1_sensitivity=len(counts),
                                          stream=("NoisyAnswers", self.law))
         else:
             noisy = self._noisy(counts, source, self.law)
-        return NoisyBillboard(records=self.n, workload=self.workload, noisy=self._alike.spread(noisy, self.n))
+        return NoisyBillboard(records=self.records, workload=self.workload, noisy=self._alike.spread(noisy,
+                                                                                                     self.records))
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -422,7 +472,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if not self.workload.same(board.workload):
             raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
         _check_counts("noisy", board.noisy, len(self.workload))
-        told = self._alike.spread(board.noisy[self._alike.kept], self.n)
+        told = self._alike.spread(board.noisy[self._alike.kept], self.records)
         if not np.array_equal(told, board.noisy):
             raise InvalidInput("billboard.noisy", "gives a query and its negation answers that do not go together",
                                "they must add up to n")

@@ -20,6 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.accounting.per_round import epsilon as per_round
@@ -32,6 +33,8 @@ from confide.release.levels import ROOM, drifts, largest, round_epsilon, sums
 
 __all__ = [
     "CALCULATORS",
+    "MOST_ROUNDS",
+    "MOST_SAMPLES",
     "ROOM",
     "Calculator",
     "Setting",
@@ -53,18 +56,23 @@ the last round by advanced composition, each round at its own level, or plainly 
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
 
+MOST_ROUNDS = 10**5
+"""Rounds at most."""
+
+MOST_SAMPLES = 2**39
+"""Draws a round at most, so that clauses and negations of a round are 2^40 at most."""
+
 _NEIGHBOURS = Unit.RECORD_REPLACED
-_MOST_ROUNDS = 10**5
-_MOST_SAMPLES = 2**39  # so that clauses and negations of a round are 2^40 at most
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
 
 
-def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
+@renamed(n="records")
+def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
     """The events of a run: `samples` draws of each round from the second on, at the round's own level.
 
     Args:
-        n: records, public; one of them is replaced between neighbours.
+        records: of the data, a public number; one of them is replaced between neighbours.
         eta: step size, > 0.
         rounds: T >= 1.
         samples: s >= 1 draws a round.
@@ -75,40 +83,44 @@ def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
         >>> [(each.count, round(each.event.epsilon, 6)) for each in draws(1000, 0.5, 3, 20)]
         [(20, 0.001), (20, 0.002)]
     """
-    return _draws(*checked(n, eta, rounds, samples))
+    return _draws(*checked(records, eta, rounds, samples))
 
 
 @lru_cache(maxsize=2)  # a run asks for its events and its lines, which are long
-def _draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
+def _draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
     return tuple(
-        Repeated(event=BoundedRangeEvent(epsilon=round_epsilon(n, eta, t), neighbours=_NEIGHBOURS, label=f"round {t}"),
+        Repeated(event=BoundedRangeEvent(epsilon=round_epsilon(records, eta, t), neighbours=_NEIGHBOURS,
+                                         label=f"round {t}"),
                  count=samples, neighbours=_NEIGHBOURS, label=f"round {t}")
         for t in range(2, rounds + 1)
     )
 
 
-def rho(n: int, eta: float, rounds: int, samples: int) -> float:
+@renamed(n="records")
+def rho(records: int, eta: float, rounds: int, samples: int) -> float:
     """The zCDP cost, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), and the room of each draw.
 
     Example:
         >>> round(rho(494_021, 1.2, 170, 1750), 9)
         0.008380382
     """
-    return _rho(*checked(n, eta, rounds, samples), ())
+    return _rho(*checked(records, eta, rounds, samples), ())
 
 
-def _rho(n: int, eta: float, rounds: int, samples: int, besides: tuple[Event, ...]) -> float:
+def _rho(records: int, eta: float, rounds: int, samples: int, besides: tuple[Event, ...]) -> float:
     other = totals(Accountant(besides).spend).rho
-    return float_up(samples * sums(n, eta, rounds)[1] / 8 + other) if other is not None else Accountant(besides).rho()
+    return float_up(samples * sums(records, eta,
+                                   rounds)[1] / 8 + other) if other is not None else Accountant(besides).rho()
 
 
+@renamed(n="records")
 def epsilon(
-    n: int, eta: float, rounds: int, samples: int, delta: float = 0.0, *, calculator: Calculator = "zcdp"
+    records: int, eta: float, rounds: int, samples: int, delta: float = 0.0, *, calculator: Calculator = "zcdp"
 ) -> float:
     """The epsilon that a calculator proves at a delta, in nats, rounded up.
 
     Args:
-        n: records, public.
+        records: of the data, a public number.
         eta: step size, > 0.
         rounds: T >= 1.
         samples: s >= 1 draws a round.
@@ -132,30 +144,32 @@ def epsilon(
         1.859019
     """
     one_of("calculator", calculator, CALCULATORS)
-    n, eta, rounds, samples = checked(n, eta, rounds, samples)
-    return _proved(n, eta, rounds, samples, fraction("delta", delta, zero=True), calculator)
+    records, eta, rounds, samples = checked(records, eta, rounds, samples)
+    return _proved(records, eta, rounds, samples, fraction("delta", delta, zero=True), calculator)
 
 
 def _proved(
-    n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator, besides: tuple[Event, ...] = ()
+    records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator,
+    besides: tuple[Event, ...] = ()
 ) -> float:
     """What the calculator's module proves of the events, from their sums; besides other ones with "zcdp" only."""
     if rounds == 1 and not besides:
         return 0.0
     try:
         if calculator == "pure":
-            return written_up(samples * sums(n, eta, rounds)[0])
+            return written_up(samples * sums(records, eta, rounds)[0])
         if delta == 0:
             return math.inf
         if calculator == "zcdp":
-            return as_written(ZCDP(_rho(n, eta, rounds, samples, besides)).epsilon_at(delta))
+            return as_written(ZCDP(_rho(records, eta, rounds, samples, besides)).epsilon_at(delta))
         slack = remaining(delta, Fraction(0))
         if slack <= 0:
             return math.inf
         if calculator == "theorem-3.4.2":
-            return theorem(float(largest(n, eta, rounds)), samples * (rounds - 1), slack)
+            return theorem(float(largest(records, eta, rounds)), samples * (rounds - 1), slack)
         with precision(BITS):
-            return proved(ball(4 * samples * sums(n, eta, rounds)[1]), samples * drifts(n, eta, rounds), slack)
+            return proved(ball(4 * samples * sums(records, eta, rounds)[1]), samples * drifts(records, eta, rounds),
+                          slack)
     except OverflowError:
         return math.inf
 
@@ -169,7 +183,8 @@ def _pure(events: tuple[Event, ...]) -> Accountant:
     ))
 
 
-def all_epsilons(n: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
+@renamed(n="records")
+def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
     """What each calculator proves, and the published program's own: round by round with the drift eps (e^eps - 1).
 
     Example:
@@ -183,17 +198,20 @@ def all_epsilons(n: int, eta: float, rounds: int, samples: int, delta: float) ->
         per-round, printed drift: 1.029474
     """
     delta = fraction("delta", delta)
-    found: dict[str, float] = {name: epsilon(n, eta, rounds, samples, delta, calculator=name) for name in CALCULATORS}
-    found["per-round, printed drift"] = per_round(_pure(draws(n, eta, rounds, samples)).spend, delta, drift="printed")
+    found: dict[str, float] = {name: epsilon(records, eta, rounds, samples, delta,
+                                             calculator=name) for name in CALCULATORS}
+    found["per-round, printed drift"] = per_round(_pure(draws(records, eta, rounds, samples)).spend, delta,
+                                                  drift="printed")
     return found
 
 
+@renamed(n="records")
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """A step size, rounds and samples, and what they cost.
 
     Args:
-        n: records.
+        records: of the data.
         eta: step size.
         rounds: T.
         samples: s, draws a round.
@@ -203,7 +221,7 @@ class Setting:
         rho: the zCDP cost.
     """
 
-    n: int
+    records: int
     eta: float
     rounds: int
     samples: int
@@ -213,29 +231,30 @@ class Setting:
     rho: float
 
 
-def checked(n: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
+def checked(records: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
     """n, eta, T and s as a whole number, a double and two whole numbers of Python's own.
 
     Raises:
         InvalidInput: one is out of range, names it: T is at most 100,000 and s at most 2^39.
     """
-    out = (whole("n", n, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
+    out = (whole("records", records, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))
-    if out[2] > _MOST_ROUNDS:
-        raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {_MOST_ROUNDS:,}")
-    if out[3] > _MOST_SAMPLES:
+    if out[2] > MOST_ROUNDS:
+        raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {MOST_ROUNDS:,}")
+    if out[3] > MOST_SAMPLES:
         raise InvalidInput("samples", f"{out[3]:,} is too large", "must be at most 2^39")
     return out
 
 
+@renamed(n="records")
 def solve(
-    n: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
+    records: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
     samples: int | None = None, calculator: Calculator = "zcdp", besides: tuple[Event, ...] = (),
 ) -> Setting:
     """The largest step size, rounds or samples that stay within (epsilon, delta), given the other two.
 
     Args:
-        n: records, public.
+        records: of the data, a public number.
         epsilon: the budget in nats, > 0.
         delta: in [0, 1); 0 with the calculator "pure" only.
         eta: step size, or None for the one to solve for.
@@ -260,7 +279,9 @@ def solve(
         >>> solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000, calculator="theorem-3.4.2").rounds
         16
     """
-    n, budget, delta = whole("n", n, at_least=1), positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+    records, budget, delta = whole("records", records, at_least=1), positive("epsilon",
+                                                                             epsilon), fraction("delta", delta,
+                                                                                                zero=True)
     one_of("calculator", calculator, CALCULATORS)
     missing = [name for name, value in (("eta", eta), ("rounds", rounds), ("samples", samples)) if value is None]
     if len(missing) != 1:
@@ -271,14 +292,14 @@ def solve(
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
         raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
-    n, step, count, size = checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
+    records, step, count, size = checked(records, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 
     def cost(step: float, count: int, size: int) -> float:
-        return _proved(n, step, count, size, delta, calculator, besides)
+        return _proved(records, step, count, size, delta, calculator, besides)
 
     def about(step: float, count: int, size: int) -> float:
-        return _about(n, step, count, size, delta, calculator)
+        return _about(records, step, count, size, delta, calculator)
 
     def refuse(reason: str, least: float, most: float, words: str) -> Refused:
         ways = [*tried("epsilon >= {epsilon}", again, digits=6, epsilon=least),
@@ -286,27 +307,28 @@ def solve(
         return Refused(reason, ways or words)
 
     def again(**changed: float) -> Setting:
-        return solve(**{"n": n, "epsilon": budget, "delta": delta, "eta": eta, "rounds": rounds, "samples": samples,
+        return solve(**{"records": records, "epsilon": budget, "delta": delta, "eta": eta, "rounds": rounds,
+                        "samples": samples,
                         "calculator": calculator, "besides": besides} | changed)  # type: ignore[arg-type]
 
     target = ZCDP.within(budget, delta).rho - Accountant(besides).rho() if calculator == "zcdp" else budget
     if missing[0] == "rounds":
-        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, _MOST_ROUNDS)
+        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, MOST_ROUNDS)
         if count < 2:
             least = cost(step, 2, size)
             raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads "
-                         f"the data, costs {least:.4g} with eta = {step:g} and {size:,} samples of {n:,} records",
+                         f"the data, costs {least:.4g} with eta = {step:g} and {size:,} samples of {records:,} records",
                          least, _largest_eta(lambda e: about(e, 2, size), target, 0.0),
                          "take more records or fewer samples")
     elif count == 1:
         raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
                       tried("ask for rounds >= {rounds}", again, rounds=2) or "ask for more rounds and epsilon")
     elif missing[0] == "samples":
-        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, _MOST_SAMPLES)
+        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, MOST_SAMPLES)
         if size < 1:
             least = cost(step, count, 1)
             raise refuse(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "
-                         f"{n:,} records, above {budget:g}", least,
+                         f"{records:,} records, above {budget:g}", least,
                          _largest_eta(lambda e: about(e, count, 1), target, 0.0), "take fewer rounds")
     else:
         near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
@@ -315,8 +337,8 @@ def solve(
             raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
                          "size, for the room of 2^-37 of each draw and what is spent besides",
                          cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
-    return Setting(n=n, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
-                   calculator=calculator, rho=_rho(n, step, count, size, besides))
+    return Setting(records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
+                   calculator=calculator, rho=_rho(records, step, count, size, besides))
 
 
 def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
@@ -343,9 +365,9 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
     return low
 
 
-def _about(n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
+def _about(records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
     """The cost in doubles, in the unit that is compared: of "zcdp" rho, of all others epsilon."""
-    slope, last, log = 2.0 * eta / n, rounds - 1.0, -math.log(delta) if delta else math.inf
+    slope, last, log = 2.0 * eta / records, rounds - 1.0, -math.log(delta) if delta else math.inf
     ones: float = slope * last * rounds / 2.0 + ROOM * last
     squares = slope**2 * last * rounds * (2.0 * rounds - 1.0) / 6.0 + slope * ROOM * last * rounds + ROOM**2 * last
     match calculator:
@@ -397,32 +419,33 @@ def rho_within(epsilon: float, delta: float) -> float:
     return ZCDP.within(epsilon, delta).rho
 
 
+@renamed(n="records", beta="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class SourceSetting:
     """The setting of Theorem 3.4.5 for a promised error, and what it would cost.
 
     Args:
         alpha: every answer's error is at most this ...
-        beta: ... but for this probability, if the oracle is within alpha/4 of the optimum.
+        failure_probability: ... but for this, if the oracle is within alpha/4 of the optimum.
         rounds: T = 16 ln(2k)/alpha^2, rounded up.
         eta: alpha/4.
         samples: s = 48 ln(2 |X| T/beta)/alpha^2, rounded up.
         epsilon: by Theorem 3.4.2 at `delta`, for n records.
         zcdp_epsilon: by zCDP.
         delta: in (0, 1).
-        n: records.
+        records: of the data.
         records_needed: about how many records would bring Theorem 3.4.2 down to epsilon = 1.
     """
 
     alpha: float
-    beta: float
+    failure_probability: float
     rounds: int
     eta: float
     samples: int
     epsilon: float
     zcdp_epsilon: float
     delta: float
-    n: int
+    records: int
     records_needed: float
 
     @property
@@ -433,19 +456,20 @@ class SourceSetting:
     def sentence(self) -> str:
         """How far this is from practice, in one sentence."""
         return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
-                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; "
-                f"epsilon = 1 takes about {self.records_needed:.2g} records")
+                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.records:,} "
+                f"records; epsilon = 1 takes about {self.records_needed:.2g} records")
 
 
+@renamed(n="records", beta="failure_probability")
 def source_setting(
-    n: int, alpha: float, beta: float, delta: float, *, queries: int, log_universe: float
+    records: int, alpha: float, failure_probability: float, delta: float, *, queries: int, log_universe: float
 ) -> SourceSetting:
     """The rounds, step size and samples that the source proves an error for, with their cost.
 
     Args:
-        n: records.
+        records: of the data.
         alpha: the error, in (0, 1).
-        beta: failure probability, in (0, 1).
+        failure_probability: in (0, 1).
         delta: in (0, 1), for the cost.
         queries: |Q|, with negations: 2 k, at least 2.
         log_universe: ln |X|: d ln 2 for d binary attributes, less for valid records.
@@ -458,17 +482,19 @@ def source_setting(
         >>> found.rounds, found.samples
         (23214, 847829)
     """
-    alpha, beta, delta = fraction("alpha", alpha), fraction("beta", beta), fraction("delta", delta)
+    alpha, delta = fraction("alpha", alpha), fraction("delta", delta)
+    beta = fraction("failure_probability", failure_probability)
     log_queries = math.log(whole("queries", queries, at_least=2))
     universe = positive("log_universe", log_universe)
     rounds = math.ceil(16 * log_queries / alpha**2)
     eta = alpha / 4
     samples = math.ceil(48 * (math.log(2 * rounds / beta) + universe) / alpha**2)
-    n = whole("n", n, at_least=1)
+    records = whole("records", records, at_least=1)
     needed = 2.0 * eta * (rounds - 1) * math.sqrt(2 * samples * (rounds - 1) * -math.log(delta))
     return SourceSetting(
-        alpha=alpha, beta=beta, rounds=rounds, eta=eta, samples=samples, delta=delta, n=n, records_needed=2.0 * needed,
-        epsilon=_about(n, eta, rounds, samples, delta, "theorem-3.4.2"),
-        zcdp_epsilon=ZCDP(_about(n, eta, rounds, samples, delta, "zcdp")).epsilon_at(delta),
+        alpha=alpha, failure_probability=beta, rounds=rounds, eta=eta, samples=samples, delta=delta, records=records,
+        records_needed=2.0 * needed,
+        epsilon=_about(records, eta, rounds, samples, delta, "theorem-3.4.2"),
+        zcdp_epsilon=ZCDP(_about(records, eta, rounds, samples, delta, "zcdp")).epsilon_at(delta),
     )
 

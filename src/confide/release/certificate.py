@@ -24,16 +24,18 @@ from numpy.typing import ArrayLike
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Certificate
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.release.hedge import regret_bound
 
-__all__ = ["TRIVIAL", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
+__all__ = ["BASELINE_ERROR", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
 
-TRIVIAL = 0.5
-"""The error of answering 1/2 to everything."""
+BASELINE_ERROR = 0.5
+"""The largest error of the baseline that answers 1/2 to everything, which takes no data."""
 
 
-@wire("AnswersCertificate", "bound regret gamma tau beta vacuous")
+@renamed(beta="failure_probability")
+@wire("AnswersCertificate", "bound regret gamma tau beta vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswersCertificate(Certificate):
     """A bound of the largest error of all answers, and what it is made of.
@@ -43,7 +45,7 @@ class AnswersCertificate(Certificate):
         regret: the query player's: eta/2 + ln|Q|/(eta T).
         gamma: what the samples can miss.
         tau: how far the best responses are from the best at most; 0 where nothing was run yet.
-        beta: the probability with which the bound may fail.
+        failure_probability: of the bound.
         vacuous: True where answering 1/2 to everything is as good.
     """
 
@@ -51,7 +53,7 @@ class AnswersCertificate(Certificate):
     regret: float
     gamma: float
     tau: float
-    beta: float
+    failure_probability: float
     vacuous: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,8 +78,9 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
     return (attributes - inside) * math.log(2) + math.fsum(math.log(size) for size in groups)
 
 
-def sampling_error(samples: int, rounds: int, universe: float, beta: float) -> float:
-    """gamma: how far s samples can be off the law of the queries, for all records and rounds, but for probability beta.
+@renamed(beta="failure_probability")
+def sampling_error(samples: int, rounds: int, universe: float, failure_probability: float) -> float:
+    """gamma: how far s samples can be off the law of the queries, for all records and rounds, but for beta.
 
     The least of two: one Hoeffding bound of payoffs of width 2 with a union over the records; or one of width 1 for
     q(D), which no record enters, and one of width 1 for q(x).
@@ -86,14 +89,14 @@ def sampling_error(samples: int, rounds: int, universe: float, beta: float) -> f
         samples: s >= 1.
         rounds: T >= 1.
         universe: ln |X| >= 0.
-        beta: in (0, 1).
+        failure_probability: beta, in (0, 1).
 
     Example:
         >>> round(sampling_error(847_829, 23_214, 235 * math.log(2), 0.05), 5)
         0.01305
     """
     s, tries = whole("samples", samples, at_least=1), math.log(whole("rounds", rounds, at_least=1))
-    tries -= math.log(fraction("beta", beta))
+    tries -= math.log(fraction("failure_probability", failure_probability))
     universe = non_negative("universe", universe)
     one = math.sqrt(2 * (universe + tries) / s)
     two = math.sqrt((tries + math.log(2)) / (2 * s)) + math.sqrt((tries + math.log(2) + universe) / (2 * s))
@@ -121,8 +124,10 @@ def mean_gap(values: ArrayLike, bounds: ArrayLike, samples: int) -> float:
     return float(np.maximum(gaps, 0.0).mean()) / whole("samples", samples, at_least=1)
 
 
+@renamed(beta="failure_probability")
 def answers_certificate(
-    eta: float, rounds: int, samples: int, *, queries: int, universe: float, beta: float = 0.05, tau: float = 0.0
+    eta: float, rounds: int, samples: int, *, queries: int, universe: float, failure_probability: float = 0.05,
+    tau: float = 0.0,
 ) -> AnswersCertificate:
     """The bound for any step size, rounds and samples; with tau = 0 what it would be with optimal best responses.
 
@@ -132,7 +137,7 @@ def answers_certificate(
         samples: s >= 1.
         queries: |Q|, with negations: 2 k.
         universe: ln |X| (`log_universe`).
-        beta: failure probability.
+        failure_probability: of the bound, in (0, 1).
         tau: mean certified gap of the best responses, in parts of s.
 
     Source: spec query_release D3.
@@ -147,6 +152,7 @@ def answers_certificate(
     """
     log_queries = math.log(whole("queries", queries, at_least=2))
     regret = regret_bound(positive("eta", eta), rounds, log_queries)
-    gamma, tau = sampling_error(samples, rounds, universe, beta), non_negative("tau", tau)
+    gamma, tau = sampling_error(samples, rounds, universe, failure_probability), non_negative("tau", tau)
     bound = regret + gamma + tau
-    return AnswersCertificate(bound=bound, regret=regret, gamma=gamma, tau=tau, beta=beta, vacuous=bound >= TRIVIAL)
+    return AnswersCertificate(bound=bound, regret=regret, gamma=gamma, tau=tau,
+                              failure_probability=failure_probability, vacuous=bound >= BASELINE_ERROR)

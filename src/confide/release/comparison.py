@@ -125,7 +125,7 @@ def compare(
     true = replace(true_answers(records, workload), schema=schema)
     n = true.records
     noise = Noise.simulated(seed)
-    plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema}
+    plain: dict[str, Any] = {"records": n, "workload": workload, "schema": schema}
     budget = {**plain, "epsilon": epsilon, "delta": delta}
     product = IndependentMarginals(**budget)
     ones = replace(true_answers(records, product.measured), schema=schema)
@@ -145,7 +145,8 @@ def compare(
         except NotGuaranteed as error:  # negated literals, parities or predicates: there is no such rival
             left_out["structured Gaussian"] = error.reason
     try:
-        named = MWEM.for_budget(n, epsilon, delta, rounds=mwem_rounds, workload=workload, schema=schema)
+        named = MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, rounds=mwem_rounds, workload=workload,
+                                schema=schema)
         if named.cells > mwem_cells:
             raise Refused(f"its histogram would have {named.cells:,} cells; at most {mwem_cells:,} were asked for")
         methods["MWEM"] = (named, true)

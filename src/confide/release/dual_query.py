@@ -10,20 +10,22 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of
@@ -35,26 +37,28 @@ from confide.release import calculators
 from confide.release._custodian import (
     check_answers,
     check_scale,
-    check_schema,
     no_shares,
     records_of,
     settle,
     true_errors,
 )
+from confide.release._former_calls import by_position_before
 from confide.release.answers import TrueAnswers, true_answers
-from confide.release.calculators import CALCULATORS, Calculator
+from confide.release.calculators import MOST_ROUNDS, MOST_SAMPLES, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
 from confide.release.codes import Codes
 from confide.release.draws_a_round import check_draws, drawn_a_round, usual
 from confide.release.free_attributes import (
+    FREE_BEFORE,
     FREE_RULES,
     FreeRule,
     default_record,
     free_attributes,
     marginals_event,
-    marginals_sigma,
-    marginals_square,
+    marginals_noise_std,
     noisy_marginals,
+    rule_today,
+    squared_marginals_sensitivity,
 )
 from confide.release.oracle.answer import Answer, Oracle, best_response
 from confide.release.oracle.bounds import upper_bound
@@ -87,33 +91,22 @@ class _Data:
     ones: NDArray[np.int64] | None = field(repr=False)
 
 
+@renamed(n="records", beta="failure_probability")
 @wire("DualQuery", "n eta rounds samples workload schema one_hot free marginal_rho oracle seed delta calculator beta "
-      "literal")
+      "literal", records="n", failure_probability="beta", words={"free": FREE_BEFORE})
 @dataclass(frozen=True, kw_only=True)
 class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
 
     Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
 
+    The schema is needed where `run` gets a table, for `one_hot`, and for "marginals" of columns. With `one_hot` the
+    promises hold where the data's records have one attribute of each column; False lets attributes vary freely, as
+    published. A `literal` mechanism has the signs that Algorithm 3 prints: both players are mirrored, which gives the
+    same law of the records. Its guarantees say what is wrong with the printed claim.
+
     Args:
-        n: records of the data, public.
-        eta: step size of the query player, > 0.
-        rounds: T >= 1; the release has T records.
-        samples: s >= 1 queries are drawn a round.
-        workload: the queries; may be left out while planning.
-        schema: the columns that the attributes come from; needed where `run` gets a table, for one_hot, and for
-            "marginals" of columns.
-        one_hot: each record has exactly one attribute of each column with bins or levels. It keeps the promises where
-            the data's records do; False lets attributes vary freely, as published.
-        free: what attributes have that are in no sampled query: "zeros", "coins" or "marginals".
-        marginal_rho: with "marginals", the zCDP cost of measuring all one-way marginals, > 0.
-        oracle: the best response; sees netted samples and public facts only.
-        seed: public, of the oracle and of coins.
-        delta: in [0, 1), at which epsilon is stated; 0 states no (epsilon, delta).
-        calculator: by which proof.
-        beta: probability with which the accuracy bound may fail.
-        literal: signs as Algorithm 3 is printed: both players mirrored, which gives the same law of the records. The
-            guarantees then say what is wrong with the printed claim.
+        oracle: best response; it sees netted samples and public facts alone.
 
     Raises:
         InvalidInput: a parameter out of range, more than 2^23 queries, or parts that do not fit.
@@ -125,7 +118,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         >>> from confide.release import DualQuery
         >>> bits = np.arange(4000).reshape(1000, 4) % 7 < 3
         >>> queries = Workload.complete(4, width=2)
-        >>> planned = DualQuery.for_budget(1000, 2.0, 1e-3, eta=1.0, samples=60, workload=queries)
+        >>> planned = DualQuery.for_budget(records=1000, epsilon=2.0, delta=1e-3, eta=1.0, samples=60, workload=queries)
         >>> planned.rounds, round(planned.epsilon(), 3)
         (27, 1.955)
         >>> outcome = planned.run(bits, Noise.simulated(1))
@@ -133,34 +126,37 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         ((6,), True)
     """
 
-    n: int
-    eta: float
-    rounds: int
-    samples: int
-    workload: Workload | None = None
-    schema: Schema | None = None
-    one_hot: bool = False
-    free: FreeRule = "zeros"
-    marginal_rho: float = 0.0
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1)]
+    eta: Annotated[float, Parameter("step size of the query player; usually 1", above=0)]
+    rounds: Annotated[int, Parameter("rounds; each gives one synthetic record", symbol="T", at_least=1,
+                                     at_most=MOST_ROUNDS)]
+    samples: Annotated[int, Parameter("queries drawn in each round", symbol="s", at_least=1, at_most=MOST_SAMPLES)]
+    workload: Annotated[Workload | None, Parameter("queries; a plan needs none", symbol="k")] = None
+    schema: Annotated[Schema | None, Parameter("public columns that the attributes come from")] = None
+    one_hot: Annotated[bool, Parameter("whether each synthetic record has exactly one attribute of each column with "
+                                       "bins or levels")] = False
+    free: Annotated[FreeRule, Parameter("values of attributes in no drawn query: \"zeros\" where sparsity is public "
+                                        "knowledge, \"random\" or \"marginals\"")] = "zeros"
+    marginal_rho: Annotated[float, Parameter("zCDP cost of all one-way marginals, with \"marginals\"",
+                                             at_least=0)] = 0.0
     oracle: Oracle = field(default_factory=LocalSearch)
-    seed: int = 0
-    delta: float = 0.0
-    calculator: Calculator = "zcdp"
-    beta: float = 0.05
-    literal: bool = False
+    seed: Annotated[int, Parameter("public seed of the oracle and of other public randomness", at_least=0)] = 0
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states no (epsilon, delta)", at_least=0,
+                                      below=1)] = 0.0
+    calculator: Annotated[Calculator, Parameter("proof that adds up the draws; usually \"zcdp\", or \"pure\" where "
+                                                 "delta is 0")] = "zcdp"
+    failure_probability: Annotated[float, Parameter("probability that the accuracy bound fails", above=0,
+                                                    below=1)] = 0.05
+    literal: Annotated[bool, Parameter("whether signs are those of Algorithm 3 in print")] = False
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
 
     def __post_init__(self) -> None:
-        n, eta, rounds, samples = calculators.checked(self.n, self.eta, self.rounds, self.samples)
-        settle(self, n=n, eta=eta, rounds=rounds, samples=samples, delta=fraction("delta", self.delta, zero=True),
-               beta=fraction("beta", self.beta), seed=whole("seed", self.seed),
-               marginal_rho=non_negative("marginal_rho", self.marginal_rho))
-        check_exact(self.rounds, self.n, self.eta)
-        one_of("calculator", self.calculator, CALCULATORS)
-        one_of("free", self.free, FREE_RULES)
-        check_schema(self.schema)
+        object.__setattr__(self, "free", rule_today(self.free))
+        super().__post_init__()
+        settle(self)
+        check_exact(self.rounds, self.records, self.eta)
         if self.free == "marginals":
             positive("marginal_rho", self.marginal_rho)
             if self.calculator != "zcdp":
@@ -178,8 +174,6 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("schema", "is missing", "one_hot needs the columns")
         if self.workload is None:
             return
-        if not isinstance(self.workload, Workload):
-            raise InvalidInput("workload", f"{type(self.workload).__name__} is no workload", "use Workload")
         check_draws(self.samples)  # a plan without queries is not run
         if len(self.workload) > MOST_QUERIES:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
@@ -194,14 +188,16 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("workload", f"has a query that is {most:,} clauses on one-hot records",
                                f"must be at most {_MOST_CLAUSES:,}; name fewer values of a column, or one_hot=False")
         if self.free == "marginals":
-            check_scale("marginal_rho", self._marginals_sigma)
+            check_scale("marginal_rho", self._marginals_noise_std)
 
     # ---- planning
 
     @classmethod
+    @renamed(n="records")
+    @by_position_before("cls", "records", "epsilon", "delta")
     def for_budget(
-        cls, n: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
-        samples: int | None = None, calculator: Calculator = "zcdp", free: FreeRule = "zeros",
+        cls, *, records: int, epsilon: float, delta: float = 0.0, eta: float | None = None, rounds: int | None = None,
+        samples: int | None = None, calculator: Calculator | None = None, free: FreeRule = "zeros",
         marginal_share: float = 0.05, **others: Any,
     ) -> Self:
         """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
@@ -211,13 +207,13 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         are what the budget pays for, but no more than 2^20: more would buy nothing, and the rest is not spent.
 
         Args:
-            n: records.
+            records: of the data, a public number.
             epsilon: the budget in nats, > 0.
             delta: in [0, 1).
             eta: step size, or None.
             rounds: T, or None.
             samples: s, or None.
-            calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure".
+            calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" where delta is 0.
             free: as for the class.
             marginal_share: with "marginals", the part of rho that they cost; 5 to 10 % is usual.
             others: further parameters of the class.
@@ -228,16 +224,19 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                 memory; says what would do.
 
         Example:
-            >>> DualQuery.for_budget(494_021, 1.0, 1e-3, eta=2.0, samples=1000).rounds
+            >>> DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000).rounds
             279
-            >>> few = DualQuery.for_budget(494_021, 1.0, 1e-3, rounds=5)
+            >>> few = DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, rounds=5)
             >>> few.samples, round(few.epsilon(), 3)
             (1048576, 0.016)
         """
         asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
 
+        by = calculator or ("zcdp" if delta else "pure")
+        free = rule_today(free)
+
         def again(**changed: float) -> DualQuery:
-            return cls.for_budget(n, **(asked | changed), delta=delta, calculator=calculator, free=free,
+            return cls.for_budget(records=records, **(asked | changed), delta=delta, calculator=calculator, free=free,
                                   marginal_share=marginal_share, **others)
 
         marginal_rho = 0.0
@@ -247,12 +246,12 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         besides = (marginals_event(marginal_rho),) if marginal_rho else ()
         step, size = usual(eta, rounds, samples, others.get("schema") or others.get("workload"))
         try:
-            found = calculators.solve(n, epsilon, delta, eta=step, rounds=rounds, samples=size, calculator=calculator,
+            found = calculators.solve(records, epsilon, delta, eta=step, rounds=rounds, samples=size, calculator=by,
                                       besides=besides)
         except Refused as error:
             raise Refused(error.reason, retried(error, again)) from None
         drawn = drawn_a_round(found, eta, samples, again)
-        return cls(n=n, eta=found.eta, rounds=found.rounds, samples=drawn, delta=delta, calculator=calculator,
+        return cls(records=records, eta=found.eta, rounds=found.rounds, samples=drawn, delta=delta, calculator=by,
                    free=free, marginal_rho=marginal_rho, **others)
 
     def epsilon(self, delta: float | None = None, calculator: Calculator | None = None) -> float:
@@ -265,7 +264,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         if self.free == "marginals":
             one_of("calculator", by, ("zcdp",))
             return Accountant(self.events()).epsilon(at, calculator="zcdp")
-        return calculators.epsilon(self.n, self.eta, self.rounds, self.samples, at, calculator=by)
+        return calculators.epsilon(self.records, self.eta, self.rounds, self.samples, at, calculator=by)
 
     @property
     def rho(self) -> float:
@@ -275,11 +274,11 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def events(self) -> tuple[Event, ...]:
         """The one-way marginals, where they are measured, and the draws of each round from the second on."""
         measured = (marginals_event(self.marginal_rho),) if self.free == "marginals" else ()
-        return (*measured, *calculators.draws(self.n, self.eta, self.rounds, self.samples))
+        return (*measured, *calculators.draws(self.records, self.eta, self.rounds, self.samples))
 
     def lines(self) -> tuple[Line, ...]:
         measured = lines_of((marginals_event(self.marginal_rho),)) if self.free == "marginals" else ()
-        rounds = calculators.draws(self.n, self.eta, self.rounds, self.samples)
+        rounds = calculators.draws(self.records, self.eta, self.rounds, self.samples)
         return (*measured, FixedList(name=_ROUNDS, listed=rounds))
 
     def guarantees(self) -> Guarantees:
@@ -323,7 +322,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     def _certificate(self, tau: float) -> AnswersCertificate:
         return answers_certificate(self.eta, self.rounds, self.samples, queries=2 * len(self.queries),
-                                   universe=self.log_universe, beta=self.beta, tau=tau)
+                                   universe=self.log_universe, failure_probability=self.failure_probability, tau=tau)
 
     # ---- the run
 
@@ -333,8 +332,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         """All rounds. Nothing is refused once the first draw was made.
 
         Args:
-            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table with the
-                schema. Bare true answers do not do for "marginals".
+            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table of any
+                kind. Without a schema each column of a table is a bit. Bare true answers do not do for "marginals".
             noise: where the draws come from.
             progress: told the rounds done and all of them.
 
@@ -357,7 +356,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                           "records", PublicWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
-            diagnostics = true_errors(satisfied / self.rounds, read.counts, self.n)
+            diagnostics = true_errors(satisfied / self.rounds, read.counts, self.records)
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
                              diagnostics=diagnostics)
 
@@ -375,7 +374,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                 raise InvalidInput("data", "true answers hold no one-way counts", "give the records themselves")
         else:
             answers, ones = true_answers(records, queries), self._one_way(records)
-        check_answers(answers, queries, self.n, self.schema)
+        check_answers(answers, queries, self.records, self.schema)
         return _Data(answers.counts, ones)
 
     def _one_way(self, records: PackedBits | Codes) -> NDArray[np.int64] | None:
@@ -402,15 +401,16 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             played.append((samples, answer.value, bound, answer.fell_back, answer.timed_out))
             advance(progress, t, self.rounds)
         board = SyntheticRecords(records=PackedBits.pack(records), weights=np.full(self.rounds, 1.0 / self.rounds),
-                                 rounds=Rounds.of(played), marginals=marginals, n=self.n, eta=self.eta)
+                                 rounds=Rounds.of(played), marginals=marginals, data_records=self.records,
+                                 eta=self.eta)
         return board, satisfied
 
     def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
-        return noisy_marginals(ones, self._marginals_sigma, marginals_square(*self._grouped), source)
+        return noisy_marginals(ones, self._marginals_noise_std, squared_marginals_sensitivity(*self._grouped), source)
 
     @cached_property
-    def _marginals_sigma(self) -> float:
-        return marginals_sigma(self.marginal_rho, *self._grouped)
+    def _marginals_noise_std(self) -> float:
+        return marginals_noise_std(self.marginal_rho, *self._grouped)
 
     @property
     def _grouped(self) -> tuple[int, int, int]:
@@ -428,11 +428,11 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return net(positions, len(counts))
 
     def _round(self, t: int) -> QueryRound:
-        return QueryRound(eta=self.eta, t=t, n=self.n, samples=self.samples, mirrored=self.literal)
+        return QueryRound(eta=self.eta, t=t, n=self.records, samples=self.samples, mirrored=self.literal)
 
     def _default(self, t: int, marginals: NDArray[np.int64]) -> NDArray[np.bool_]:
         return default_record(self.free, self.queries.attributes, seed=self.seed, t=t, groups=self._reachable,
-                              marginals=marginals if len(marginals) else None, n=self.n)
+                              marginals=marginals if len(marginals) else None, records=self.records)
 
     def _respond(
         self, samples: Netted, t: int, previous: NDArray[np.bool_] | None, marginals: NDArray[np.int64]
@@ -443,8 +443,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             return _enumerated(queries, samples)
         terms = self._terms(samples)
         default = self._default(t, marginals)
-        coins = study_generator(self.seed, "start", t).random(queries.attributes) < 0.5
-        start = (default, coins) if previous is None else (default, previous, coins)
+        drawn = study_generator(self.seed, "start", t).random(queries.attributes) < 0.5
+        start = (default, drawn) if previous is None else (default, previous, drawn)
         answer = best_response(self.oracle, terms, start, (self.seed << 24) + t)
         free = free_attributes(terms.active(), queries.attributes, self.groups)
         record = np.where(free, default, answer.record)
@@ -490,9 +490,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             InvalidInput: it belongs to other parameters, or contradicts itself.
         """
         board = self._board(billboard)
-        if (board.n, board.eta) != (self.n, self.eta):
-            raise InvalidInput("billboard", f"is of n = {board.n:,} and eta = {board.eta:g}",
-                               f"must be of {self.n:,} and {self.eta:g}")
+        if (board.data_records, board.eta) != (self.records, self.eta):
+            raise InvalidInput("billboard", f"is of n = {board.data_records:,} and eta = {board.eta:g}",
+                               f"must be of {self.records:,} and {self.eta:g}")
         if not board.even:
             raise InvalidInput("billboard.weights", "are not even")
         if (len(board.marginals) > 0) != (self.free == "marginals"):

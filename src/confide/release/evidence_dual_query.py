@@ -176,8 +176,8 @@ class _StopsEarly(DualQuery):
 def privacy_without_a_solver() -> Finding:
     """Theorem 3.4.1's bound and the worst loss of the written-out game whose solver gives up in every round."""
     claimed, found = 1.5, _worst_loss(tiny_game(eta=1.0, rounds=3, kind=_StopsEarly))
-    plain = DualQuery(n=100, eta=0.5, rounds=5, samples=20)
-    same = DualQuery(n=100, eta=0.5, rounds=5, samples=20, oracle=_Lazy()).events() == plain.events()
+    plain = DualQuery(records=100, eta=0.5, rounds=5, samples=20)
+    same = DualQuery(records=100, eta=0.5, rounds=5, samples=20, oracle=_Lazy()).events() == plain.events()
     return Finding("holds" if found <= claimed and same else "false", claimed, found)
 
 
@@ -214,7 +214,7 @@ def accuracy_bound() -> Finding:
     worst = 0.0
     for alpha, queries, attributes, beta in product((0.05, 0.2, 0.5), (4, 10**3, 10**6), (2, 50, 10**4), (0.01, 0.5)):
         found = source_setting(1000, alpha, beta, DELTA, queries=queries, log_universe=attributes * math.log(2))
-        bound = answers_certificate(found.eta, found.rounds, found.samples, queries=queries, beta=beta,
+        bound = answers_certificate(found.eta, found.rounds, found.samples, queries=queries, failure_probability=beta,
                                     universe=attributes * math.log(2), tau=alpha / 4).bound
         worst = max(worst, bound / alpha)
     return Finding("holds" if worst <= 1.0 else "false", 1.0, worst)
@@ -226,7 +226,7 @@ def accuracy_of_a_run() -> Finding:
     bits[:, 3] |= bits[:, 0]
     workload = Workload.complete(4, width=2)
     found = source_setting(500, alpha, 0.05, DELTA, queries=2 * len(workload), log_universe=4 * math.log(2))
-    mechanism = DualQuery(n=500, eta=found.eta, rounds=found.rounds, samples=found.samples, workload=workload,
+    mechanism = DualQuery(records=500, eta=found.eta, rounds=found.rounds, samples=found.samples, workload=workload,
                           oracle=Enumeration())
     records = PackedBits.pack(bits)
     outcome: Any = mechanism.run(records, Noise.simulated(1))

@@ -45,7 +45,8 @@ from confide.release.workload import Workload
 
 __all__: list[str] = []
 
-_SHORT = LocalSearch(flips_per_variable=2, flips=200, coins=0)  # errors as with the default, at a fifth of its time
+_SHORT = LocalSearch(flips_per_variable=2, flips=200,
+                     random_starts=0)  # errors as with the default, at a fifth of its time
 _MANY = 500_000
 _FIGURE_3 = 100_000
 
@@ -75,7 +76,8 @@ def _run(
 ) -> _Errors:
     """(average, largest) error of runs at (epsilon, .001) by Theorem 3.4.2, as means over the seeds."""
     workload, answers = case
-    mechanism = DualQuery.for_budget(answers.records, epsilon, DELTA, eta=eta, samples=samples, workload=workload,
+    mechanism = DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
+                                     workload=workload,
                                      calculator="theorem-3.4.2", free=free, oracle=_SHORT)
     return _errors(mechanism, answers, seeds)
 
@@ -136,7 +138,7 @@ def all_zeros_on_positive_marginals() -> Finding:
 def _many_queries(queries: int) -> _Errors:
     workload, answers = _table("kdd99", queries)
     n, eta, _, samples = FIGURE_2
-    return _errors(DualQuery(n=n, eta=eta, rounds=60, samples=samples, workload=workload, oracle=_SHORT), answers)
+    return _errors(DualQuery(records=n, eta=eta, rounds=60, samples=samples, workload=workload, oracle=_SHORT), answers)
 
 
 def stable_in_queries() -> Finding:
@@ -171,7 +173,7 @@ def growth_of_noise() -> Finding:
 def _peak(queries: int) -> float:
     """Bytes that a run of 3 rounds needs, besides its queries and true answers."""
     workload, answers = _table("adult", queries)
-    mechanism = DualQuery(n=ADULT.records, eta=2.0, rounds=3, samples=50, workload=workload, oracle=_SHORT)
+    mechanism = DualQuery(records=ADULT.records, eta=2.0, rounds=3, samples=50, workload=workload, oracle=_SHORT)
     _errors(mechanism, answers)
     tracemalloc.start()
     _errors(mechanism, answers)
@@ -212,7 +214,7 @@ def linear_time() -> Finding:
     counted = []
     for queries in (5_000, 40_000):
         workload, answers = _table("kdd99", queries)
-        mechanism = _Counted(n=KDD99.records, eta=1.2, rounds=5, samples=300, workload=workload, oracle=_SHORT)
+        mechanism = _Counted(records=KDD99.records, eta=1.2, rounds=5, samples=300, workload=workload, oracle=_SHORT)
         mechanism.run(answers, Noise.simulated(1))
         counted.append(mechanism)
     found = sum(counted[1].weighed) / sum(counted[0].weighed)
@@ -229,7 +231,7 @@ def eight_percent() -> Finding:
 
     8 % holds if each size is within a point of it, 7 % to 9 %; with a correction if the mean alone is.
     """
-    search = LocalSearch(flips_per_variable=4, flips=500, coins=0)
+    search = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)
     errors = []
     for attributes, samples in FIGURE_3.items():
         every = math.comb(attributes, 3)
@@ -237,8 +239,9 @@ def eight_percent() -> Finding:
             Workload.random(attributes, _FIGURE_3, seed=1, signed=False)
         biases = study_generator(1, "biases").random(attributes)
         answers = product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
-        mechanism = DualQuery.for_budget(FIGURE_3_RECORDS, 1.0, DELTA, eta=FIGURE_3_ETA, samples=samples,
-                                         workload=workload, calculator="theorem-3.4.2", free="coins", oracle=search)
+        mechanism = DualQuery.for_budget(records=FIGURE_3_RECORDS, epsilon=1.0, delta=DELTA, eta=FIGURE_3_ETA,
+                                         samples=samples,
+                                         workload=workload, calculator="theorem-3.4.2", free="random", oracle=search)
         errors.append(_errors(mechanism, answers)[0])
     found = float(np.mean(errors))
     verdict: Verdict = "holds" if min(errors) >= 0.07 and max(errors) <= 0.09 else (
@@ -257,9 +260,9 @@ def uniform_bits() -> Finding:
 def product_data_is_easy() -> Finding:
     """Average errors at (1, .001), 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
     case = _product(1_000, 5_000)
-    dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="coins")[0]
+    dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="random")[0]
     biases = study_generator(1, "biases").random(1_000)
-    product = IndependentMarginals(n=FIGURE_3_RECORDS, workload=case[0], epsilon=1.0, delta=DELTA)
+    product = IndependentMarginals(records=FIGURE_3_RECORDS, workload=case[0], epsilon=1.0, delta=DELTA)
     ones = product_answers_of(biases, product.measured, FIGURE_3_RECORDS, seed=2)
     board: Any = product.run(ones, Noise.simulated(1)).billboard
     found = float(np.abs(board.answers(case[0]) - case[1].fractions).mean())
@@ -271,7 +274,7 @@ def product_data_is_easy() -> Finding:
 
 def zeros_on_sparse_data() -> Finding:
     """Average errors on positive marginals of a stand-in for Adult: free attributes by coins, and zeros."""
-    coins = _run(_table("adult", 4_000, False), 2.0, 1000, free="coins", seeds=2)[0]
+    coins = _run(_table("adult", 4_000, False), 2.0, 1000, free="random", seeds=2)[0]
     return Finding("holds" if _adult(1.0, False)[0] < coins else "false", coins, _adult(1.0, False)[0])
 
 
@@ -314,7 +317,7 @@ def step_on_dense_data() -> Finding:
     with s = 2,000.
     """
     case = _product(1_000, 5_000)
-    sparse, dense = _run(case, 2.0, 1000, free="coins")[0], _run(case, FIGURE_3_ETA, 2000, free="coins")[0]
+    sparse, dense = _run(case, 2.0, 1000, free="random")[0], _run(case, FIGURE_3_ETA, 2000, free="random")[0]
     return Finding("holds" if dense < sparse else "false", sparse, dense)
 
 
@@ -330,9 +333,10 @@ def few_attributes() -> Finding:
     bits = g.random((20_000, 10)) < g.random((6, 10))[g.integers(0, 6, 20_000)]
     workload = Workload.complete(10)
     answers = TrueAnswers(counts=workload.counts(PackedBits.pack(bits)), records=20_000)
-    dual = DualQuery.for_budget(20_000, 1.0, 1e-6, eta=2.0, samples=200, workload=workload, oracle=_SHORT)
-    primal = MWEM.for_budget(20_000, 1.0, 1e-6, rounds=40, workload=workload)
-    noisy = NoisyAnswers(n=20_000, workload=workload, epsilon=1.0, delta=1e-6)
+    dual = DualQuery.for_budget(records=20_000, epsilon=1.0, delta=1e-6, eta=2.0, samples=200, workload=workload,
+                                oracle=_SHORT)
+    primal = MWEM.for_budget(records=20_000, epsilon=1.0, delta=1e-6, rounds=40, workload=workload)
+    noisy = NoisyAnswers(records=20_000, workload=workload, epsilon=1.0, delta=1e-6)
     largest = []
     for plan, seeds in ((dual, 3), (primal, 2), (noisy, 3)):
         boards: list[Any] = [plan.run(answers, Noise.simulated(seed)).billboard for seed in range(seeds)]
@@ -344,7 +348,7 @@ def few_attributes() -> Finding:
 
 def _refused(workload: Workload) -> bool:
     try:
-        MWEM(n=1000, workload=workload, rounds=10, epsilon=1.0)
+        MWEM(records=1000, workload=workload, rounds=10, epsilon=1.0)
     except Refused:
         return True
     return False

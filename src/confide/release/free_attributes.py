@@ -1,8 +1,8 @@
 """Attributes that are in no sampled query: the best response says nothing of them, a public rule does.
 
-"zeros" is for sparse data, "coins" for dense data, and which of them the data is must be public knowledge: to choose by
-looking at the data is a leak. "marginals" draws each bit from a noisy one-way marginal, which is measured once, before
-round 1, and charged. The coins behind the last two are public: they follow from a seed and the round.
+"zeros" is for sparse data, "random" for dense data, and which of them the data is must be public knowledge: to choose
+by looking at the data is a leak. "marginals" draws each bit from a noisy one-way marginal, which is measured once,
+before round 1, and charged. The randomness of the last two is public: it follows from a seed and the round.
 
 Source: Wu 2017, section 3.6; spec query_release D4.
 """
@@ -12,33 +12,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import positive, whole
 from confide.contract.guarantees import Unit
+from confide.contract.renamed import warn_of_old
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.primitives.additive import add_discrete_gaussian
 
 __all__ = [
+    "FREE_BEFORE",
     "FREE_RULES",
     "MARGINALS",
     "FreeRule",
     "default_record",
     "free_attributes",
     "marginals_event",
-    "marginals_sigma",
-    "marginals_square",
+    "marginals_noise_std",
     "noisy_marginals",
+    "rule_today",
+    "squared_marginals_sensitivity",
 ]
 
-FreeRule = Literal["zeros", "coins", "marginals"]
+FreeRule = Literal["zeros", "random", "marginals"]
 
 FREE_RULES: tuple[FreeRule, ...] = get_args(FreeRule)
+
+FREE_BEFORE = {"random": "coins"}
+"""What a rule is called today -> its first name, which is the one that is written."""
 
 _Groups = Sequence[NDArray[np.int32]]
 
@@ -47,7 +53,20 @@ MARGINALS = "one-way marginals"
 """The line of the charge that pays for them."""
 
 
-def marginals_square(attributes: int, groups: int = 0, grouped: int = 0) -> int:
+def rule_today(rule: FreeRule) -> FreeRule:
+    """A rule by its name of today; of an old name it warns.
+
+    Args:
+        rule: as it was given.
+    """
+    for today, old in FREE_BEFORE.items():
+        if rule == old:
+            warn_of_old("free", old, today)
+            return cast("FreeRule", today)
+    return rule
+
+
+def squared_marginals_sensitivity(attributes: int, groups: int = 0, grouped: int = 0) -> int:
     """The squared l2 sensitivity of all one-way counts together.
 
     One replaced record moves each count of an attribute of its own by at most 1, and two counts of each one-hot group.
@@ -58,13 +77,13 @@ def marginals_square(attributes: int, groups: int = 0, grouped: int = 0) -> int:
         grouped: how many of the attributes are in one.
 
     Example:
-        >>> marginals_square(10), marginals_square(235, groups=15, grouped=235)
+        >>> squared_marginals_sensitivity(10), squared_marginals_sensitivity(235, groups=15, grouped=235)
         (10, 30)
     """
     return whole("attributes", attributes, at_least=1) - grouped + 2 * groups
 
 
-def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int = 0) -> float:
+def marginals_noise_std(rho: float, attributes: int, groups: int = 0, grouped: int = 0) -> float:
     """The standard deviation, in records, with which all one-way counts are measured for rho, rounded up.
 
     Args:
@@ -74,14 +93,14 @@ def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int =
         grouped: how many of the attributes are in one.
 
     Example:
-        >>> round(marginals_sigma(0.01, 235, groups=15, grouped=235), 3)
+        >>> round(marginals_noise_std(0.01, 235, groups=15, grouped=235), 3)
         38.73
     """
-    target = Fraction(marginals_square(attributes, groups, grouped)) / (2 * Fraction(positive("rho", rho)))
-    sigma = math.sqrt(float(target))
-    while Fraction(sigma) ** 2 < target:
-        sigma = math.nextafter(sigma, math.inf)
-    return sigma
+    target = Fraction(squared_marginals_sensitivity(attributes, groups, grouped)) / (2 * Fraction(positive("rho", rho)))
+    noise_std = math.sqrt(float(target))
+    while Fraction(noise_std) ** 2 < target:
+        noise_std = math.nextafter(noise_std, math.inf)
+    return noise_std
 
 
 def marginals_event(rho: float) -> ZCDPEvent:
@@ -89,40 +108,42 @@ def marginals_event(rho: float) -> ZCDPEvent:
     return ZCDPEvent(rho=rho, neighbours=Unit.RECORD_REPLACED, label=MARGINALS)
 
 
-def noisy_marginals(counts: NDArray[np.int64], sigma: float, squared: int, noise: Noise) -> NDArray[np.int64]:
+def noisy_marginals(
+    counts: NDArray[np.int64], noise_std: float, squared_l2_sensitivity: int, noise: Noise
+) -> NDArray[np.int64]:
     """(d,) one-way counts with discrete Gaussian noise.
 
     Args:
         counts: (d,) records with each attribute on, private.
-        sigma: from `marginals_sigma`.
-        squared: from `marginals_square`.
+        noise_std: from `marginals_noise_std`.
+        squared_l2_sensitivity: from `squared_marginals_sensitivity`.
         noise: where randomness comes from.
     """
-    return add_discrete_gaussian(noise, counts, noise_std=sigma, l2_sensitivity_squared=squared, stream=("marginals",),
-                                 line=MARGINALS)
+    return add_discrete_gaussian(noise, counts, noise_std=noise_std, l2_sensitivity_squared=squared_l2_sensitivity,
+                                 stream=("marginals",), line=MARGINALS)
 
 
 def default_record(
     rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
-    marginals: NDArray[np.int64] | None = None, n: int = 1,
+    marginals: NDArray[np.int64] | None = None, records: int = 1,
 ) -> NDArray[np.bool_]:
     """The record whose bits the free attributes of a round have; a function of public values alone.
 
     Args:
-        rule: "zeros", "coins" or "marginals".
+        rule: "zeros", "random" or "marginals".
         attributes: d.
         seed: public.
-        t: the round, so that each round has its own coins.
+        t: the round, so that each round has its own public randomness.
         groups: one-hot groups of the records (their reachable attributes): exactly one is on, the first one with
-            "zeros", any one alike with "coins", by its noisy count with "marginals".
+            "zeros", any one alike with "random", by its noisy count with "marginals".
         marginals: (d,) noisy counts, with that rule.
-        n: records, with that rule.
+        records: of the data, with that rule.
 
     Returns:
         bool (d,).
 
     Example:
-        >>> default_record("marginals", 3, seed=1, t=1, marginals=np.array([-4, 1000, 2]), n=1000).tolist()
+        >>> default_record("marginals", 3, seed=1, t=1, marginals=np.array([-4, 1000, 2]), records=1000).tolist()
         [False, True, False]
     """
     record = np.zeros(attributes, dtype=np.bool_)
@@ -130,15 +151,15 @@ def default_record(
         for members in groups:
             record[members[0]] = True
         return record
-    coins = study_generator(seed, "free attributes", t).random(attributes)
-    shares = np.full(attributes, 0.5) if marginals is None else np.clip(marginals / n, 0.0, 1.0)
-    record = coins < shares
+    drawn = study_generator(seed, "free attributes", t).random(attributes)
+    shares = np.full(attributes, 0.5) if marginals is None else np.clip(marginals / records, 0.0, 1.0)
+    record = drawn < shares
     for members in groups:
         weights = shares[members]
         if not weights.any():
             weights = np.ones(len(members))
         ends = np.cumsum(weights)
-        place = coins[members[0]] * ends[-1]
+        place = drawn[members[0]] * ends[-1]
         record[members] = False
         record[members[min(int(np.searchsorted(ends, place, side="right")), len(members) - 1)]] = True
     return record

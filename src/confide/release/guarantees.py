@@ -9,7 +9,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 
 if TYPE_CHECKING:
     from confide.release.certificate import AnswersCertificate
@@ -34,8 +34,8 @@ def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
     """The bound of a certificate as a guarantee; answering 1/2 to everything is off by at most 1/2."""
-    return Accuracy(bound=certificate.bound, trivial=TRIVIAL, failure_probability=certificate.beta, source=source,
-                    measure="the largest error of all answers", note=note)
+    return Accuracy(bound=certificate.bound, trivial=BASELINE_ERROR, source=source, note=note,
+                    failure_probability=certificate.failure_probability, measure="the largest error of all answers")
 
 
 def dual_query_guarantees(it: DualQuery) -> Guarantees:
@@ -53,7 +53,7 @@ def dual_query_guarantees(it: DualQuery) -> Guarantees:
             source=Source(document=DOCUMENT, statement=_STATEMENTS[it.calculator], spec=f"{_SPEC} A2 and D2",
                           erratum="a reported epsilon names its calculator" if it.literal else ""),
             note=_FALSE if it.literal else f"by the calculator {it.calculator!r}; {_STEP}"))
-    if it.literal and (it.n, it.eta, it.rounds, it.samples) == _PRINTED:
+    if it.literal and (it.records, it.eta, it.rounds, it.samples) == _PRINTED:
         found.append(Privacy(
             loss=ApproxDP(1.0, 1e-3), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, claimable=False,
             source=Source(document=DOCUMENT, statement="section 3.6, more queries", spec=f"{_SPEC} erratum 2",

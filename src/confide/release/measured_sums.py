@@ -83,7 +83,7 @@ class Sums:
         >>> from confide.release import Levels, Workload
         >>> schema = Schema((Levels(column="job", levels=("none", "part", "full", "self", "both")),))
         >>> asked = Workload.complete(schema, width=1)
-        >>> it = NoisyAnswers(n=100, workload=asked, schema=schema, epsilon=1.0, delta=1e-6)
+        >>> it = NoisyAnswers(records=100, workload=asked, schema=schema, epsilon=1.0, delta=1e-6)
         >>> found = Sums(it, schema).of(schema.literals("job in {none, part}"))
         >>> found.records, found.times  # the first two
         (0, {0: 1, 1: 1})
@@ -225,7 +225,7 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
     Example:
         >>> from confide.release import Workload
         >>> asked = Workload.conjunctions([[0], [1], [2], [3]], attributes=4)
-        >>> it = NoisyAnswers(n=1000, workload=asked, epsilon=1.0, delta=1e-6)
+        >>> it = NoisyAnswers(records=1000, workload=asked, epsilon=1.0, delta=1e-6)
         >>> [round(noise_bar(it, [1] * many, 0.05), 4) for many in (0, 1, 4)]
         [0.0, 0.0171, 0.0351]
     """
@@ -234,15 +234,15 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
         return 0.0
     laplace = it.law == "laplace"
     if laplace and sizes == [1]:  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
-        return it.scale * math.log(2 / (1 + math.exp(-1 / it.scale)) / beta) / it.n
+        return it.noise_scale * math.log(2 / (1 + math.exp(-1 / it.noise_scale)) / beta) / it.records
     step, length = (1.0 if laplace else 0.5), math.sqrt(sum(each * each for each in sizes))
     rounded, drawn = step * sum(sizes), beta
     likely = step * length * math.sqrt(2 * math.log(2 / (beta * _ROUNDING)))  # Hoeffding's bound
     if likely < rounded:
         rounded, drawn = likely, beta * (1 - _ROUNDING)
     if laplace:
-        return (_laplace_sum(it.scale * max(sizes), len(sizes), drawn) + rounded) / it.n
-    return (it.sigma * length * -float(ndtri(drawn / 2)) + rounded) / it.n
+        return (_laplace_sum(it.noise_scale * max(sizes), len(sizes), drawn) + rounded) / it.records
+    return (it.noise_std * length * -float(ndtri(drawn / 2)) + rounded) / it.records
 
 
 def _laplace_sum(scale: float, count: int, beta: float) -> float:

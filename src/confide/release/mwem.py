@@ -15,18 +15,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -35,18 +37,12 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_discrete_laplace
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
-from confide.release._custodian import (
-    TRIVIAL,
-    check_parts,
-    check_scale,
-    counts_of,
-    no_shares,
-    settle,
-    true_errors,
-)
+from confide.release._custodian import check_parts, check_scale, counts_of, no_shares, settle, true_errors
+from confide.release._former_calls import by_position_before
 from confide.release._histogram import Blocks, Histogram, blocks_of
 from confide.release._inputs import of_kind
 from confide.release._rounds import usual_rounds
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -182,25 +178,26 @@ class MWEMBillboard(Billboard):
         return play.finish()
 
 
-@wire("MWEMCertificate", "beta measured everywhere")
+@renamed(beta="failure_probability")
+@wire("MWEMCertificate", "beta measured everywhere", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMCertificate(Certificate):
     """Errors that the run itself shows, as fractions of n.
 
     Args:
-        beta: probability that one of the two does not hold.
+        failure_probability: of one of the two.
         measured: largest possible error of the measured queries.
         everywhere: largest possible error of any query; 1 says nothing.
     """
 
-    beta: float
+    failure_probability: float
     measured: float
     everywhere: float
 
     @property
     def vacuous(self) -> bool:
         """Whether nothing is claimed of the queries that were not measured."""
-        return not self.everywhere < TRIVIAL
+        return not self.everywhere < BASELINE_ERROR
 
 
 def _blocks(workload: Workload, schema: Schema | None) -> Blocks | ColumnBlocks:
@@ -288,29 +285,23 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
     return ColumnHistogram(blocks) if isinstance(blocks, ColumnBlocks) else Histogram(blocks)
 
 
-@wire("MWEM", "n workload rounds epsilon form passes beta schema delta stop", absent={"stop": "unchanged"})
+@renamed(n="records", beta="failure_probability", scale="noise_scale")
+@wire("MWEM", "n workload rounds epsilon form passes beta schema delta stop", absent={"stop": "unchanged"}, records="n",
+      failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
     attributes, or of columns, that the workload joins.
 
-    Args:
-        n: records, public.
-        workload: k queries, public.
-        rounds: T >= 1, each a query that is named and measured.
-        epsilon: of the whole run, in nats, > 0.
-        form: "replay" repeats every update of the past `passes` times in each round and answers from the last
-            histogram; "analysed" updates once and answers from the mean of the histograms that were seen by selection,
-            for which the theorem speaks. On correlated data the analysed form is many times worse.
-        passes: of a replay, at most. It stops where no residual changes by 10^-6 n any more; that is post-processing,
-            a function of the published measurements.
-        beta: probability with which the certificate may fail.
-        schema: public columns. Where one of them has bins or levels, the histogram is over the combinations of the
-            columns' values, and records have one value of each.
-        delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
-        stop: of a replay. With "settled" a cell that was driven down to nothing and is measured then gets what was
-            measured, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
-            and stayed at 0.
+    The form "replay" repeats every update of the past `passes` times in each round, and answers from the last
+    histogram. It stops where no residual changes by 10^-6 n any more; that is post-processing, a function of the
+    published measurements. The form "analysed" updates once, and answers from the mean of the histograms that selection
+    saw: the theorem is about this mean. On correlated data the analysed form is many times worse.
+
+    Where a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
+    records have one value of each. The rule "settled" of `stop` gives a cell without weight the whole of what was
+    measured of it, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
+    and stayed at 0.
 
     Raises:
         InvalidInput: a number out of range, or no query.
@@ -321,34 +312,32 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     Example:
         >>> from confide.privacy.noise import Noise
         >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2]], attributes=3)
-        >>> mwem = MWEM(n=1000, workload=pairs, rounds=3, epsilon=1.0)
+        >>> mwem = MWEM(records=1000, workload=pairs, rounds=3, epsilon=1.0)
         >>> records = np.repeat(np.array([[True, True, False], [False, False, True]]), 500, axis=0)
         >>> board = mwem.run(records, Noise.simulated(1)).billboard
         >>> bool(np.abs(board.answers() - [0.5, 0.0, 0.0]).max() < 0.05)
         True
     """
 
-    n: int
-    workload: Workload
-    rounds: int
-    epsilon: float
-    form: Form = "replay"
-    passes: int = 100
-    beta: float = 0.05
-    schema: Schema | None = None
-    delta: float = 0.0
-    stop: Stop = "settled"
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
+    workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
+    rounds: Annotated[int, Parameter("queries that are chosen and measured, one a round", symbol="T", at_least=1)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole run", unit="nats", above=0)]
+    form: Annotated[Form, Parameter("how the histogram is updated: \"replay\" or \"analysed\"")] = "replay"
+    passes: Annotated[int, Parameter("repetitions of the past updates in a round of a replay, at most",
+                                     at_least=1)] = 100
+    failure_probability: Annotated[float, Parameter("probability that the certificate fails", above=0,
+                                                    below=1)] = 0.05
+    schema: Annotated[Schema | None, Parameter("public columns")] = None
+    delta: Annotated[float, Parameter("delta at which the concentrated loss is stated; 0 states none", at_least=0,
+                                      below=1)] = 0.0
+    stop: Annotated[Stop, Parameter("when a replay ends: \"settled\" or \"unchanged\"")] = "settled"
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        settle(self, n=whole("n", self.n, at_least=1), rounds=whole("rounds", self.rounds, at_least=1),
-               passes=whole("passes", self.passes, at_least=1), epsilon=positive("epsilon", self.epsilon),
-               beta=fraction("beta", self.beta), delta=fraction("delta", self.delta, zero=True))
-        if self.n > _MOST:
-            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
-        one_of("form", self.form, ("replay", "analysed"))
-        one_of("stop", self.stop, ("settled", "unchanged"))
+        super().__post_init__()
+        settle(self)
         check_parts(self.workload, self.schema)
         if len(self.workload) > _MOST_ITEMS:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
@@ -358,7 +347,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                           f"at most {MOST_WORK:.2g}: fewer rounds or passes, or queries on fewer columns together")
         if not self.each > 0:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
-        check_scale("epsilon", self.scale)
+        check_scale("epsilon", self.noise_scale)
         _ = self._blocks
 
     @property
@@ -368,30 +357,33 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return repeats * self.cells
 
     @classmethod
+    @renamed(n="records")
+    @by_position_before("cls", "records", "epsilon", "delta")
     def for_budget(
-        cls, n: int, epsilon: float, delta: float, *, workload: Workload, rounds: int | None = None, **rest: Any
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, rounds: int | None = None,
+        **rest: Any,
     ) -> Self:
         """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
 
         Args:
-            n: records.
+            records: of the data, a public number.
             epsilon: the budget, in nats.
             delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
                 own e, unless pure composition is better.
             workload: the queries.
             rounds: T; by `usual_rounds` if left out: from n, the budget, the number of queries and ln|X| alone.
-            rest: form, passes, beta, schema.
+            rest: form, passes, failure_probability, schema.
 
         Example:
             >>> pair = Workload.conjunctions([[0, 1]], attributes=2)
-            >>> round(MWEM.for_budget(1000, 1.0, 1e-6, rounds=20, workload=pair).epsilon, 4)
+            >>> round(MWEM.for_budget(records=1000, epsilon=1.0, delta=1e-6, rounds=20, workload=pair).epsilon, 4)
             1.7657
         """
         epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta, zero=True)
-        pure = cls(n=n, workload=workload, rounds=1 if rounds is None else rounds, epsilon=epsilon, **rest)
+        pure = cls(records=records, workload=workload, rounds=1 if rounds is None else rounds, epsilon=epsilon, **rest)
         allowed = ZCDP.within(epsilon, delta).rho if delta else 0.0
         if rounds is None:
-            pure = replace(pure, rounds=usual_rounds(pure.n, epsilon, allowed, len(workload), pure.log_universe,
+            pure = replace(pure, rounds=usual_rounds(pure.records, epsilon, allowed, len(workload), pure.log_universe,
                                                      analysed=pure.form == "analysed"))
         if delta == 0:
             return pure
@@ -414,7 +406,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return nearest if written(nearest) <= share else math.nextafter(nearest, 0.0)
 
     @property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """Of the Laplace noise, in counts: 2T / epsilon, rounded up."""
         return float_up(1 / written(self.each))
 
@@ -458,13 +450,14 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
-    def noise_error(self, beta: float) -> float:
-        """What one measurement is off by, in counts, but for a probability of `beta`.
+    @renamed(beta="failure_probability")
+    def noise_error(self, failure_probability: float) -> float:
+        """What one measurement is off by, in counts, but for a small probability.
 
         P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale): a little more than of the continuous law.
         """
-        ratio = math.exp(-1 / self.scale)
-        return self.scale * max(0.0, math.log(2 / (1 + ratio) / beta))
+        ratio = math.exp(-1 / self.noise_scale)
+        return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
 
     def bound(self) -> tuple[float, float]:
         """(largest error of any query in counts, failure probability) of the analysed form, before the run.
@@ -472,7 +465,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon, but for a probability of 2T / k, with the discrete law's tail and the
         rounding of scores.
         """
-        k, n = len(self.workload), self.n
+        k, n = len(self.workload), self.records
         game = 2 * n * math.sqrt(self.log_universe / self.rounds)
         # Of one query the selection is never wrong.
         select = (selection_error(k, self.each, 1.0, 1 / k) if k > 1 else 0.0) + 2.0**-_GRID
@@ -494,7 +487,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         if self.form == "analysed":
             error, failure = self.bound()
             items.append(Accuracy(
-                bound=error / self.n, trivial=TRIVIAL, failure_probability=min(1.0, failure),
+                bound=error / self.records, trivial=BASELINE_ERROR, failure_probability=min(1.0, failure),
                 measure="the largest error of any query, as a fraction of the records",
                 source=Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.2", spec=_SPEC,
                               erratum="the mean is over the histograms that selection saw, A_0 to A_{T-1}; discrete "
@@ -513,18 +506,19 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             counts: (k,) true counts.
             answers: (k,) fractions that the histogram answers.
         """
-        model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
+        model = np.rint(np.ldexp(answers * self.records, _GRID)).astype(np.int64)
         return np.asarray(np.abs((counts << _GRID) - model))
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[MWEMBillboard, MWEMCertificate]:
         """T rounds on the true counts.
 
         Args:
-            data: a table of n records, or `TrueAnswers` of the workload.
+            data: n records: rows of bits, a table of any kind, codes, or `TrueAnswers` of the workload. Without a
+                schema each column of a table is a bit.
             noise: `Noise.secure()` for a release.
-            progress: told the rounds done, and all of them.
+            progress: told the rounds done and all of them.
 
         Raises:
             InvalidInput: not n records, or true answers of other queries; with columns, bits that have not one value of
@@ -532,23 +526,23 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """
         source = as_noise(noise)
         # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
-        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=self._columns is not None)
-        play = _Play(self.workload, self._blocks, self.n, self.rounds, self.form, self.passes, self.stop)
+        counts = counts_of(data, self.workload, self.records, self.schema, one_hot=self._columns is not None)
+        play = _Play(self.workload, self._blocks, self.records, self.rounds, self.form, self.passes, self.stop)
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
         for t in range(self.rounds):
             scores = self.scores(counts, play.ask())
             query = int(exponential_mechanism(scores, self.each, float(1 << _GRID), source, stream=("select", t),
                                               line="selections")[0])
-            count = int(add_discrete_laplace(source, counts[[query]], noise_scale=self.scale, l1_sensitivity=1,
+            count = int(add_discrete_laplace(source, counts[[query]], noise_scale=self.noise_scale, l1_sensitivity=1,
                                              stream=("measure", t), line="measurements")[0])
             chosen[t], measured[t] = query, count
             play.learn(query, count)
             advance(progress, t + 1, self.rounds)
-        board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,
+        board = MWEMBillboard(records=self.records, workload=self.workload, form=self.form, passes=self.passes,
                               chosen=chosen, measured=measured, schema=self._columns, stop=self.stop)
         vars(board)["_play"] = play.finish()  # what it would compute again
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
-                             diagnostics=true_errors(board.answers(), counts, self.n))
+                             diagnostics=true_errors(board.answers(), counts, self.records))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """Nothing: the data is a custodian's, and no participant gets a share."""
@@ -563,11 +557,11 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         differs from that one by what anybody can compute.
         """
         board = self._own(billboard)
-        play, each = board._play, self.beta / (2 * self.rounds)
-        noise = self.noise_error(each) / self.n
-        targets = np.clip(board.measured / self.n, 0.0, 1.0)
+        play, each = board._play, self.failure_probability / (2 * self.rounds)
+        noise = self.noise_error(each) / self.records
+        targets = np.clip(board.measured / self.records, 0.0, 1.0)
         measured = float(np.abs(play.answers[board.chosen] - targets).max()) + noise
-        slack = noise + (selection_error(len(self.workload), self.each, 1.0, each) + 2.0**-_GRID) / self.n
+        slack = noise + (selection_error(len(self.workload), self.each, 1.0, each) + 2.0**-_GRID) / self.records
         bounds = [1.0]
         for seen in (play.best, play.last):
             if seen is not None:
@@ -575,7 +569,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                 bounds.append(gap + slack + float(np.abs(play.answers - answers).max()))
         if self.form == "analysed":
             bounds.append(math.fsum(play.gaps) / self.rounds + slack)
-        return MWEMCertificate(beta=self.beta, measured=min(1.0, measured), everywhere=min(bounds))
+        return MWEMCertificate(failure_probability=self.failure_probability, measured=min(1.0, measured),
+                               everywhere=min(bounds))
 
     def check(self, billboard: Billboard) -> None:
         """Whether it is of this plan, and its histogram can be computed again.
@@ -588,7 +583,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def _own(self, billboard: Billboard) -> MWEMBillboard:
         if not isinstance(billboard, MWEMBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not an MWEMBillboard")
-        own = (self.n, self.form, self.passes, self._columns, self.stop)
+        own = (self.records, self.form, self.passes, self._columns, self.stop)
         theirs = (billboard.records, billboard.form, billboard.passes, billboard.schema, billboard.stop)
         if own != theirs or not self.workload.same(billboard.workload):
             raise InvalidInput("billboard", "is of another plan",

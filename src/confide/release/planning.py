@@ -7,13 +7,18 @@ runs in the tests: where it changes from one method to another, so do the errors
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from confide.charts import intervals
 from confide.contract.checks import fraction, positive, whole
-from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, Refused
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.mechanism import Mechanism
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
+from confide.contract.renamed import renamed
+from confide.release._former_calls import by_position_before
 from confide.release.baselines import NoisyAnswers
 from confide.release.draws_a_round import WIDE
 from confide.release.dual_query import MOST_QUERIES, DualQuery
@@ -23,7 +28,7 @@ from confide.release.predicted import Prediction, predict
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["ReleasePlan", "candidates", "dual_query", "gaussian_noise", "plan"]
+__all__ = ["ReleasePlan", "candidates", "dual_query", "plan"]
 
 _CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
@@ -36,8 +41,8 @@ _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasePlan:
-    """The advice, and what it rests on.
+class ReleasePlan(Plan[Advised]):
+    """The method that public facts speak for, its mechanism, and what every method's errors will be about.
 
     Args:
         method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
@@ -56,6 +61,39 @@ class ReleasePlan:
         """The figures of the method that is recommended."""
         return next(each for each in self.predictions if each.method == self.method)
 
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        """The typical error of an answer on average, by which methods are compared, and of the worst answer."""
+        return _figures(self.prediction)
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """The other methods, the best first, each with its figures or why it cannot run."""
+        return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
+                                 refused=each.refused or self._not_chosen(each))
+                     for each in self.predictions if each.method != self.method)
+
+    def _not_chosen(self, other: Prediction) -> str:
+        if other.uncut > self.prediction.uncut:
+            return "its errors are predicted to be larger"
+        if self.method in _ROWS and other.method not in _ROWS:
+            return "it gives no rows"
+        return "its errors are a rule of thumb, and those of noise are known beforehand"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful: errors as large as those of answers without data, and a long run."""
+        return tuple(_doubts(self.prediction))
+
+    def plot(self) -> Picture:
+        """The errors of every method that can run: a dot at the average, and a line up to the worst answer."""
+        rows = [(each.method, "chosen" if each.method == self.method else "other", each.average, each.average,
+                 each.largest) for each in self.predictions if 0 < each.average <= each.largest < math.inf]
+        said = "; ".join(f"{name}: {average:.2g} to {largest:.2g}" for name, _, _, average, largest in rows)
+        return intervals(rows, title="Predicted errors", log=True,
+                         axis="error, as a share of the records: average to worst answer",
+                         alt=f"Predicted errors of each method, on average and at worst: {said}.")[0]
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; figures may be infinite."""
         return {"method": self.method, "reasons": list(self.reasons), "predictions": [
@@ -63,14 +101,22 @@ class ReleasePlan:
              "refused": each.refused} for each in self.predictions]}
 
 
+def _figures(found: Prediction) -> dict[str, Predicted]:
+    exact = found.certain
+    return {"average error": Predicted(found.average, "share of the records", "bound" if exact else "rule of thumb"),
+            "largest error": Predicted(found.largest, "share of the records", "exact" if exact else "rule of thumb")}
+
+
+@renamed(n="records")
+@by_position_before("schema", "records", "workload", "epsilon", "delta")
 def plan(
-    schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, *, rows: bool = False
+    schema: Schema, *, records: int, workload: Workload, epsilon: float, delta: float = 0.0, rows: bool = False
 ) -> ReleasePlan:
     """Choose a method and build its mechanism, from public facts alone.
 
     Args:
         schema: the public columns.
-        n: records, public.
+        records: of the data, a public number.
         workload: the queries.
         epsilon: the budget in nats, > 0.
         delta: in [0, 1); 0 leaves methods without Gaussian noise.
@@ -84,11 +130,12 @@ def plan(
 
     Example:
         >>> few = Workload.random(Schema.bits(500), 100, seed=1)
-        >>> found = plan(Schema.bits(500), 100_000, few, 1.0, 1e-6)
-        >>> found.method, found.mechanism.sigma < 43
+        >>> found = plan(Schema.bits(500), records=100_000, workload=few, epsilon=1.0, delta=1e-6)
+        >>> found.method, found.mechanism.noise_std < 43
         ('gaussian', True)
     """
-    n, epsilon, delta = whole("n", n, at_least=1), positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+    n, delta = whole("records", records, at_least=1), fraction("delta", delta, zero=True)
+    epsilon = positive("epsilon", epsilon)
     if schema.attributes != workload.attributes:
         raise InvalidInput("workload", f"is over {workload.attributes} attributes",
                            f"the schema has {schema.attributes}")
@@ -111,10 +158,11 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(records=n, epsilon=epsilon, delta=delta, schema=schema),
              gaussian if pure else "", workload),
-        _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
-        _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
+        _try("gaussian", lambda: NoisyAnswers.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload,
+                                                         schema=schema), gaussian if pure else ""),
+        _try("laplace", lambda: NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
              "" if pure else "is the weaker noise for many answers; it is for delta = 0"),
         _try("mwem", lambda: _mwem(schema, n, workload, epsilon, delta)),
@@ -134,17 +182,6 @@ def _try(
         return Prediction(method=method, mechanism=None, average=math.inf, largest=math.inf, refused=why)
 
 
-def gaussian_noise(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> NoisyAnswers:
-    """Gaussian noise on every answer: as little as the queries allow."""
-    plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema, "epsilon": epsilon, "delta": delta}
-    found = NoisyAnswers(**plain)
-    try:
-        other = NoisyAnswers(**plain, law="structured")
-    except NotGuaranteed:  # negated literals: a record may satisfy any number of queries
-        return found
-    return other if other.square < found.square else found
-
-
 def dual_query(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, **options: Any
 ) -> DualQuery:
@@ -162,14 +199,14 @@ def dual_query(
     """
     if len(workload) > MOST_QUERIES:
         raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")
-    options = {"calculator": "zcdp" if delta else "pure", "one_hot": True, **options}
+    options = {"one_hot": True, **options}
     if delta and schema.attributes > WIDE:
         options.setdefault("free", "marginals")
-    return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **options)
+    return DualQuery.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema, **options)
 
 
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:
-    named = MWEM.for_budget(n, epsilon, delta, workload=workload, schema=schema)
+    named = MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if named.cells > _CELLS:
         raise Refused(f"its histogram would have {named.cells:,} cells, and take minutes",
                       f"ask for it by name; it is advised up to {_CELLS:,}")
@@ -193,11 +230,7 @@ def _reasons(
     found = [_WHY[best.method].format(k=f"{k:,}", m=f"{m:,}", n=f"{n:,}", d=f"{schema.attributes:,}")]
     found.append(f"Its answers will be off by about {best.average:.2g} on average, the worst by {best.largest:.2g} "
                  f"({best.basis}).")
-    if best.hopeless:
-        found.append("At these sizes no method says anything: answers that read no data are as good. Spend more, or "
-                     "ask about more records.")
-    if best.method == "marginal-fit" and m > _QUICK:
-        found.append(f"All pairs of {m} columns take a minute or more to fit.")
+    found.extend(_doubts(best))
     rest = [each for each in ordered if each.mechanism is not None and each is not best]
     if rest:
         second = rest[0]
@@ -211,6 +244,16 @@ def _reasons(
         found.append("With delta = 0 nothing Gaussian can run; a delta above 0 would admit more exact methods.")
     found.extend(f"{each.method} was left out: {each.refused}." for each in ordered
                  if each.mechanism is None and each.method != "laplace" and each.refused and delta > 0)
+    return found
+
+
+def _doubts(best: Prediction) -> list[str]:
+    found = []
+    if best.hopeless:
+        found.append("At these sizes no method says anything: answers that read no data are as good. Spend more, or "
+                     "ask about more records.")
+    if isinstance(best.mechanism, MarginalFit) and (m := len(best.mechanism.schema.columns)) > _QUICK:
+        found.append(f"All pairs of {m} columns take a minute or more to fit.")
     return found
 
 

@@ -101,7 +101,8 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
     Example:
         >>> from confide.release import Workload
         >>> from confide.release.baselines import NoisyAnswers
-        >>> found = predict("gaussian", NoisyAnswers(n=10_000, workload=Workload.complete(10), epsilon=1.0, delta=1e-6))
+        >>> pairs = Workload.complete(10)
+        >>> found = predict("gaussian", NoisyAnswers(records=10_000, workload=pairs, epsilon=1.0, delta=1e-6))
         >>> f"{found.average:.4f} {found.largest:.4f}"
         '0.0037 0.0128'
     """
@@ -133,16 +134,16 @@ def _noise(it: NoisyAnswers) -> tuple[float, float, float]:
     An answer p with noise X that is cut to [0, 1] is off by E[min(|X|, p) + min(|X|, 1 - p)]/2, for X is symmetric;
     as min(|X|, p) is concave in p, that is at most E min(|X|, 1/2).
     """
-    j, half = len(it.measured), 0.5 * it.n
+    j, half = len(it.measured), 0.5 * it.records
     if it.law == "laplace":
-        uncut, largest = it.scale, it.scale * -math.log1p(-(0.5 ** (1 / j)))
-        cut = it.scale * -math.expm1(-half / it.scale)
+        uncut, largest = it.noise_scale, it.noise_scale * -math.log1p(-(0.5 ** (1 / j)))
+        cut = it.noise_scale * -math.expm1(-half / it.noise_scale)
     else:
-        uncut = it.sigma * math.sqrt(2 / math.pi)
-        largest = it.sigma * float(ndtri((1 + 0.5 ** (1 / j)) / 2))
-        z = half / it.sigma
+        uncut = it.noise_std * math.sqrt(2 / math.pi)
+        largest = it.noise_std * float(ndtri((1 + 0.5 ** (1 / j)) / 2))
+        z = half / it.noise_std
         cut = uncut * -math.expm1(-z * z / 2) + 2 * half * float(ndtr(-z))
-    return uncut / it.n, cut / it.n, largest / it.n
+    return uncut / it.records, cut / it.records, largest / it.records
 
 
 def _width(workload: Workload, schema: Schema | None) -> float:
@@ -191,7 +192,7 @@ def _usual_split(it: MarginalFit) -> Split:
     """How the run would go on if its one-way tables were uniform: with the noisiest tables, so with few of them."""
     if it.tables is not None:
         return it.split
-    even = [RawTable((j,), np.full(size, max(1, it.n // size), dtype=np.int64), it.split.one_way)
+    even = [RawTable((j,), np.full(size, max(1, it.records // size), dtype=np.int64), it.split.one_way)
             for j, size in enumerate(it.schema.sizes) if size > 1]
     return it.follow(even)
 
@@ -204,12 +205,12 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
         _width(workload, it.schema), len(workload), _reach(workload, it.schema))
     worst = (_WORST_SMALL if small else _WORST) * (math.log(2 * k) / math.log(1e5)) ** 1.5
     if split.tables:
-        noise = (_NOISE_SMALL if small else _NOISE) * split.sigma / it.n
+        noise = (_NOISE_SMALL if small else _NOISE) * split.sigma / it.records
         covered = min(1.0, split.tables / math.comb(columns, min(asked, columns))) if asked > 1 else 1.0
         bias = (_BIAS_SMALL * (1 + columns / _GROWS) if small else _BIAS) * (1 - _COVERED * covered)
         return (noise * cells + bias) * width, max(2 * (noise * cells + bias) * width,
-                                                   worst * (split.sigma / it.n * most + bias))
-    noise = min(split.one_way, split.again or math.inf) / it.n
+                                                   worst * (split.sigma / it.records * most + bias))
+    noise = min(split.one_way, split.again or math.inf) / it.records
     bias = _UNMEASURED if asked > 1 else 0.0
     return (noise * cells + bias) * width, worst * (noise * most + bias)
 
@@ -219,6 +220,6 @@ def _selection(it: MWEM) -> tuple[float, float]:
     was not learnt in so few rounds, where not every query can be measured.
     """
     k = len(it.workload)
-    unseen = 2.0 / it.each * math.log(max(2, k)) / it.n / _SPREAD
+    unseen = 2.0 / it.each * math.log(max(2, k)) / it.records / _SPREAD
     average = unseen + (_UNLEARNT * _width(it.workload, it.schema) if k > it.rounds else 0.0)
     return average, _SPREAD * average

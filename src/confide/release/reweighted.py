@@ -11,24 +11,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, lines_of
@@ -42,9 +44,10 @@ from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
 from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
+from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.draws_a_round import drawn_a_round, usual
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
@@ -71,7 +74,8 @@ _SPEC = "query_release D5"
 Selection = Literal["public", "transcript", "private"]
 
 
-@wire("ReweightedRecords", "records weights rounds marginals n eta chosen measured")
+@renamed()
+@wire("ReweightedRecords", "records weights rounds marginals n eta chosen measured", data_records="n")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedRecords(SyntheticRecords):
     """DualQuery's records with fitted weights, and the measurements that they were fitted to.
@@ -96,10 +100,12 @@ class ReweightedRecords(SyntheticRecords):
         """The same records with even weights: DualQuery's own release."""
         size = len(self)
         return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
-                                marginals=self.marginals, n=self.n, eta=self.eta)
+                                marginals=self.marginals, data_records=self.data_records, eta=self.eta)
 
 
-@wire("ReweightedCertificate", "bound shift beta measured measured_beta vacuous fitted")
+@renamed(beta="failure_probability", measured_beta="measured_failure_probability")
+@wire("ReweightedCertificate", "bound shift beta measured measured_beta vacuous fitted", failure_probability="beta",
+      measured_failure_probability="measured_beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedCertificate(Certificate):
     """What the run shows of its errors, as fractions of n.
@@ -107,18 +113,18 @@ class ReweightedCertificate(Certificate):
     Args:
         bound: of every query's error: DualQuery's own bound plus `shift`.
         shift: total variation between the weights and even ones: what reweighting can change in any answer.
-        beta: probability with which `bound` may fail.
-        measured: of every measured query's error, at `measured_beta`.
-        measured_beta: probability with which `measured` may fail.
+        failure_probability: of `bound`.
+        measured: of every measured query's error.
+        measured_failure_probability: of `measured`.
         vacuous: whether answering 1/2 to everything is as good as `bound`.
         fitted: whether the weights fit the measurements; False where no fit was found, and the weights are even.
     """
 
     bound: float
     shift: float
-    beta: float
+    failure_probability: float
     measured: float
-    measured_beta: float
+    measured_failure_probability: float
     vacuous: bool
     fitted: bool = True
 
@@ -128,26 +134,20 @@ class ReweightedCertificate(Certificate):
         return self.shift > SHIFT
 
 
-@wire("Reweighted", "dual_query rho_mea measured selection rho_sel listed rule seed prior delta beta")
+@renamed(n="records", beta="failure_probability", sigma="noise_std")
+@wire("Reweighted", "dual_query rho_mea measured selection rho_sel listed rule seed prior delta beta",
+      failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     """DualQuery, then m Gaussian measurements, then weights that fit them.
 
+    Measured are as many queries as have noise of 0.005 n at most, where `measured` is None. Few measurements do harm: T
+    records follow them. How they are chosen is the `selection`. "public": by `listed`, or different ones by the public
+    seed; free. "transcript": by `rule`, from what DualQuery published; free. "private": one by one, by the exponential
+    mechanism where the records are most wrong; it costs `rho_sel`.
+
     Args:
-        dual_query: with its workload; its cost is rho_dq.
-        rho_mea: zCDP cost of the measurements, > 0.
-        measured: m, how many queries; None for as many as have noise of 0.005 n at most. Few measurements do harm: T
-            records follow them.
-        selection: how they are named. "public": by `listed`, or different ones by the public seed; free. "transcript":
-            by `rule`, from what DualQuery published; free. "private": one by one by the exponential mechanism where
-            the records are most wrong; costs `rho_sel`.
-        rho_sel: zCDP cost of the selection, > 0 with "private" and 0 otherwise.
-        listed: with "public", the measured positions in the workload; fixed beforehand.
-        rule: with "transcript".
-        seed: public.
-        prior: lam, the weight of even weights, > 0; None for 100 T.
-        delta: in [0, 1), at which epsilon is stated; 0 states none.
-        beta: probability with which the bound of the measured queries may fail.
+        rule: of the choice, with "transcript".
 
     Raises:
         InvalidInput: a parameter out of range, or parts that do not fit.
@@ -160,37 +160,37 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         >>> from confide.release import Workload
         >>> bits = np.arange(8000).reshape(2000, 4) % 7 < 3
         >>> pairs = Workload.complete(4, width=2)
-        >>> planned = Reweighted.for_budget(2000, 2.0, 1e-3, eta=1.0, samples=60, workload=pairs)
+        >>> planned = Reweighted.for_budget(records=2000, epsilon=2.0, delta=1e-3, eta=1.0, samples=60, workload=pairs)
         >>> planned.dual_query.rounds, planned.count, planned.epsilon() <= 2.0
         (41, 5, True)
         >>> planned.run(bits, Noise.simulated(1)).billboard.answers(planned.workload).shape
         (6,)
     """
 
-    dual_query: DualQuery
-    rho_mea: float
-    measured: int | None = None
-    selection: Selection = "public"
-    rho_sel: float = 0.0
-    listed: tuple[int, ...] | None = None
+    dual_query: Annotated[DualQuery, Parameter("game that gives the records, with its workload")]
+    rho_mea: Annotated[float, Parameter("zCDP cost of the measurements", above=0)]
+    measured: Annotated[int | None, Parameter("queries that are measured; None chooses by their noise", symbol="m",
+                                              at_least=1)] = None
+    selection: Annotated[Selection, Parameter("how they are chosen: \"public\", \"transcript\" or "
+                                              "\"private\"")] = "public"
+    rho_sel: Annotated[float, Parameter("zCDP cost of the choices; 0 unless these are \"private\"", at_least=0)] = 0.0
+    listed: Annotated[tuple[int, ...] | None, Parameter(
+        "positions in the workload, fixed beforehand, with \"public\"", at_least=0)] = None
     rule: SelectionRule = field(default_factory=MostDrawn)
-    seed: int = 0
-    prior: float | None = None
-    delta: float = 0.0
-    beta: float = 0.05
+    seed: Annotated[int, Parameter("public seed of the choice", at_least=0)] = 0
+    prior: Annotated[float | None, Parameter("weight of even weights in the fit; None for 100 a round", symbol="lambda",
+                                             above=0)] = None
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
+    failure_probability: Annotated[float, Parameter("probability that the bound of the measured queries fails",
+                                                    above=0, below=1)] = 0.05
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.dual_query, DualQuery):
-            raise InvalidInput("dual_query", f"{type(self.dual_query).__name__} is none", "use DualQuery")
+        super().__post_init__()
+        settle(self)
         k = len(self.dual_query.queries)
-        settle(self, rho_mea=positive("rho_mea", self.rho_mea), rho_sel=non_negative("rho_sel", self.rho_sel),
-               delta=fraction("delta", self.delta, zero=True), beta=fraction("beta", self.beta),
-               seed=whole("seed", self.seed), prior=None if self.prior is None else positive("prior", self.prior),
-               measured=None if self.measured is None else whole("measured", self.measured, at_least=1))
-        one_of("selection", self.selection, _SELECTIONS)
         if self.selection == "private" and not self.rho_sel:
             raise NotGuaranteed("a selection by true errors", "no budget pays for it", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
@@ -204,20 +204,17 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if self.measured is not None and self.measured > k:
             raise InvalidInput("measured", f"{self.measured:,} are too many", f"the workload has {k:,} queries")
         if self.count < 1:
-            raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.n:,} records to a "
+            raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.records:,} records to a "
                           f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
         if self.count > (most := most_targets(self.dual_query.rounds)):
             raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements, which "
                           "takes hours", f"at most {most:,} by `measured`, or fewer rounds")
-        check_scale("rho_mea", self.sigma)
+        check_scale("rho_mea", self.noise_std)
         if self.selection == "private" and not self.epsilon_sel > 0:
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
 
     def _check_list(self, k: int) -> None:
-        given = self.listed
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
-            raise InvalidInput("listed", f"{type(given).__name__} is no list", "must be positions in the workload")
-        listed = tuple(whole("listed", each) for each in given)
+        listed = tuple(map(int, self.listed or ()))
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
             raise InvalidInput("listed", "is of no use", "belongs to selection='public'")
@@ -229,19 +226,21 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             raise InvalidInput("measured", f"{self.measured} with {len(listed)} listed", "leave it out")
 
     @classmethod
+    @renamed(n="records", beta="failure_probability")
+    @by_position_before("cls", "records", "epsilon", "delta")
     def for_budget(
-        cls, n: int, epsilon: float, delta: float, *, workload: Workload, eta: float | None = None,
+        cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, eta: float | None = None,
         rounds: int | None = None, samples: int | None = None, shares: tuple[float, float, float] | None = None,
         selection: Selection = "public", measured: int | None = None, listed: tuple[int, ...] | None = None,
-        rule: SelectionRule | None = None, seed: int = 0, prior: float | None = None, beta: float = 0.05,
-        marginal_share: float = 0.05, **others: Any,
+        rule: SelectionRule | None = None, seed: int = 0, prior: float | None = None,
+        failure_probability: float = 0.05, marginal_share: float = 0.05, **others: Any,
     ) -> Self:
         """The mechanism within (epsilon, delta), its zCDP budget split in fixed parts.
 
         What DualQuery's whole rounds leave over goes to the measurements.
 
         Args:
-            n: records.
+            records: of the data, a public number.
             epsilon: the budget in nats, > 0.
             delta: in (0, 1); there is no pure version, the measurements are Gaussian.
             workload: the queries.
@@ -250,13 +249,13 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             rounds: T.
             samples: s.
             shares: of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
-            selection: as for the class; as are measured, listed, rule, seed, prior and beta.
+            selection: as for the class; as are measured, listed, rule, seed and prior.
             measured: m.
             listed: positions.
             rule: of "transcript".
             seed: public, of both parts.
             prior: lam.
-            beta: failure probability of both certificates.
+            failure_probability: of each of the two certificates.
             marginal_share: with free="marginals", the part of DualQuery's rho that they cost.
             others: further parameters of `DualQuery`.
 
@@ -266,10 +265,11 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         """
         asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
         kept = others | {"shares": shares, "selection": selection, "measured": measured, "listed": listed, "rule": rule,
-                         "seed": seed, "prior": prior, "beta": beta, "marginal_share": marginal_share}
+                         "seed": seed, "prior": prior, "failure_probability": failure_probability,
+                         "marginal_share": marginal_share}
 
         def again(**changed: float) -> Reweighted:
-            return cls.for_budget(n, **(asked | changed), delta=delta, workload=workload, **kept)
+            return cls.for_budget(records=records, **(asked | changed), delta=delta, workload=workload, **kept)
 
         total = calculators.rho_within(epsilon, gaussian_delta(delta))
         parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else _parts(shares)
@@ -287,16 +287,18 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             besides += (marginals_event(marginal_rho),)
         step, size = usual(eta, rounds, samples, workload)
         try:
-            found = calculators.solve(n, epsilon, delta, eta=step, rounds=rounds, samples=size, besides=besides)
+            found = calculators.solve(records, epsilon, delta, eta=step, rounds=rounds, samples=size, besides=besides)
         except Refused as error:
             raise Refused(error.reason, retried(error, again)) from None
-        game = DualQuery(n=n, eta=found.eta, rounds=found.rounds, workload=workload, seed=seed, beta=beta,
-                         samples=drawn_a_round(found, eta, samples, again), **others)
+        game = DualQuery(records=records, eta=found.eta, rounds=found.rounds, workload=workload, seed=seed,
+                         failure_probability=failure_probability, samples=drawn_a_round(found, eta, samples, again),
+                         **others)
         rho_mea = float(Fraction(total) - Fraction(rho_sel) - Fraction(game.rho))
         rest: dict[str, Any] = {} if rule is None else {"rule": rule}
         while True:
             made = cls(dual_query=game, rho_mea=rho_mea, measured=measured, selection=selection, rho_sel=rho_sel,
-                       listed=listed, seed=seed, prior=prior, delta=delta, beta=beta, **rest)
+                       listed=listed, seed=seed, prior=prior, delta=delta,
+                       failure_probability=failure_probability, **rest)
             if made.rho <= total:
                 return made
             rho_mea = math.nextafter(rho_mea, 0.0)
@@ -304,9 +306,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     # ---- public facts
 
     @property
-    def n(self) -> int:
+    def records(self) -> int:
         """Records of the data."""
-        return self.dual_query.n
+        return self.dual_query.records
 
     @property
     def workload(self) -> Workload:
@@ -320,11 +322,11 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             return len(self.listed)
         if self.measured is not None:
             return self.measured
-        most = 2 * self.rho_mea * (TARGET * self.n) ** 2
+        most = 2 * self.rho_mea * (TARGET * self.records) ** 2
         return min(len(self.workload), math.floor(most), most_targets(self.dual_query.rounds))
 
     @cached_property
-    def sigma(self) -> float:
+    def noise_std(self) -> float:
         """Of a measurement, in counts: sqrt(m / (2 rho_mea)), rounded up; each of m counts moves by 1 at most."""
         target = Fraction(self.count) / (2 * Fraction(self.rho_mea))
         sigma = math.sqrt(float(target))
@@ -346,7 +348,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     def kappa(self) -> float:
         """(sigma/n)^2 lam; the fit uses 10^-9 at least."""
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
-        return (self.sigma / self.n) ** 2 * prior
+        return (self.noise_std / self.records) ** 2 * prior
 
     # ---- promises
 
@@ -412,17 +414,19 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             self._try_rule()
         one_hot = game.one_hot or game.free == "marginals"
         data = records_of(data, game.schema, attributes=workload.attributes, one_hot=one_hot)
-        counts = counts_of(data, workload, self.n, game.schema)
-        given = data if game.free == "marginals" else TrueAnswers(counts=counts, records=self.n, workload=workload)
+        counts = counts_of(data, workload, self.records, game.schema)
+        given = data if game.free == "marginals" else TrueAnswers(counts=counts, records=self.records,
+                                                                  workload=workload)
         played: Any = game.run(given, noise, progress=progress).billboard
         # Under simulated noise nothing is paid for, and whoever wrote a faulty rule had better see its error.
         chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
             self._select_publicly(played, strict=not noise.release_safe)
-        measured = add_discrete_gaussian(source, counts[chosen], noise_std=self.sigma, stream=("measurements",),
+        measured = add_discrete_gaussian(source, counts[chosen], noise_std=self.noise_std, stream=("measurements",),
                                          l2_sensitivity_squared=self.count, line="measurements")
-        weights = fit(self._values(played, chosen), measured / self.n, self.kappa).weights
+        weights = fit(self._values(played, chosen), measured / self.records, self.kappa).weights
         board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
-                                  marginals=played.marginals, n=played.n, eta=played.eta, chosen=chosen,
+                                  marginals=played.marginals, data_records=played.data_records, eta=played.eta,
+                                  chosen=chosen,
                                   measured=measured)
         certificate = self.certify(board)
         if certificate.overfitted:
@@ -432,8 +436,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             warnings.warn("no weights were found that fit the measurements: they are even", PublicWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
         if not noise.release_safe:
-            plain = true_errors(played.answers(workload), counts, self.n)
-            diagnostics = {**true_errors(board.answers(workload), counts, self.n),
+            plain = true_errors(played.answers(workload), counts, self.records)
+            diagnostics = {**true_errors(board.answers(workload), counts, self.records),
                            **{f"unweighted_{name}": value for name, value in plain.items()}}
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=certificate,
                              diagnostics=diagnostics)
@@ -490,7 +494,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         """
         rounds = len(played)
         satisfied = np.asarray(self.workload.counts(played.records), np.int64)
-        scores = np.abs(rounds * counts - self.n * satisfied)
+        scores = np.abs(rounds * counts - self.records * satisfied)
         left = np.arange(len(scores))
         chosen = np.zeros(self.count, np.int64)
         for j in range(self.count):
@@ -517,19 +521,21 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         game = self.dual_query.certify(board.unweighted)
         shift = total_variation(board.weights)
         bound = shift + (math.inf if game is None else game.bound)
-        fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.n, self.kappa).found
-        return ReweightedCertificate(bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
-                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta,
-                                     fitted=fitted)
+        fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.records,
+                                       self.kappa).found
+        return ReweightedCertificate(bound=bound, shift=shift, vacuous=bound >= BASELINE_ERROR, fitted=fitted,
+                                     failure_probability=self.dual_query.failure_probability,
+                                     measured=float(self.measured_bounds(board).max()),
+                                     measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """(m,) errors that the measured queries have at most, all together but for a probability of beta.
+        """(m,) errors that the measured queries have at most, all together but for the failure probability beta.
 
         |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)): discrete Gaussian noise has no heavier tail than that.
         """
-        tail = self.sigma / self.n * math.sqrt(2 * math.log(2 * self.count / self.beta))
+        tail = self.noise_std / self.records * math.sqrt(2 * math.log(2 * self.count / self.failure_probability))
         answers = board.weights @ self._values(board, board.chosen)
-        return np.asarray(np.abs(answers - board.measured / self.n) + tail)
+        return np.asarray(np.abs(answers - board.measured / self.records) + tail)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the records are DualQuery's, the named queries follow where they must, and the weights are the fit.
@@ -542,7 +548,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         self.dual_query.check(played)
         if self.selection != "private" and not np.array_equal(board.chosen, self._select_publicly(played)):
             raise InvalidInput("billboard.chosen", "are not the queries that the plan names")
-        if not is_fit(board.weights, self._values(played, board.chosen), board.measured / self.n, self.kappa):
+        if not is_fit(board.weights, self._values(played, board.chosen), board.measured / self.records, self.kappa):
             raise InvalidInput("billboard.weights", "do not fit the measurements")
 
     def _board(self, billboard: Billboard) -> ReweightedRecords:

@@ -6,13 +6,13 @@ Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import Annotated, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
 from confide.contract.errors import NotGuaranteed
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.privacy.noise.simulated import study_generator
 from confide.release.packed import PackedBits
@@ -62,18 +62,12 @@ class SelectionRule(Protocol):
 
 @wire("MostDrawn", "last")
 @dataclass(frozen=True, kw_only=True)
-class MostDrawn:
+class MostDrawn(Declared):
     """The queries that were drawn most often in the last rounds, then in all, then any: where the records were seen to
     be wrong last. Queries that cancelled against their negations count as what is left.
-
-    Args:
-        last: how many rounds.
     """
 
-    last: int = 10
-
-    def __post_init__(self) -> None:
-        whole("last", self.last, at_least=1)
+    last: Annotated[int, Parameter("last rounds that count first", at_least=1)] = 10
 
     def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
         k, rounds = len(transcript.workload), transcript.rounds

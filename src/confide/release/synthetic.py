@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release._inputs import of_kind
 from confide.release.packed import PackedBits
@@ -94,7 +95,8 @@ class Rounds:
         )
 
 
-@wire("SyntheticRecords", "records weights rounds marginals n eta")
+@renamed(n="data_records")
+@wire("SyntheticRecords", "records weights rounds marginals n eta", data_records="n")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticRecords(Billboard):
     """The public record of a run of `DualQuery`, or of a mechanism that reweights one.
@@ -104,7 +106,7 @@ class SyntheticRecords(Billboard):
         weights: float64 (T,), each >= 0, of sum 1; 1/T each for DualQuery itself.
         rounds: samples and oracle, round by round.
         marginals: int64 (d,) noisy one-way counts where they were measured, else empty.
-        n: records of the data; 0 where nobody says.
+        data_records: how many the data has; 0 where nobody says.
         eta: the step size that samples were drawn with; 0 where nobody says.
 
     Raises:
@@ -115,7 +117,7 @@ class SyntheticRecords(Billboard):
     weights: NDArray[np.float64] = field(repr=False)
     rounds: Rounds
     marginals: NDArray[np.int64] = field(repr=False)
-    n: int = 0
+    data_records: int = 0
     eta: float = 0.0
 
     def __post_init__(self) -> None:

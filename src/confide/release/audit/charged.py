@@ -67,7 +67,7 @@ def charges(it: Mechanism) -> list[Charge]:
 
     Example:
         >>> from confide.release import Workload
-        >>> mwem = MWEM(n=9, workload=Workload.complete(2, width=1), rounds=2, epsilon=1.0)
+        >>> mwem = MWEM(records=9, workload=Workload.complete(2, width=1), rounds=2, epsilon=1.0)
         >>> [(charge.part, charge.loss) for charge in charges(mwem)][1]
         ('measure', PureDP(epsilon=0.5))
     """
@@ -144,7 +144,7 @@ def own_rho(it: Mechanism) -> float:
     """The zCDP cost of a run from its parameters, by a sum of its own that shares no code with the accountant."""
     match it:
         case DualQuery():
-            steps = sum((2 * Fraction(it.eta) * t / it.n + _ROOM) ** 2 / 8 for t in range(1, it.rounds))
+            steps = sum((2 * Fraction(it.eta) * t / it.records + _ROOM) ** 2 / 8 for t in range(1, it.rounds))
             return float(it.samples * steps) + it.marginal_rho
         case Reweighted():
             return own_rho(it.dual_query) + it.rho_sel + it.rho_mea
@@ -157,7 +157,7 @@ def own_rho(it: Mechanism) -> float:
         case NoisyAnswers(law="laplace"):
             return it.epsilon**2 / 2
         case NoisyAnswers() | IndependentMarginals():
-            return it.square / (2 * it.sigma**2)
+            return it.squared_l2_sensitivity / (2 * it.noise_std**2)
     return math.nan
 
 
@@ -170,7 +170,7 @@ def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
         delta: > 0, but for Laplace noise.
     """
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        return float(len(it.measured)) / it.scale
+        return float(len(it.measured)) / it.noise_scale
     if isinstance(it, NoisyAnswers | IndependentMarginals):
         return gaussian_epsilon(math.sqrt(2 * rho), delta)
 

@@ -97,7 +97,7 @@ def door_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """
     n, d = 40, 6
     bits = study_generator(seed, "audit table").random((n, d)) < np.linspace(0.1, 0.9, d)
-    it = kind(n=n, eta=0.5, rounds=5, samples=12, workload=Workload.complete(d, width=2), free="marginals",
+    it = kind(records=n, eta=0.5, rounds=5, samples=12, workload=Workload.complete(d, width=2), free="marginals",
               marginal_rho=0.05, seed=seed)
     pairs = []
     for at, record in ((0, np.ones(d, bool)), (1, ~bits[1])):
@@ -121,7 +121,7 @@ def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """
     it = tiny_game(1.0, 2, 2, kind=kind)
     counts, satisfied = np.array([3, 0, 2]), np.array([0, 1, 1], dtype=np.int32)
-    law = query_law(counts, satisfied, 1, it.n, it.eta)
+    law = query_law(counts, satisfied, 1, it.records, it.eta)
     one = law[:3] + law[3:]
     expected = 1.0 - float((one**2).sum())
     found = sum(len(it._draw(counts, satisfied, 2, Noise.simulated(seed * 10**6 + k)).queries) == 2
@@ -140,7 +140,7 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
         kind: the mechanism, or a broken one.
         seed: of the noise.
     """
-    it = tiny_game(0.1, 300, 3000, n=1000, kind=kind, beta=FALSE_ALARM)
+    it = tiny_game(0.1, 300, 3000, n=1000, kind=kind, failure_probability=FALSE_ALARM)
     answers = TrueAnswers(counts=np.array([950, 30, 950]), records=1000)  # elements 1, 2, 0, 7: 870, 50, 50, 30
     outcome = it.run(answers, Noise.simulated(seed))
     error = float(np.abs(outcome.billboard.answers(it.queries) - answers.fractions).max())

@@ -40,7 +40,7 @@ def tiny_game(
         >>> tiny_game().epsilon(calculator="pure") > 0.375 > 0.374
         True
     """
-    return kind(n=n, eta=eta, rounds=rounds, samples=samples, workload=Workload.predicates(TRUTH), **others)
+    return kind(records=n, eta=eta, rounds=rounds, samples=samples, workload=Workload.predicates(TRUTH), **others)
 
 
 def replacements(

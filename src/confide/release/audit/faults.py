@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -109,7 +109,6 @@ def _without(events: tuple[Event, ...], label: str) -> tuple[Event, ...]:
 # ---- MWEM
 
 
-@dataclass(frozen=True, kw_only=True)
 class SteepScores(MWEM):
     """Scores four times as far apart as the sensitivity says."""
 
@@ -117,16 +116,14 @@ class SteepScores(MWEM):
         return 4 * super().scores(counts, answers)
 
 
-@dataclass(frozen=True, kw_only=True)
 class HalfTheNoise(MWEM):
     """Measured with half the scale."""
 
     @property
-    def scale(self) -> float:
-        return super().scale / 2
+    def noise_scale(self) -> float:
+        return super().noise_scale / 2
 
 
-@dataclass(frozen=True, kw_only=True)
 class FreeSelection(MWEM):
     """Measurements alone are charged."""
 
@@ -134,7 +131,6 @@ class FreeSelection(MWEM):
         return _without(super().events(), "selections")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FreeMeasurements(MWEM):
     """Selections alone are charged."""
 
@@ -142,7 +138,6 @@ class FreeMeasurements(MWEM):
         return _without(super().events(), "measurements")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FullBudgetTwice(MWEM):
     """Selections and measurements take half the budget each and forget that there are T of them."""
 
@@ -154,16 +149,14 @@ class FullBudgetTwice(MWEM):
 # ---- Reweighted
 
 
-@dataclass(frozen=True, kw_only=True)
 class SelectsForFree(Reweighted):
     """The worst queries are named by their true errors, without a draw."""
 
     def _select_privately(self, played: Any, counts: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
-        errors = np.abs(len(played) * counts - self.n * self.workload.counts(played.records))
+        errors = np.abs(len(played) * counts - self.records * self.workload.counts(played.records))
         return np.asarray(np.argsort(-errors, kind="stable")[: self.count])
 
 
-@dataclass(frozen=True, kw_only=True)
 class SelectsThrice(Reweighted):
     """Each selection takes three times its epsilon, and says so in its event: more than the plan's rho."""
 
@@ -172,7 +165,6 @@ class SelectsThrice(Reweighted):
         return 3.0 * float(np.sqrt(8 * self.rho_sel / self.count))
 
 
-@dataclass(frozen=True, kw_only=True)
 class SelectsUncharged(Reweighted):
     """Private selections that no event pays for."""
 
@@ -180,16 +172,14 @@ class SelectsUncharged(Reweighted):
         return _without(super().events(), "selections")
 
 
-@dataclass(frozen=True, kw_only=True)
 class MeasuresAsOne(Reweighted):
     """Every one of the m counts is measured as if it were the only one."""
 
     @property
-    def sigma(self) -> float:
+    def noise_std(self) -> float:
         return float(np.sqrt(1 / (2 * self.rho_mea)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MeasuresUncharged(Reweighted):
     """Measurements that no event pays for."""
 
@@ -200,46 +190,41 @@ class MeasuresUncharged(Reweighted):
 # ---- counts with noise
 
 
-@dataclass(frozen=True, kw_only=True)
 class HalfTheColumns(IndependentMarginals):
     """A replaced record is taken to move half as many counts as it does."""
 
     @property
-    def square(self) -> int:
-        return super().square // 2
+    def squared_l2_sensitivity(self) -> int:
+        return super().squared_l2_sensitivity // 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuarterSigma(NoisyAnswers):
+class QuarterNoise(NoisyAnswers):
     """A quarter of the noise."""
 
     @property
-    def sigma(self) -> float:
-        return super().sigma / 4
+    def noise_std(self) -> float:
+        return super().noise_std / 4
 
 
-@dataclass(frozen=True, kw_only=True)
 class AddedRecord(NoisyAnswers):
     """The distance by which a record that is added moves the counts: half of the square for a replaced one."""
 
     @property
-    def square(self) -> int:
-        return super().square // 2
+    def squared_l2_sensitivity(self) -> int:
+        return super().squared_l2_sensitivity // 2
 
 
-@dataclass(frozen=True, kw_only=True)
 class HalfTheLaplace(NoisyAnswers):
     """Laplace noise of half the scale."""
 
     @property
-    def scale(self) -> float:
-        return super().scale / 2
+    def noise_scale(self) -> float:
+        return super().noise_scale / 2
 
 
 # ---- MarginalFit
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneCell(MarginalFit):
     """A record is taken to move one cell of a table: sigma is too small by the root of two, at the same rho."""
 
@@ -255,7 +240,6 @@ class OneCell(MarginalFit):
         return replace(after, sigma=after.sigma / 2**0.5, again=after.again / 2**0.5)
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuietTables(MarginalFit):
     """Chosen tables are measured with a sigma that is too small by the root of two; all else is sound."""
 
@@ -264,7 +248,6 @@ class QuietTables(MarginalFit):
         return replace(after, sigma=after.sigma / 2**0.5)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SteepChoices(MarginalFit):
     """Tables are chosen with twice the exponent that is charged."""
 
@@ -284,7 +267,6 @@ class _Charged(Split):
         return charged.events()
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChoosesUncharged(MarginalFit):
     """Choices of tables that no event pays for."""
 
@@ -292,7 +274,6 @@ class ChoosesUncharged(MarginalFit):
         return _without(super().events(), "choices")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChoosesByTheData(MarginalFit):
     """How many tables there are follows from the records, not from the one-way tables that were released alone."""
 
@@ -305,7 +286,6 @@ class ChoosesByTheData(MarginalFit):
         return replace(after, tables=after.tables - int(np.count_nonzero(vars(self)["_seen"].cells)) % 2)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpendsTheFirstTwice(MarginalFit):
     """What the first one-way tables cost is not taken from what follows them."""
 
@@ -329,7 +309,7 @@ _IN_THE_CODE: tuple[tuple[type[Mechanism], str, type[Any]], ...] = (
     (Reweighted, "m counts measured as if they were one", MeasuresAsOne),
     (Reweighted, "the measurements are not charged", MeasuresUncharged),
     (IndependentMarginals, "half the squared sensitivity", HalfTheColumns),
-    (NoisyAnswers, "a quarter of sigma", QuarterSigma),
+    (NoisyAnswers, "a quarter of sigma", QuarterNoise),
     (NoisyAnswers, "half the squared sensitivity", AddedRecord),
     (NoisyAnswers, "half the Laplace scale", HalfTheLaplace),
     (MarginalFit, "noise for one cell where a record moves two", OneCell),

@@ -107,7 +107,7 @@ def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
 
     Example:
         >>> from confide.release import NoisyAnswers, Schema, Workload
-        >>> it = NoisyAnswers(n=3000, workload=Workload.complete(4, width=2), epsilon=1.0, delta=1e-6)
+        >>> it = NoisyAnswers(records=3000, workload=Workload.complete(4, width=2), epsilon=1.0, delta=1e-6)
         >>> row = full_size_row(it, Schema.bits(4))
         >>> row.verdict.value, round(row.measured, 9)
         ('kept', 1.0)
@@ -123,14 +123,14 @@ def _row(pair: _Pair, found: _Walk) -> AuditRow:
     return AuditRow.at_most(
         "privacy: at its own size, each part of the noise, as a share of what is charged for it", 1.0,
         math.inf if found.leak else found.share,
-        found.leak or f"{it.n:,} made-up records{asked}, one record replaced; loss exact along one history",
+        found.leak or f"{it.records:,} made-up records{asked}, one record replaced; loss exact along one history",
         note=f"noise would be flagged below these shares of its scale: {shown}" if not found.leak else "",
         vacuous=not found.leak and not found.share, unit="times the charge", concern=Concern.PRIVACY)
 
 
 def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
     """What the pair tells, against each promise of a campaign, in its own number."""
-    records: int = pair.it.n  # type: ignore[attr-defined]
+    records: int = pair.it.records  # type: ignore[attr-defined]
     evidence = f"{records:,} made-up records, one replaced: published alike on equal noise, loss exact on one history"
     stated = [each for each in it.guarantees().privacy if each.claimable and not each.loss.vacuous]
     rows = []
@@ -163,7 +163,7 @@ def _walked(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
 
 def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
     small, workload = _fewer(it)
-    n: int = small.n  # type: ignore[attr-defined]
+    n: int = small.records  # type: ignore[attr-defined]
     table = table_of(schema, n, seed=seed)
     at, record = _stretched(table, workload)
     cells = table.cells.copy()

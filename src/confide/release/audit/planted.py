@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +17,6 @@ __all__ = ["CountsOneLevel", "DataDependentSize", "HalfThePeople", "MixedSigns",
            "SeesTheData", "TwiceTheStep", "WithoutReplacement"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class TwiceTheStep(DualQuery):
     """A step twice as large as what is charged, and so logits twice as steep."""
 
@@ -27,7 +24,6 @@ class TwiceTheStep(DualQuery):
         return super()._round(t)._replace(eta=2.0 * self.eta)
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneRoundLater(DualQuery):
     """Rounds counted from 2: each is charged as the one before it."""
 
@@ -35,31 +31,28 @@ class OneRoundLater(DualQuery):
         return super()._round(t)._replace(t=t + 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class HalfThePeople(DualQuery):
     """Weights for half as many records as there are, and as are charged for."""
 
     def _round(self, t: int) -> QueryRound:
-        return super()._round(t)._replace(n=self.n // 2)
+        return super()._round(t)._replace(n=self.records // 2)
 
 
-@dataclass(frozen=True, kw_only=True)
 class CountsOneLevel(DualQuery):
     """Rounds counted wrong: every round is charged what round 2 costs."""
 
     def events(self) -> tuple[Event, ...]:
-        draw = BoundedRangeEvent(epsilon=round_epsilon(self.n, self.eta, 2), neighbours=Unit.RECORD_REPLACED)
+        draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Unit.RECORD_REPLACED)
         return (Repeated(event=draw, count=self.samples * (self.rounds - 1), neighbours=Unit.RECORD_REPLACED),)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SeesTheData(DualQuery):
     """The best response to the whole law of the queries, in place of the samples: a function of the data."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
-        object.__setattr__(self, "_law", query_law(counts, satisfied, t - 1, self.n, self.eta))
+        object.__setattr__(self, "_law", query_law(counts, satisfied, t - 1, self.records, self.eta))
         return super()._draw(counts, satisfied, t, source)
 
     def _respond(
@@ -73,19 +66,17 @@ class SeesTheData(DualQuery):
         return Answer(record=found.record, value=samples.constant + int(terms))
 
 
-@dataclass(frozen=True, kw_only=True)
 class DataDependentSize(DualQuery):
     """As many samples as the true error asks for."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
-        error = np.abs(counts / self.n - satisfied / max(1, t - 1)).max()
+        error = np.abs(counts / self.records - satisfied / max(1, t - 1)).max()
         played = self._round(t)._replace(samples=1 + int(self.samples * error * 1000) % (2 * self.samples))
         return net(draw_queries(source, played, counts, satisfied, line="rounds"), len(counts))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MixedSigns(DualQuery):
     """The printed weights with the best response of the analysis: positive feedback. As private, and of no use."""
 
@@ -93,7 +84,6 @@ class MixedSigns(DualQuery):
         return super()._round(t)._replace(mirrored=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneSample(DualQuery):
     """The samples of the first round are used in every round."""
 
@@ -106,7 +96,6 @@ class OneSample(DualQuery):
         return kept
 
 
-@dataclass(frozen=True, kw_only=True)
 class WithoutReplacement(DualQuery):
     """No query is drawn twice in a round: another law than the one that the accuracy is proved for."""
 

@@ -47,7 +47,7 @@ def recast(it: Mechanism, kind: type[_Kind]) -> _Kind:
 
 def tiny(it: Mechanism) -> Mechanism:
     """The same mechanism, of its own class and with the same rules, for 40 records of four columns."""
-    both: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
+    both: dict[str, Any] = {"records": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
     match it:
         case DualQuery():
             return _tiny_game(it, both)
@@ -56,7 +56,7 @@ def tiny(it: Mechanism) -> Mechanism:
                            rho_sel=0.1 if it.selection == "private" else 0.0)
         case MarginalFit():
             # A run that chooses T takes much of it where much is spent, and little tells it apart from its neighbours.
-            return replace(it, n=RECORDS, schema=TINY, rho=0.5 if it.tables is not None else 2.0,
+            return replace(it, records=RECORDS, schema=TINY, rho=0.5 if it.tables is not None else 2.0,
                            tables=None if it.tables is None else min(4, it.tables), batches=2, population=200,
                            widths=(2, 3))
         case MWEM():
@@ -88,14 +88,14 @@ def twins() -> dict[str, Mechanism]:
         ['Reweighted, public', 'Reweighted, transcript', 'Reweighted, private']
     """
     index = np.array([*([j, -1] for j in range(_BITS)), *([i, j] for i in range(_BITS) for j in range(i + 1, _BITS))])
-    bits: dict[str, Any] = {"n": RECORDS, "workload": Workload.conjunctions(index, attributes=_BITS)}
-    columns: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(_ONE_HOT, width=2), "schema": _ONE_HOT}
+    bits: dict[str, Any] = {"records": RECORDS, "workload": Workload.conjunctions(index, attributes=_BITS)}
+    columns: dict[str, Any] = {"records": RECORDS, "workload": Workload.complete(_ONE_HOT, width=2), "schema": _ONE_HOT}
     ends = Workload.conjunctions([[0], [2], [6], [8], [0, 3], [2, 3], [0, 6], [2, 8], [3, 6], [3, 8]],
                                  attributes=_ONE_HOT)
     game = DualQuery(**bits, eta=0.5, rounds=5, samples=12)
     fitted = DualQuery(**bits, eta=0.5, rounds=5, samples=12, free="marginals", marginal_rho=0.05)
     fit: dict[str, Any] = {"rho_mea": 0.5, "measured": 4}
-    four: dict[str, Any] = {"n": RECORDS, "schema": TINY, "rho": 0.5, "population": 100, "widths": (2, 3)}
+    four: dict[str, Any] = {"records": RECORDS, "schema": TINY, "rho": 0.5, "population": 100, "widths": (2, 3)}
     budget: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
     return {
         "MWEM, replay": MWEM(**bits, rounds=4, epsilon=2.0, passes=10),

@@ -164,7 +164,7 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
     """The epsilon that is promised, held against an own sum; with a factor, of a mechanism that really spends that."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     if isinstance(it, DualQuery) and it.calculator == "pure" and not delta:
-        own = factor * it.eta * it.rounds * (it.rounds - 1) * it.samples / it.n
+        own = factor * it.eta * it.rounds * (it.rounds - 1) * it.samples / it.records
     elif delta == 0 and isinstance(it, MWEM):
         own = factor * 2 * it.rounds * it.each
     elif isinstance(it, DualQuery) and it.calculator != "zcdp":
@@ -184,7 +184,7 @@ def _wrong_accounts(plan: QueriesPlan) -> Control:
     """The same check of a mechanism that spends four times what it says."""
     it = plan.mechanism
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise",
+        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.noise_scale, "half the noise",
                                  unit="nats", concern=Concern.PRIVACY)
     else:
         wrong = _accounts(plan, 4.0)
@@ -206,7 +206,7 @@ def _accuracy(plan: QueriesPlan, seed: int) -> tuple[list[AuditRow], list[Contro
     if not isinstance(outcome, SimulatedOutcome):
         raise TypeError("simulated noise made a release")
     errors = np.abs(released_answers(outcome, plan.workload) - true.fractions)
-    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, beta=FALSE_ALARM)
+    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, failure_probability=FALSE_ALARM)
     narrow = replace(held, each=held.each / _NARROW, together=held.together / _NARROW)
     # Noise that left every count as it is shows nothing, whatever the bars are.
     bug = [_bar_row(it, narrow, errors)] if errors.max() * plan.records >= 1 else []
@@ -219,11 +219,12 @@ def _strict(it: Mechanism) -> Mechanism:
     """The same run with bounds that fail so rarely that an audit may call a failure a broken promise."""
     match it:
         case DualQuery():
-            return replace(it, beta=FALSE_ALARM)
+            return replace(it, failure_probability=FALSE_ALARM)
         case Reweighted():
-            return replace(it, beta=FALSE_ALARM, dual_query=replace(it.dual_query, beta=FALSE_ALARM))
+            return replace(it, failure_probability=FALSE_ALARM, dual_query=replace(it.dual_query,
+                                                                                   failure_probability=FALSE_ALARM))
         case MWEM():
-            return replace(it, beta=FALSE_ALARM)
+            return replace(it, failure_probability=FALSE_ALARM)
     return it
 
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import FileTable, Keys
+from confide.contract.known_keys import FileTable, Keys, keys_of
 from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels
+from confide.release.dual_query import DualQuery
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -206,6 +207,8 @@ class MarginalFitTable(Keys):
     seed: Seed = 0
 
 
+@keys_of(DualQuery, "free")
+@keys_of(DualQuery, "eta rounds calculator", optional=True)
 class DualQueryTable(Keys):
     """`[method]` with name = "dual-query": few synthetic records, by a game against the queries.
 
@@ -213,22 +216,16 @@ class DualQueryTable(Keys):
     """
 
     name: Literal["dual-query"]
-    eta: Positive | None = Field(default=None, description="step size; default 1")
     samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
-    rounds: int | None = Field(default=None, ge=1, le=100_000, description="T, rounds and records")
-    calculator: Literal["zcdp", "theorem-3.4.2", "per-round", "pure"] | None = Field(
-        default=None, description="which proof adds the draws up; default zcdp, or pure where delta = 0")
-    free: Literal["zeros", "coins", "marginals"] = Field(
-        default="zeros", description="attributes in no drawn query; zeros where sparsity is public knowledge")
     one_hot: bool = Field(default=True, description="each record has exactly one value of a column")
     seed: Seed = 0
 
 
+@keys_of(DualQuery, "eta", optional=True)
 class ReweightedTable(Keys):
     """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
 
     name: Literal["reweighted"]
-    eta: Positive | None = Field(default=None, description="step size; default 1")
     samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
     seed: Seed = 0
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from confide.audit import AuditReport
 from confide.contract.custody import CustodiansKind
+from confide.contract.file_words import FileWords
 from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
@@ -38,6 +39,7 @@ class QueriesKind(CustodiansKind):
     name = "queries"
     summary = "answer many counting queries about a table that a custodian holds, and hand out synthetic rows"
     config = QueriesConfig
+    file_words = FileWords(values={"method.free": {"coins": "random"}})
     types: ClassVar[Mapping[str, type]] = TYPES
 
     @property

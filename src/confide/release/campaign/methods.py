@@ -18,7 +18,7 @@ from confide.release.campaign.config import (
 )
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.planning import dual_query, gaussian_noise
+from confide.release.planning import dual_query
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -52,20 +52,19 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
     if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
         raise Refused(f"privacy.delta: is 0, and the method {method.name!r} adds Gaussian noise",
                       'make it positive, far below 1/records, or choose the method "laplace", "mwem" or "dual-query"')
+    options = method.model_dump(exclude={"name"}, exclude_none=True)
     match method:
         case MarginalFitTable():
-            options = method.model_dump(exclude={"name"}, exclude_none=True)
-            return _placed(lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema, **options))
+            return _placed(lambda: MarginalFit.for_budget(records=n, epsilon=epsilon, delta=delta, schema=schema,
+                                                          **options))
         case DualQueryTable():
-            options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))
         case ReweightedTable():
             return _placed(lambda: Reweighted.for_budget(
-                n, epsilon, delta, workload=workload, schema=schema, one_hot=True, seed=method.seed,
-                eta=method.eta, samples=method.samples))
+                records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema, one_hot=True, **options))
         case MWEMTable():
-            return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
-                                                   schema=schema))
+            return _placed(lambda: MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload,
+                                                   schema=schema, **options))
         case PlainTable():
             return _placed(lambda: _plain(method.name, n, schema, workload, epsilon, delta))
     raise InvalidInput("method.name", f"{method.name!r} is no method of its own")
@@ -73,13 +72,13 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
 
 def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float, delta: float) -> Mechanism:
     if name == "product":
-        return IndependentMarginals(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+        return IndependentMarginals(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
     if name == "gaussian":
-        return gaussian_noise(schema, n, workload, epsilon, delta)
+        return NoisyAnswers.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if delta:
         raise Refused(f"privacy.delta: {delta:g} is spent for nothing by the method 'laplace'",
                       'make it 0, or choose the method "gaussian"')
-    return NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
+    return NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
 
 
 def _placed(make: Callable[[], T]) -> T:
@@ -92,7 +91,7 @@ def _placed(make: Callable[[], T]) -> T:
         if error.field in _BUDGET:
             raise Refused(f"{_BUDGET[error.field]}: {error.problem}",
                           error.ways or "spend more, or choose another method") from None
-        place = {"n": "data.records", "workload": "workload", "schema": "columns"}.get(
+        place = {"records": "data.records", "workload": "workload", "schema": "columns"}.get(
             error.field, f"method.{error.field}")
         raise InvalidInput(place, error.problem, error.ways) from None
 

@@ -20,7 +20,7 @@ from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
-from confide.release.certificate import TRIVIAL
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
@@ -68,11 +68,11 @@ def describe(plan: QueriesPlan) -> str:
         case MWEM():
             return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
         case NoisyAnswers(law="laplace"):
-            return f"Laplace noise of scale {it.scale:.4g} records on every answer"
+            return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
         case NoisyAnswers():
-            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every answer"
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every answer"
         case IndependentMarginals():
-            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every attribute, multiplied"
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute, multiplied"
     return wire_name(it)
 
 
@@ -272,7 +272,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         note += f"{int(known.sum()):,} of {len(found):,} have a bar: it covers {held.covers}. "
         if held.single and known.sum() > 1:
             note += "Of so many bars some are expected to fail: what holds for all of them at once is said below. "
-    some = math.isfinite(held.together) and held.together < TRIVIAL
+    some = math.isfinite(held.together) and held.together < BASELINE_ERROR
     if not known.all():
         note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
                  f"{' but what is said of all answers' if some else ''}. ")
@@ -343,7 +343,7 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
             found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
             found.append(f"Each measured answer is within {certificate.measured:.4g} of {_read(plan)}: this covers all "
-                         f"of them at once, with {1 - certificate.beta:.0%}.")
+                         f"of them at once, with {1 - certificate.failure_probability:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "

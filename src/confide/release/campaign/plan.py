@@ -106,7 +106,7 @@ class QueriesPlan:
             from confide.release.calculators import all_epsilons
 
             it = self.mechanism
-            found = all_epsilons(it.n, it.eta, it.rounds, it.samples, delta)
+            found = all_epsilons(it.records, it.eta, it.rounds, it.samples, delta)
         else:
             found = dict(Accountant(self.events).bounds(delta))
         return {name: value for name, value in found.items() if math.isfinite(value)}
@@ -165,7 +165,8 @@ class QueriesPlan:
             epsilon = privacy.epsilon * step
             try:
                 if isinstance(self.config.method, Recommended):
-                    best = plan(self.schema, self.records, self.workload, epsilon, privacy.delta,
+                    best = plan(self.schema, records=self.records, workload=self.workload, epsilon=epsilon,
+                                delta=privacy.delta,
                                      rows=bool(self.config.rows.count)).prediction
                 else:
                     other = self.config.model_copy(
@@ -248,7 +249,8 @@ def _made(config: QueriesConfig, schema: Schema, workload: Workload) -> QueriesP
 
 def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> ReleasePlan:
     try:
-        return plan(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
+        return plan(schema, records=config.data.records, workload=workload, epsilon=config.privacy.spendable,
+                    delta=config.privacy.delta,
                          rows=bool(config.rows.count))
     except Refused as error:
         raise declined(error) from None
@@ -291,5 +293,6 @@ def _methods(
                     key=lambda each: each.average)
     able = [each.method for each in others
             if each.mechanism is not None and each.method != config.method.name
-            and accepted(lambda name=each.method: replan(changed(config, {"method": {"name": name}})))]  # type: ignore[misc]
+            and accepted(lambda name=each.method: replan(changed(config,
+                                                                 {"method": {"name": name}})))]  # type: ignore[misc]
     return [f'[method] name = "{each}"' for each in able[:2]]

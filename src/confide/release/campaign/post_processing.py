@@ -130,7 +130,7 @@ def _sums(plan: QueriesPlan, board: NoisyBillboard, asked: Workload, words: Sequ
         if parts is None:
             raise Refused(f"the measured answers of this release do not add up to {text!r}",
                           "ask for a sum of released queries, such as several levels of one of their columns")
-        share = parts.share(board.noisy[sums.measured], it.n)
+        share = parts.share(board.noisy[sums.measured], it.records)
         bar = noise_bar(it, parts.times.values(), 1 - LEVEL)
         for name, value in (("answer", min(max(share, 0.0), 1.0)), ("uncut", share),
                             ("plus_minus", bar if bar < 1.0 else None), ("added", len(parts.times))):

@@ -68,7 +68,7 @@ def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64
 
 def bars(
     mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
-    beta: float = 1 - LEVEL,
+    failure_probability: float = 1 - LEVEL,
 ) -> Bars:
     """The error bars that hold, from public facts and the billboard.
 
@@ -77,37 +77,42 @@ def bars(
         board: its billboard.
         certificate: its certificate, which has a failure probability of its own.
         workload: the queries.
-        beta: with which probability a bar that is computed here may be too short, in (0, 1).
+        failure_probability: of the bars that are computed here, in (0, 1).
     """
-    k, level = len(workload), f"{1 - beta:.10g}" if beta < 0.005 else f"{1 - beta:.0%}"
+    k, level = len(workload), 1 - failure_probability
+    held = f"{level:.10g}" if failure_probability < 0.005 else f"{level:.0%}"
     each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
     match mechanism, certificate:
         case NoisyAnswers(), _:
-            each = np.full(k, noise_bar(mechanism, (1,), beta))
-            covers = f"the noise of that answer alone, with {level}"
-            together, said = mechanism.error(beta), f"the noise of all answers at once, with {level}"
+            each = np.full(k, noise_bar(mechanism, (1,), failure_probability))
+            covers = f"the noise of that answer alone, with {held}"
+            together, said = mechanism.error(failure_probability), f"the noise of all answers at once, with {held}"
         case DualQuery(), AnswersCertificate() if not certificate.vacuous:
             together = certificate.bound
-            said = f"all answers at once, with {1 - certificate.beta:.0%}"
+            said = _all_at_once(certificate)
         case Reweighted(), ReweightedCertificate():
             each[_board(board, ReweightedRecords).chosen] = certificate.measured
-            covers = f"the measured answers at once, with {1 - certificate.measured_beta:.0%}"
+            covers = f"the measured answers at once, with {1 - certificate.measured_failure_probability:.0%}"
             if not certificate.vacuous:
-                together, said = certificate.bound, f"all answers at once, with {1 - certificate.beta:.0%}"
+                together, said = certificate.bound, _all_at_once(certificate)
         case MarginalFit(), _ if workload.kind == "conjunctions":
-            found = _board(board, FittedMarginals).error_bars(workload, beta=beta)
+            found = _board(board, FittedMarginals).error_bars(workload, failure_probability=failure_probability)
             each = np.where(np.isfinite(found), found, np.nan)
-            covers = f"noise and fit of all answers that were measured, at once, with {level}"
+            covers = f"noise and fit of all answers that were measured, at once, with {held}"
         case MWEM(), MWEMCertificate():
             each[_board(board, MWEMBillboard).chosen] = certificate.measured
-            covers = f"the measured answers at once, with {1 - certificate.beta:.0%}"
+            covers = f"the measured answers at once, with {1 - certificate.failure_probability:.0%}"
             if not certificate.vacuous:
-                together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.beta:.0%}"
+                together, said = certificate.everywhere, _all_at_once(certificate)
     each[each >= 1.0] = np.nan  # says nothing of a share
     if math.isinf(together) and not isinstance(mechanism, NoisyAnswers) and np.isfinite(each).all():
         together, said = float(each.max()), covers  # the bars of all answers hold at once
     return Bars(each=each, covers=covers, single=isinstance(mechanism, NoisyAnswers), together=together,
                 together_covers=said)
+
+
+def _all_at_once(certificate: AnswersCertificate | ReweightedCertificate | MWEMCertificate) -> str:
+    return f"all answers at once, with {1 - certificate.failure_probability:.0%}"
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.release.marginal_fit.candidates import Candidates
-from confide.release.marginal_fit.public_coins import key_of, normals
+from confide.release.marginal_fit.public_randomness import key_of, normals
 from confide.release.marginal_fit.scores import penalty_of
 
 __all__ = ["LOOKED_AT", "Choice", "choose", "most_tables", "shares_after", "usual_tables"]
@@ -94,7 +94,7 @@ def choose(
         rho: of the whole run.
         one_way: f1, spent already.
         selection: fs.
-        seed: of the public coins.
+        seed: of the public randomness.
     """
     columns, most = sum(size > 1 for size in sizes), most_tables(sizes, len(candidates))
     if not most:

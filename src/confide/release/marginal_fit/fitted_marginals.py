@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard, Certificate
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release._inputs import of_kind
 from confide.release.codes import Codes
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.population import equal_rows
-from confide.release.marginal_fit.public_coins import key_of, permutation
+from confide.release.marginal_fit.public_randomness import key_of, permutation
 from confide.release.rows import cells_table
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -106,8 +107,9 @@ class FittedMarginals(Billboard):
         counts, deviations = self.tables.estimates(self.schema, workload, self.records)
         return counts / self.records, deviations / self.records
 
-    def error_bars(self, workload: Workload, *, beta: float = 0.05) -> NDArray[np.float64]:
-        """(k,) how far `answers` may be off: all bars hold together, but for a probability of `beta` over the noise.
+    @renamed(beta="failure_probability")
+    def error_bars(self, workload: Workload, *, failure_probability: float = 0.05) -> NDArray[np.float64]:
+        """(k,) how far `answers` may be off: all bars hold together, but for the failure probability beta of the noise.
 
         |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/beta)), with the k queries that were measured.
         Discrete Gaussian noise is sub-Gaussian with variance proxy sigma^2. They cover the noise, not the sampling of
@@ -115,12 +117,13 @@ class FittedMarginals(Billboard):
 
         Args:
             workload: conjunctions.
-            beta: in (0, 1).
+            failure_probability: in (0, 1).
         """
         measured, deviation = self.measured(workload)
         known = np.isfinite(deviation)
         bars = np.full(len(workload), np.inf)
-        factor = math.sqrt(2.0 * math.log(2.0 * max(1, int(known.sum())) / fraction("beta", beta)))
+        beta = fraction("failure_probability", failure_probability)
+        factor = math.sqrt(2.0 * math.log(2.0 * max(1, int(known.sum())) / beta))
         bars[known] = np.abs(self.answers(workload)[known] - measured[known]) + factor * deviation[known]
         return bars
 
@@ -148,17 +151,18 @@ class FittedMarginals(Billboard):
         return Codes(schema=self.schema, cells=found[permutation(key_of(0, "equal rows"), len(found))])
 
 
-@wire("FittedMarginalsCertificate", "beta cells vacuous")
+@renamed(beta="failure_probability")
+@wire("FittedMarginalsCertificate", "beta cells vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginalsCertificate(Certificate):
     """What a run shows of its own errors, as fractions of n.
 
     Args:
-        beta: probability, over the noise, that the bound does not hold.
+        failure_probability: of the bound, over the noise.
         cells: largest possible error of a single cell of a measured table, in the population; 1 at most.
         vacuous: whether it says nothing: an error of 1/2 is what answering 1/2 to everything promises.
     """
 
-    beta: float
+    failure_probability: float
     cells: float
     vacuous: bool

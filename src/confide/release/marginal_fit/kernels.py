@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics.compiled import kernel
-from confide.release.marginal_fit.public_coins import coin
+from confide.release.marginal_fit.public_randomness import uniform
 
 __all__ = ["cells_of", "effective_size", "gibbs", "rake", "resample"]
 
@@ -175,7 +175,7 @@ def gibbs(
         partners: (k, 2) its other columns; a missing one is any column with stride 0.
         strides: (k, 2) how far one step in them moves the place.
         factors: flat, >= 0; quotients finite and > 0.
-        key: of the coins; row i's draw for column j is coin i m + j.
+        key: of the draws; row i has number i m + j for column j.
     """
     m = rows.shape[1]
     widest = 0
@@ -192,7 +192,7 @@ def gibbs(
                 for k in range(starts[j], starts[j + 1]):
                     at = places[k] + rows[i, partners[k, 0]] * strides[k, 0] + rows[i, partners[k, 1]] * strides[k, 1]
                     odds *= factors[at]
-                place = coin(key, np.uint64(i * m + j)) * (1.0 + odds)
+                place = uniform(key, np.uint64(i * m + j)) * (1.0 + odds)
                 rows[i, j] = 1 if place >= 1.0 or odds == math.inf else 0
                 continue
             k = starts[j]
@@ -208,7 +208,7 @@ def gibbs(
                 total += law[v]
             if not (total > 0.0 and total < math.inf):
                 continue  # all factors vanished in doubles: the row stays where it is
-            place = coin(key, np.uint64(i * m + j)) * total
+            place = uniform(key, np.uint64(i * m + j)) * total
             chosen = 0
             reached = law[0]
             while reached <= place and chosen < size - 1:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release.marginal_fit.consistency import RawTable
 from confide.release.schema import Schema
@@ -20,14 +21,15 @@ __all__ = ["MeasuredTables"]
 _BLOCK = 2**22  # entries of a mask at once
 
 
-@wire("MeasuredTables", "members sigmas counts")
+@renamed(sigmas="noise_stds")
+@wire("MeasuredTables", "members sigmas counts", noise_stds="sigmas")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredTables:
     """Noisy tables of a schema's columns, in the order in which they were released.
 
     Args:
         members: int64 (t, 3) the columns of each, ascending; -1 where it has fewer.
-        sigmas: float64 (t,) standard deviation of the discrete Gaussian noise of a cell, in counts.
+        noise_stds: float64 (t,) standard deviation of the discrete Gaussian noise of a cell, in counts.
         counts: int64, all tables end to end, the last column moving fastest.
 
     Raises:
@@ -35,18 +37,18 @@ class MeasuredTables:
     """
 
     members: NDArray[np.int64]
-    sigmas: NDArray[np.float64]
+    noise_stds: NDArray[np.float64]
     counts: NDArray[np.int64] = field(repr=False)
 
     def __post_init__(self) -> None:
         tables = len(self.members)
-        for name, kind, shape in (("members", np.int64, (tables, 3)), ("sigmas", np.float64, (tables,)),
+        for name, kind, shape in (("members", np.int64, (tables, 3)), ("noise_stds", np.float64, (tables,)),
                                   ("counts", np.int64, (np.size(self.counts),))):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
                 raise InvalidInput(f"tables.{name}", "is no array of its shape", f"must be {np.dtype(kind)} {shape}")
-        if not (np.isfinite(self.sigmas).all() and (self.sigmas > 0).all()):
-            raise InvalidInput("tables.sigmas", "are out of range", "must be positive")
+        if not (np.isfinite(self.noise_stds).all() and (self.noise_stds > 0).all()):
+            raise InvalidInput("tables.noise_stds", "are out of range", "must be positive")
         if (self.members < -1).any():
             raise InvalidInput("tables.members", "are out of range", "must be columns, and -1 where there is none")
 
@@ -57,7 +59,7 @@ class MeasuredTables:
     def of(cls, raw: list[RawTable]) -> MeasuredTables:
         """From tables one by one."""
         members = np.array([(*table.columns, -1, -1)[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
-        return cls(members=members, sigmas=np.array([table.sigma for table in raw], dtype=np.float64),
+        return cls(members=members, noise_stds=np.array([table.sigma for table in raw], dtype=np.float64),
                    counts=np.concatenate([table.counts.reshape(-1) for table in raw]).astype(np.int64))
 
     def raw(self, sizes: tuple[int, ...]) -> list[RawTable]:
@@ -70,7 +72,7 @@ class MeasuredTables:
             InvalidInput: columns that are not there, or another number of counts.
         """
         found, at = [], 0
-        for members, sigma in zip(self.members.tolist(), self.sigmas.tolist(), strict=True):
+        for members, sigma in zip(self.members.tolist(), self.noise_stds.tolist(), strict=True):
             columns = tuple(j for j in members if j >= 0)
             if not columns or columns[-1] >= len(sizes) or list(columns) != sorted(set(columns)) or \
                     tuple(members[: len(columns)]) != columns:
@@ -85,13 +87,16 @@ class MeasuredTables:
             raise InvalidInput("tables.counts", f"{len(self.counts)} for these tables", "must be one for each cell")
         return found
 
-    def estimates(self, schema: Schema, workload: Workload, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    @renamed(n="records")
+    def estimates(
+        self, schema: Schema, workload: Workload, records: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What the least noisy table that knows a query's columns says of it, unbiased, and how noisily.
 
         Args:
             schema: the columns.
             workload: conjunctions over the schema's attributes.
-            n: number of records.
+            records: of the data.
 
         Returns:
             (k,) estimates and (k,) standard deviations of their noise, in counts; nan and infinity where no table has
@@ -111,7 +116,7 @@ class MeasuredTables:
         for columns, queries in _by_columns(schema, workload):
             for table in containing.get(columns, []):
                 for some in np.array_split(queries, 1 + len(queries) * table.counts.size // _BLOCK):
-                    value, cells = _read(table, schema, workload, some, n)
+                    value, cells = _read(table, schema, workload, some, records)
                     noise = table.sigma * np.sqrt(cells)
                     better = noise < deviation[some]
                     estimate[some[better]], deviation[some[better]] = value[better], noise[better]

@@ -15,18 +15,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.charge import DrawCost
@@ -36,8 +38,10 @@ from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
-from confide.release._custodian import TRIVIAL, no_shares, settle
+from confide.release._custodian import no_shares, settle
+from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
+from confide.release.certificate import BASELINE_ERROR
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Batch, Candidates
 from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
@@ -74,7 +78,9 @@ _FOLLOWS = "what follows from them"
 _WHOLE = 1000  # parts of a run, of which progress is told
 
 
-@wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta")
+@renamed(n="records")
+@wire("MarginalFit", "n schema rho tables batches population one_way selection widths largest_table seed delta",
+      records="n")
 @dataclass(frozen=True, kw_only=True)
 class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
@@ -88,20 +94,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
     records would leak. How long a run takes depends on how many records differ: that is private, and not published.
 
+    Where `tables` is None, the run chooses T, and what the one-way tables get, from its own first one-way tables: see
+    `events` for why that costs nothing. Where T is 0, one-way tables get all of rho.
+
     Args:
-        n: records, public.
-        schema: the public columns.
-        rho: the cost of a run in zCDP, > 0.
-        tables: T, how many tables are chosen and measured; 0 for one-way tables alone. None lets the run choose it,
-            and what the one-way tables get, from its own first one-way tables: see `events` for why that costs nothing.
-        batches: into how many rounds the choices fall; after each one the population is fitted.
-        population: N, rows of the population, >= 100.
-        one_way: f1, share of rho for the one-way tables, in (0, 1); all of it where there are no others.
-        selection: fs, share of rho for the choices, in (0, 1); what is left measures the chosen tables.
-        widths: how many columns a chosen table may have: (2,), (3,) or (2, 3).
-        largest_table: cells of a chosen table at most, <= 65,535.
-        seed: public, of shuffles, resampling and the fit's own draws. It protects nobody and need not be secret.
-        delta: in [0, 1), at which epsilon is stated; 0 states none.
+        widths: columns of a chosen table: (2,), (3,) or (2, 3).
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
@@ -115,40 +112,39 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         >>> from confide.privacy.noise import Noise
         >>> from confide.release import Schema, Workload
         >>> records = np.repeat(np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint16), 5000, axis=0)
-        >>> fit = MarginalFit.for_budget(10_000, 1.0, 1e-6, schema=Schema.bits(3), tables=3, population=2000)
+        >>> fit = MarginalFit.for_budget(records=10_000, epsilon=1.0, delta=1e-6, schema=Schema.bits(3), tables=3,
+        ...                              population=2000)
         >>> board = fit.run(Codes(schema=fit.schema, cells=records), Noise.simulated(1)).billboard
         >>> pairs = Workload.complete(fit.schema, width=2)
         >>> bool(np.abs(board.answers(pairs) - [0.5, 0.0, 0.0]).max() < 0.01)
         True
     """
 
-    n: int
-    schema: Schema
-    rho: float
-    tables: int | None = None
-    batches: int = 5
-    population: int = 100_000
-    one_way: float = 0.1
-    selection: float = 0.1
+    records: Annotated[int, Parameter("records of the data, a public number", at_least=1,
+                                at_most=_MOST_RECORDS)]
+    schema: Annotated[Schema, Parameter("public columns")]
+    rho: Annotated[float, Parameter("zCDP cost of a run", above=0)]
+    tables: Annotated[int | None, Parameter("sets of columns whose tables are measured; left out, the run chooses it",
+                                            symbol="T", at_least=0)] = None
+    batches: Annotated[int, Parameter("batches of choices; after each one the population is fitted", at_least=1)] = 5
+    population: Annotated[int, Parameter("weighted rows of the population", symbol="N", at_least=100,
+                                         at_most=_MOST_ROWS)] = 100_000
+    one_way: Annotated[float, Parameter("share of rho for the one-way tables", symbol="f1", above=0, below=1)] = 0.1
+    selection: Annotated[float, Parameter("share of rho for the choices; what is left measures the chosen tables",
+                                          symbol="fs", above=0, below=1)] = 0.1
     widths: tuple[int, ...] = (2, 3)
-    largest_table: int = 20_000
-    seed: int = 0
-    delta: float = 0.0
+    largest_table: Annotated[int, Parameter("cells of a chosen table, at most", at_least=4,
+                                            at_most=_MOST_CELLS)] = 20_000
+    seed: Annotated[int, Parameter("public seed of shuffles, resampling and the fit's own draws; it protects nobody",
+                                   at_least=0)] = 0
+    delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        for name, least, most in (("n", 1, _MOST_RECORDS), ("population", 100, _MOST_ROWS), ("batches", 1, None),
-                                  ("largest_table", 4, _MOST_CELLS), ("seed", 0, None)):
-            number = whole(name, getattr(self, name), at_least=least)
-            if most is not None and number > most:
-                raise InvalidInput(name, f"{number} is too large", f"must be at most {most}")
-            settle(self, **{name: number})
-        if not isinstance(self.schema, Schema):
-            raise InvalidInput("schema", f"{type(self.schema).__name__} is no Schema", "declare the public columns")
-        settle(self, rho=positive("rho", self.rho), delta=fraction("delta", self.delta, zero=True),
-               one_way=fraction("one_way", self.one_way), selection=fraction("selection", self.selection),
-               tables=None if self.tables is None else whole("tables", self.tables), widths=_widths(self.widths))
+        super().__post_init__()
+        settle(self)
+        object.__setattr__(self, "widths", _widths(self.widths))
         if self.one_way + self.selection >= 1:
             raise InvalidInput("selection", f"{self.selection!r} leaves nothing to measure with",
                                "one_way + selection must be below 1")
@@ -164,14 +160,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
 
     @classmethod
+    @renamed(n="records")
+    @by_position_before("cls", "records", "epsilon", "delta")
     def for_budget(
-        cls, n: int, epsilon: float, delta: float, *, schema: Schema, tables: int | None = None,
+        cls, *, records: int, epsilon: float, delta: float = 0.0, schema: Schema, tables: int | None = None,
         widths: tuple[int, ...] | None = None, **rest: Any,
     ) -> Self:
         """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
 
         Args:
-            n: records.
+            records: of the data, a public number.
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             schema: the public columns.
@@ -181,7 +179,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
         Example:
             >>> from confide.release import Schema
-            >>> fit = MarginalFit.for_budget(1000, 1.0, 1e-6, schema=Schema.bits(10))
+            >>> fit = MarginalFit.for_budget(records=1000, epsilon=1.0, delta=1e-6, schema=Schema.bits(10))
             >>> fit.tables, round(fit.rho, 5)
             (None, 0.02436)
         """
@@ -191,7 +189,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         rho = ZCDP.within(positive("epsilon", epsilon), gaussian_delta(delta)).rho
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
-        made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        made = cls(records=records, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
         while (spent := Accountant(made.events())).rho() > rho or \
                 spent.epsilon(made.delta, calculator="zcdp") > epsilon:  # parts are rounded up, an ulp or two
             made = replace(made, rho=math.nextafter(made.rho, 0.0))
@@ -208,7 +206,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def memory(self) -> dict[str, int]:
         """Bytes that a run may take, by the parameter that asks for them; they add up."""
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
-        return bytes_needed(self.n, self.schema.sizes, self.population, most, self.candidates)
+        return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
 
     @property
     def _columns(self) -> int:
@@ -246,7 +244,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if self.tables is not None:
             return self.split
         choice = choose(
-            consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
+            consistent(one_way, self.records), self.candidates, sizes=self.schema.sizes, n=self.records, rho=self.rho,
             one_way=self.one_way, selection=self.selection, seed=self.seed)
         return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
@@ -322,8 +320,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         codes = data if isinstance(data, Codes) else self.schema.encode(data)
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
-        if codes.records != self.n:
-            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.n:,}")
+        if codes.records != self.records:
+            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.records:,}")
         return codes
 
     def _measure_one_way(
@@ -343,8 +341,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
         """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
-        return scores(rows, whole_weights(weights, self.n), self.candidates, fit.sizes, private,
-                      self.n, fit.split.sigma, self.seed, fit.batches, tell)
+        return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
+                      self.records, fit.split.sigma, self.seed, fit.batches, tell)
 
     def _choose(self, told: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
@@ -375,7 +373,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
     ) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""
-        model, shares = np.ascontiguousarray(board.cells.T), counts / self.n
+        model, shares = np.ascontiguousarray(board.cells.T), counts / self.records
         distances = []
         for table in board.tables.raw(self.schema.sizes):
             shape = table.counts.shape
@@ -396,8 +394,10 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         columns, worst = np.ascontiguousarray(board.cells.T), 0.0
         for table in raw:
             model = _weigh(columns, board.weights, table.columns, table.counts.shape)
-            worst = max(worst, float(np.abs(model - table.counts / self.n).max()) + factor * table.sigma / self.n)
-        return FittedMarginalsCertificate(beta=_BETA, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
+            worst = max(worst,
+                        float(np.abs(model - table.counts / self.records).max()) + factor * table.sigma / self.records)
+        return FittedMarginalsCertificate(failure_probability=_BETA, cells=min(1.0, worst),
+                                          vacuous=worst >= BASELINE_ERROR)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the tables can be those of this plan, and the population is the one that follows from them.
@@ -421,7 +421,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         step = max(1, -(-after.tables // self.batches))
         self._check_picks([table.columns for table in raw[columns:]], step)
         sigmas = [after.one_way] * len(first) + [after.again] * (columns - len(first)) + [after.sigma] * after.tables
-        if board.tables.sigmas.tolist() != sigmas:
+        if board.tables.noise_stds.tolist() != sigmas:
             raise InvalidInput("billboard.tables", "have other noise than the plan's")
         fit = _Fit(self, after, raw[:columns])
         for start in range(columns, len(raw), step):
@@ -460,7 +460,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def _own(self, billboard: Billboard) -> FittedMarginals:
         if not isinstance(billboard, FittedMarginals):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a FittedMarginals")
-        if billboard.schema != self.schema or billboard.records != self.n:
+        if billboard.schema != self.schema or billboard.records != self.records:
             raise InvalidInput("billboard", "is of another schema or another n")
         return billboard
 
@@ -477,7 +477,7 @@ class _Fit:
         self.picked: list[int] = []  # of the candidates
         self.chosen: list[tuple[int, ...]] = []
         self.batches = 0
-        start = consistent(self.raw, plan.n)
+        start = consistent(self.raw, plan.records)
         for j, size in enumerate(plan.schema.sizes):
             start.setdefault((j,), np.full(size, 1.0 / size))
         self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
@@ -486,14 +486,14 @@ class _Fit:
         self.raw += measured
         self.chosen += [table.columns for table in measured]
         self.batches += 1
-        targets = consistent(self.raw, self.plan.n)
+        targets = consistent(self.raw, self.plan.records)
         self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, tell=tell)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
         cells, weights = merged(model.rows, model.weights, self.plan.schema.sizes)
         return FittedMarginals(
-            schema=self.plan.schema, records=self.plan.n, tables=MeasuredTables.of(self.raw), cells=cells,
+            schema=self.plan.schema, records=self.plan.records, tables=MeasuredTables.of(self.raw), cells=cells,
             weights=weights, misfit=model.misfit, diversity=min(1.0, model.size / self.plan.population))
 
 

@@ -19,7 +19,7 @@ accepts is no other's refusal; a smaller machine needs a smaller plan."""
 
 _KEY_BITS = 62  # of the columns that one sorting key holds
 _REMEDIES = {
-    "n": "lower n, by a sample of the records, or take fewer columns",
+    "records": "lower records, by a sample of the records, or take fewer columns",
     "population": "lower population, or take fewer columns",
     "largest_table": "lower largest_table or tables, or take wider bins",
 }
@@ -38,8 +38,8 @@ def bytes_needed(
         candidates: the tables that may be chosen.
 
     Returns:
-        What each parameter is to blame for. "n": the records as they were given, as distinct rows and column by column
-        (2 m bytes each), with a row's number, count and cell (40). "population": rows, those that are drawn anew, and
+        What each parameter is to blame for. "records": as they were given, as distinct rows and column by column (2 m
+        bytes each), with a row's number, count and cell (40). "population": rows, those that are drawn anew, and
         the sorted ones column by column, twice for bits (2 m each), with keys, weights and places. "largest_table":
         4 bytes for each cell of all candidates and 320 for each candidate; of chosen tables noisy counts, targets and
         factors, and the factors twice more for each of three columns (11 doubles a cell).
@@ -53,7 +53,7 @@ def bytes_needed(
         listed = 4 * int(candidates.starts[-1]) + 320 * len(candidates)
         looked_at = 8 * min(LOOKED_AT, len(candidates)) * int(each[-1])
     return {
-        "n": n * (6 * m + 40),
+        "records": n * (6 * m + 40),
         "population": population * (8 * m + 8 * keys + 64),
         "largest_table": listed + max(looked_at, 88 * cells),
     }

@@ -17,7 +17,7 @@ from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
 from confide.release.marginal_fit.kernels import effective_size, gibbs, rake, resample
-from confide.release.marginal_fit.public_coins import key_of, permutation, uniforms
+from confide.release.marginal_fit.public_randomness import key_of, permutation, uniforms
 
 __all__ = ["Model"]
 
@@ -35,12 +35,12 @@ _CAP = 4.0  # of a factor of one raking step
 
 
 class Model:
-    """Rows with weights, and factors of tables. Reads targets and public coins only.
+    """Rows with weights, and factors of tables. Reads targets and public randomness only.
 
     Args:
         sizes: cells of each column.
         population: N, number of rows.
-        seed: of the public coins.
+        seed: of the public randomness.
         one_way: for each column the distribution to start from.
     """
 
@@ -104,7 +104,7 @@ class Model:
                   layout.places, layout.partners, layout.strides, layout.factors, key)
 
         for _ in map_blocks(draw, range(0, len(out), _STRETCH)):
-            pass  # each stretch of rows on a thread, with coins of its own: how many threads there are changes nothing
+            pass  # each stretch of rows on a thread, with draws of its own: how many threads there are changes nothing
 
     def effective(self) -> float:
         """The effective number of rows."""

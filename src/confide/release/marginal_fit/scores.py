@@ -2,7 +2,7 @@
 
 score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1, in units of 2^-20 counts. One
 replaced record moves two cells of the true table by one count each: it moves the score by at most 2 counts, exactly,
-because the model's counts and the penalty are rounded before and read earlier releases and public coins only.
+because the model's counts and the penalty are rounded before and read earlier releases and public randomness only.
 
 Source: spec query_release D6.
 """
@@ -23,7 +23,7 @@ from confide.numerics import map_blocks
 from confide.numerics.compiled import kernel
 from confide.release.marginal_fit.candidates import Candidates, Counter
 from confide.release.marginal_fit.consistency import project_simplex
-from confide.release.marginal_fit.public_coins import key_of, normals
+from confide.release.marginal_fit.public_randomness import key_of, normals
 
 __all__ = ["SENSITIVITY", "UNITS", "penalty_of", "scores", "true_tables", "whole_weights"]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.one_hot import Clauses, group_of, separated
@@ -20,11 +22,8 @@ __all__ = ["Enumeration"]
 
 @wire("Enumeration", "most")
 @dataclass(frozen=True, kw_only=True)
-class Enumeration:
+class Enumeration(Declared):
     """Every valid record of the active attributes; of the best ones, one that is nearest to the default record.
-
-    Args:
-        most: values of active attributes (2 for each free one, one for each attribute of a group) at most.
 
     Raises:
         InvalidInput: `most` below 1; in `solve`, terms with more active values.
@@ -37,10 +36,8 @@ class Enumeration:
         ([False, True, True], 3, 3.0)
     """
 
-    most: int = 2**20
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, at_least=1)
+    most: Annotated[int, Parameter("values of active attributes at most: 2 for each free one, one for each attribute "
+                                   "of a group", at_least=1)] = 2**20
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """The optimum; the seed has no part in it.

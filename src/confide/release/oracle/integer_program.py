@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import get_args
+from typing import Annotated
 
 import numpy as np
 
-from confide.contract.checks import one_of, positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.bounds import linear_bound
@@ -20,24 +21,21 @@ from confide.release.oracle.terms import Bits, Terms
 __all__ = ["IntegerProgram"]
 
 _SEARCH = LocalSearch()
-_NEAREST = LocalSearch(flips_per_variable=0, flips=0, coins=0)
+_NEAREST = LocalSearch(flips_per_variable=0, flips=0, random_starts=0)
 
 
 @wire("IntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
-class IntegerProgram:
+class IntegerProgram(Declared):
     """Branch and bound by HiGHS, warm-started; at a time limit the best record so far counts.
 
     First a linear program bounds the optimum and a local search finds a record. If these meet, that proves the record
     optimal; else HiGHS goes on from that record. Its own bound and its own word for an optimum are in doubles
     and nobody can check them, so `Answer.upper_bound` stays the certified one.
 
-    Args:
-        form: "disaggregated", with the better bound, or "printed".
-        time_limit: of a round in seconds, > 0, the local search left out. An answer that ran into it depends on the
-            machine.
-        search: what finds the record to begin with; None begins with the start records.
-        literal: with the printed form of parities, the row as printed, which no record with three ones meets.
+    The form "disaggregated" has the better bound. The time limit leaves out the local search; an answer that ran into
+    it depends on the machine. A `literal` program has, with the printed form of parities, the row as printed, which no
+    record with three ones meets.
 
     Raises:
         InvalidInput: a parameter out of range, or `literal` with the disaggregated form.
@@ -52,16 +50,14 @@ class IntegerProgram:
         ([False, False, True], 6, 6.0, False)
     """
 
-    form: Form = "disaggregated"
-    time_limit: float = 20.0
-    search: LocalSearch | None = _SEARCH
-    literal: bool = False
+    form: Annotated[Form, Parameter("of the program: \"disaggregated\" or \"printed\"")] = "disaggregated"
+    time_limit: Annotated[float, Parameter("time of a round at most", unit="seconds", above=0)] = 20.0
+    search: Annotated[LocalSearch | None, Parameter(
+        "search for the first record; None begins with the start records")] = _SEARCH
+    literal: Annotated[bool, Parameter("whether a row is that in print")] = False
 
     def __post_init__(self) -> None:
-        one_of("form", self.form, get_args(Form))
-        positive("time_limit", self.time_limit)
-        if self.search is not None and not isinstance(self.search, LocalSearch):
-            raise InvalidInput("search", f"{type(self.search).__name__} is not a LocalSearch", "must be one, or None")
+        super().__post_init__()
         if self.literal and self.form != "printed":
             raise InvalidInput("literal", "the disaggregated form is not in print", "goes with form='printed'")
 

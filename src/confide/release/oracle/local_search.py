@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import non_negative, whole
+from confide.contract.checks import whole
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release.oracle import climbing as kernel
 from confide.release.oracle.answer import Answer, answered, checked_start
@@ -22,9 +24,10 @@ _MASK = 2**64 - 1
 _Local = NDArray[np.int64]
 
 
-@wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify")
+@renamed(coins="random_starts")
+@wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify", random_starts="coins")
 @dataclass(frozen=True, kw_only=True)
-class LocalSearch:
+class LocalSearch(Declared):
     """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.
 
     From each start: the best of 15 random flips that gain (ties: the oldest flip); at a local maximum a flip that mends
@@ -35,14 +38,8 @@ class LocalSearch:
 
     The budget counts flips, not seconds, so an answer depends on the terms, the starts and the seed alone.
 
-    Args:
-        flips_per_variable: of the budget, for each attribute in some sampled query. The starts share the budget.
-        flips: of the budget, besides.
-        sample: moves that are looked at, of those that gain.
-        rest: moves for which a flipped bit stays; at most a third of the active attributes. 0 is the rule without rest.
-        random_moves: part of the moves at local maxima that are random, in [0, 1].
-        coins: further starts whose bits are fair coins.
-        certify: bound the optimum by a linear program (`upper_bound`) beforehand, and stop where it is reached.
+    All starts share the budget. With `certify` a linear program (`upper_bound`) bounds the optimum beforehand, and the
+    search stops where it reaches the bound.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -58,21 +55,15 @@ class LocalSearch:
         ([True, True, False, True], 7, 7.0)
     """
 
-    flips_per_variable: int = 20
-    flips: int = 2000
-    sample: int = 15
-    rest: int = 3
-    random_moves: float = 0.02
-    coins: int = 1
-    certify: bool = False
-
-    def __post_init__(self) -> None:
-        whole("flips_per_variable", self.flips_per_variable)
-        whole("flips", self.flips)
-        whole("sample", self.sample, at_least=1)
-        whole("rest", self.rest)
-        non_negative("random_moves", self.random_moves, at_most=1.0)
-        whole("coins", self.coins)
+    flips_per_variable: Annotated[int, Parameter("flips of the budget for each attribute in some drawn query",
+                                                 at_least=0)] = 20
+    flips: Annotated[int, Parameter("flips of the budget besides these", at_least=0)] = 2000
+    sample: Annotated[int, Parameter("moves that are compared, of those that gain", at_least=1)] = 15
+    rest: Annotated[int, Parameter("moves for which a flipped bit stays, a third of the active attributes at most; 0 "
+                                   "is the rule without rest", at_least=0)] = 3
+    random_moves: Annotated[float, Parameter("share of random moves at local maxima", at_least=0, at_most=1)] = 0.02
+    random_starts: Annotated[int, Parameter("further starts, of public random bits", at_least=0)] = 1
+    certify: Annotated[bool, Parameter("whether the optimum is bounded beforehand")] = False
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """The best record over all starts; of equals, the one that differs least from the default.
@@ -95,7 +86,7 @@ class LocalSearch:
         """`solve`, from valid records, up to a value that no record exceeds."""
         layout = _Layout(terms, records[0])
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
-        places += [layout.coins(_mixed(seed, 2 * k)) for k in range(self.coins)]
+        places += [layout.random_bits(_mixed(seed, 2 * k)) for k in range(self.random_starts)]
         budget = (self.flips_per_variable * layout.variables.size + self.flips) // len(places)
         rules = self.sample, self.rest, round(65536 * self.random_moves)
         found: list[_Found] = []
@@ -190,7 +181,7 @@ class _Layout:
                 x[on[g]] = 1
         return x, on
 
-    def coins(self, seed: int) -> tuple[_Local, _Local]:
+    def random_bits(self, seed: int) -> tuple[_Local, _Local]:
         """Fair coins, and for each group an attribute of it."""
         words = [_mixed(seed, k) for k in range(len(self._groups) + -(-self.variables.size // 64))]
         stream = np.array(words[len(self._groups):], dtype="<u8")

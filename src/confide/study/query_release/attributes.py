@@ -26,7 +26,7 @@ from confide.study.query_release.tables import Errors, by_budget, errors
 
 __all__ = ["STUDY"]
 
-_SEARCH = LocalSearch(flips_per_variable=4, flips=500, coins=0)  # errors as with five times the flips
+_SEARCH = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)  # errors as with five times the flips
 _ALL_RULES = 16_000  # attributes up to which the other rules are run too
 _RULES: tuple[tuple[str, bool, Any], ...] = (
     ("positive literals, coins (as published)", False, "coins"), ("positive literals, zeros", False, "zeros"),

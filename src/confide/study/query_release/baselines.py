@@ -46,7 +46,8 @@ class _Crossing(NamedTuple):
 def _methods(name: str, codes: Codes, workload: Workload, calculator: Any = "zcdp") -> list[_Row]:
     """All baselines and DualQuery at (1, .001)."""
     samples = 1000 if codes.attributes > 100 else 100
-    mechanism = DualQuery.for_budget(codes.records, 1.0, DELTA, eta=2.0, samples=samples, workload=workload,
+    mechanism = DualQuery.for_budget(records=codes.records, epsilon=1.0, delta=DELTA, eta=2.0, samples=samples,
+                                     workload=workload,
                                      calculator=calculator)
     outcome: Any = mechanism.run(codes, Noise.simulated(1))
     found = compare(codes, workload, epsilon=1.0, delta=DELTA, seed=1, schema=codes.schema, mwem_rounds=None,
@@ -59,7 +60,7 @@ def _crossing(queries: int, small: bool) -> tuple[_Crossing, list[tuple[float, f
     workload, answers = case
     # T as Figure 2's runs: by the printed formula; 99 rounds at the step size of Figure 1.
     dual = errors(by_budget(case, 1.0, eta=2.0, samples=1000), answers, 1)
-    noisy: Any = NoisyAnswers(n=answers.records, workload=workload, epsilon=1.0, delta=DELTA)
+    noisy: Any = NoisyAnswers(records=answers.records, workload=workload, epsilon=1.0, delta=DELTA)
     board: Any = noisy.run(answers, Noise.simulated(1)).billboard
     off = np.abs(board.answers(workload) - answers.fractions)
     noise = Errors(float(off.mean()), float(off.max()))
@@ -81,7 +82,7 @@ def _products(attributes: int, samples: int, queries: int) -> tuple[Errors, Erro
     workload = Workload.random(attributes, queries, seed=1, signed=False)
     answers = product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
     dual = errors(by_budget((workload, answers), 1.0, eta=FIGURE_3_ETA, samples=samples, free="coins"), answers, 1)
-    mechanism = IndependentMarginals(n=FIGURE_3_RECORDS, workload=workload, epsilon=1.0, delta=DELTA)
+    mechanism = IndependentMarginals(records=FIGURE_3_RECORDS, workload=workload, epsilon=1.0, delta=DELTA)
     ones = product_answers_of(biases, mechanism.measured, FIGURE_3_RECORDS, seed=2)
     board: Any = mechanism.run(ones, Noise.simulated(1)).billboard
     off = np.abs(board.answers(workload) - answers.fractions)
@@ -95,10 +96,11 @@ def _classes(records: int, attributes: int, queries: int) -> list[_Row]:
     bits = PackedBits.pack(g.random((records, attributes)) < chance[g.integers(0, 6, records)])
     workload = Workload.complete(attributes) if few else Workload.random(attributes, queries, seed=1)
     budget: dict[str, Any] = {"eta": 2.0 if few else 0.4, "samples": 200 if few else 2000, "workload": workload}
-    plain: Any = DualQuery.for_budget(records, 1.0, 1e-6, **budget).run(bits, Noise.simulated(1))
+    plain: Any = DualQuery.for_budget(records=records, epsilon=1.0, delta=1e-6, **budget).run(bits, Noise.simulated(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # weights far from even: what that is worth is in the table
-        again: Any = Reweighted.for_budget(records, 1.0, 1e-6, **budget).run(bits, Noise.simulated(1))
+        again: Any = Reweighted.for_budget(records=records, epsilon=1.0, delta=1e-6,
+                                           **budget).run(bits, Noise.simulated(1))
     found = compare(bits, workload, epsilon=1.0, delta=1e-6, seed=1, mwem_rounds=40,
                     releases={"DualQuery": plain, "DualQuery, reweighted": again})
     name = f"{attributes} bits of six classes, (1, 1e-6)"

@@ -32,9 +32,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         start = time.perf_counter()
         workload, answers = stand_in("KDD99", size, small=quick)
         counted = time.perf_counter() - start
-        mechanism = DualQuery(n=n, eta=eta, rounds=rounds, samples=samples, workload=workload, oracle=search)
+        mechanism = DualQuery(records=n, eta=eta, rounds=rounds, samples=samples, workload=workload, oracle=search)
         if done == 1:  # what is compiled at its first use is not counted
-            errors(DualQuery(n=n, eta=eta, rounds=2, samples=samples, workload=workload,
+            errors(DualQuery(records=n, eta=eta, rounds=2, samples=samples, workload=workload,
                              oracle=search), answers, 1)
         start = time.perf_counter()
         found[size] = errors(mechanism, answers, 1)

@@ -41,12 +41,15 @@ def _all(codes: Codes, workload: Workload, epsilon: float, population: int) -> t
     truth = true_answers(codes, workload).fractions
     samples = 1000 if codes.attributes > 100 else 100
     plans: dict[str, Any] = {
-        "MarginalFit": MarginalFit.for_budget(n, epsilon, DELTA, schema=codes.schema, population=population),
-        "DualQuery, rounds by zCDP": DualQuery.for_budget(n, epsilon, DELTA, eta=2.0, samples=samples,
+        "MarginalFit": MarginalFit.for_budget(records=n, epsilon=epsilon, delta=DELTA, schema=codes.schema,
+                                              population=population),
+        "DualQuery, rounds by zCDP": DualQuery.for_budget(records=n, epsilon=epsilon, delta=DELTA, eta=2.0,
+                                                          samples=samples,
                                                           workload=workload),
-        "independent marginals": IndependentMarginals(n=n, workload=workload, schema=codes.schema, epsilon=epsilon,
+        "independent marginals": IndependentMarginals(records=n, workload=workload, schema=codes.schema,
+                                                      epsilon=epsilon,
                                                       delta=DELTA),
-        "naive Gaussian": NoisyAnswers(n=n, workload=workload, epsilon=epsilon, delta=DELTA),
+        "naive Gaussian": NoisyAnswers(records=n, workload=workload, epsilon=epsilon, delta=DELTA),
     }
     boards: dict[str, Any] = {name: plan.run(codes, noise).billboard for name, plan in plans.items()}
     found = {name: _errors(board, workload, truth) for name, board in boards.items()}

@@ -42,7 +42,7 @@ class Errors(NamedTuple):
     largest: float
 
 
-SHORT = LocalSearch(flips_per_variable=2, flips=200, coins=0)
+SHORT = LocalSearch(flips_per_variable=2, flips=200, random_starts=0)
 """The search of quick runs: a tenth of the default's flips, for nearly the same errors."""
 
 
@@ -96,5 +96,6 @@ def by_budget(
 ) -> DualQuery:
     """DualQuery with the rounds that (epsilon, .001) pays for."""
     workload, answers = case
-    return DualQuery.for_budget(answers.records, epsilon, DELTA, eta=eta, samples=samples, workload=workload,
+    return DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
+                                workload=workload,
                                 calculator=calculator, **others)

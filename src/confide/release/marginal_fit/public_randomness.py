@@ -1,4 +1,4 @@
-"""Coins that anyone can toss again: shuffles, resampling and Gibbs draws from a public seed. Never privacy noise.
+"""Public randomness, which anyone can draw again: shuffles, resampling and Gibbs draws from a seed. No privacy noise.
 
 A fitted population must follow from what was measured, bit for bit, on any machine and with any number of threads: so
 each draw is a function of a key and a position, in whole-number arithmetic. The generator is SplitMix64, in counter
@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from confide.numerics.compiled import kernel
 
-__all__ = ["coin", "key_of", "normals", "permutation", "uniforms"]
+__all__ = ["key_of", "normals", "permutation", "uniform", "uniforms"]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -26,7 +26,7 @@ _BITS = 2.0**-53
 
 
 def key_of(seed: int, *name: str | int) -> np.uint64:
-    """The key of a named stream of coins.
+    """The key of a named stream.
 
     Example:
         >>> len({int(key_of(1, *name)) for name in (("shuffle", 0), ("shuffle", 1), ("shuffle", 0), ("shuffle0",))})
@@ -37,7 +37,7 @@ def key_of(seed: int, *name: str | int) -> np.uint64:
 
 
 @kernel
-def coin(key: np.uint64, position: np.uint64) -> float:
+def uniform(key: np.uint64, position: np.uint64) -> float:
     """A uniform number in [0, 1): one of the 2^53 multiples of 2^-53."""
     z = key + (position + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -54,11 +54,11 @@ def _words(key: np.uint64, count: int) -> NDArray[np.uint64]:
 
 
 def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
-    """(count,) `coin` at the positions 0, 1, ...
+    """(count,) `uniform` at the positions 0, 1, ...
 
     Example:
         >>> k = key_of(1, "x")
-        >>> uniforms(k, 3).tolist() == [coin(k, np.uint64(i)) for i in range(3)]
+        >>> uniforms(k, 3).tolist() == [uniform(k, np.uint64(i)) for i in range(3)]
         True
     """
     return np.asarray((_words(key, count) >> np.uint64(11)).astype(np.float64) * _BITS)
