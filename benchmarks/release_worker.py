@@ -65,7 +65,7 @@ def wide(attributes: str, samples: str, rounds: str) -> dict[str, float]:
     small = Workload.random(50, 100, seed=9)
     DualQuery(records=1000, eta=1.0, rounds=3, samples=10, workload=small).run(product_data(1000, 50), noise_of("1"))
     it = DualQuery(records=n, eta=0.4, rounds=int(rounds), samples=int(samples), workload=asked, delta=DELTA,
-                   free="coins")
+                   free="random")
     outcome, seconds = clocked(lambda: it.run(truth, noise_of("1")))
     return {"seconds": seconds, "asked": len(used), "peak_mb": peak_mb(),
             **errors(outcome.billboard.answers(asked), truth.fractions)}

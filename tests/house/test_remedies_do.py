@@ -97,7 +97,7 @@ def solved(*, missing: str, calculator: str, **settings: Any) -> Any:
 
 
 SOLVED = st.fixed_dictionaries({
-    "n": log_ints(20, 10**5), "epsilon": log(1e-3, 2.0), "eta": log(0.01, 10.0), "samples": log_ints(1, 2000),
+    "records": log_ints(20, 10**5), "epsilon": log(1e-3, 2.0), "eta": log(0.01, 10.0), "samples": log_ints(1, 2000),
     "rounds": st.integers(1, 60), "calculator": st.sampled_from(CALCULATORS)})
 
 
@@ -115,7 +115,8 @@ def halves(*, kind: type[Any], people: int, supply: float, goods: int, factor: f
 
 
 def planned_program(*, people: int, supply: float, goods: int, factor: float = 1.0, epsilon: float, mode: str) -> Any:
-    return plan_program(UnitDemand(people, factor * supply, goods=goods), epsilon, 1e-6, mode, timed=False)  # type: ignore[arg-type]
+    return plan_program(UnitDemand(people, factor * supply, goods=goods), epsilon, 1e-6, mode,
+                        timed=False)  # type: ignore[arg-type]
 
 
 PROGRAMS = {"people": log_ints(30, 10**5), "goods": st.integers(1, 8), "supply": log(0.5, 1000.0),
@@ -202,18 +203,20 @@ BITS = {"count": "people.count", "people": "people.count", "epsilon": "privacy.e
 
 DOORS = (
     Door("solve-rounds", lambda **each: solved(missing="rounds", **each), SOLVED,
-         {"n": 4125, "epsilon": 0.02651504891527319, "eta": 2.7140073259451074, "samples": 217, "calculator": "zcdp"}),
+         {"records": 4125, "epsilon": 0.02651504891527319, "eta": 2.7140073259451074, "samples": 217,
+          "calculator": "zcdp"}),
     Door("solve-samples", lambda **each: solved(missing="samples", **each), SOLVED,
-         {"n": 100, "epsilon": 0.001, "eta": 2.0, "rounds": 50, "calculator": "zcdp"}),
+         {"records": 100, "epsilon": 0.001, "eta": 2.0, "rounds": 50, "calculator": "zcdp"}),
     Door("solve-eta", lambda **each: solved(missing="eta", **each), SOLVED,
-         {"n": 100, "epsilon": 1e-9, "samples": 10**9, "rounds": 1000, "calculator": "pure"}),
+         {"records": 100, "epsilon": 1e-9, "samples": 10**9, "rounds": 1000, "calculator": "pure"}),
     Door("DualQuery.for_budget", for_budget, st.fixed_dictionaries({
-        "n": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "free": st.sampled_from(["zeros", "marginals"])},
+        "records": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "free": st.sampled_from(["zeros", "marginals"])},
         optional={"eta": log(0.01, 10.0), "rounds": st.integers(2, 40)}),
-        {"n": 320, "epsilon": 0.0321043556164766, "eta": 3.036272962459051, "free": "marginals"}, quick=5),
+        {"records": 320, "epsilon": 0.0321043556164766, "eta": 3.036272962459051, "free": "marginals"}, quick=5),
     Door("Reweighted.for_budget", reweighted, st.fixed_dictionaries({
-        "n": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "eta": log(0.01, 10.0), "samples": log_ints(1, 2000)}),
-        {"n": 100, "epsilon": 0.1, "eta": 2.0, "samples": 1000}, quick=5),
+        "records": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "eta": log(0.01, 10.0),
+        "samples": log_ints(1, 2000)}),
+        {"records": 100, "epsilon": 0.1, "eta": 2.0, "samples": 1000}, quick=5),
     Door("PrintedPMatch", lambda **each: PrintedPMatch(gamma=0.05, **each), st.fixed_dictionaries({
         "people": log_ints(10, 10**5), "goods": st.integers(1, 8), "supply": log_ints(1, 10**4),
         "increment": st.floats(0.02, 1.0), "tolerance": st.floats(0.02, 1.0), "epsilon": log(0.1, 100.0),

@@ -127,7 +127,7 @@ def check_answers(
         InvalidInput: says what they are of.
     """
     if answers.records != n:
-        raise InvalidInput("data", f"{answers.records:,} records", f"must be n = {n:,}")
+        raise InvalidInput("data", f"{answers.records:,} records", f"must be records = {n:,}")
     if len(answers) != len(workload):
         raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(workload):,}")
     if answers.workload is not None and not answers.workload.same(workload):

@@ -133,7 +133,7 @@ class _Baseline(Mechanism[B_co, None]):
                                f"must be {wire_of(expected).name}")
         board: Any = billboard
         if board.records != self.records:
-            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.records}")
+            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be records = {self.records}")
         self._check_own(board)
 
     @property

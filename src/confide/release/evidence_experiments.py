@@ -283,8 +283,8 @@ def coins_on_dense_data() -> Finding:
 
     With random literals, as in the authors' prototype, coins are the better rule.
     """
-    zeros, coins = (_run(_product(1_000, 2_000), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins"))
-    signed = [_run(_product(1_000, 2_000, True), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins")]
+    zeros, coins = (_run(_product(1_000, 2_000), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "random"))
+    signed = [_run(_product(1_000, 2_000, True), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "random")]
     depends = signed[1] < signed[0] and zeros < coins
     return Finding("holds-with-correction" if depends else "holds" if coins < zeros else "false", zeros, coins)
 

@@ -321,7 +321,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
         if codes.records != self.records:
-            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.records:,}")
+            raise InvalidInput("data", f"{codes.records:,} records", f"must be records = {self.records:,}")
         return codes
 
     def _measure_one_way(
