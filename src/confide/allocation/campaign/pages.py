@@ -18,6 +18,7 @@ from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.promised import promises_table, stated
 from confide.contract.words import as_sentence, percent
 from confide.privacy.groups import group_blocks, groups_section, right_at_most
+from confide.privacy.losses import PROMISES_LITTLE
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -104,7 +105,7 @@ def _right(plan: GoodsPlan) -> str:
 def _warnings(plan: GoodsPlan) -> list[str]:
     found, it = list[str](), plan.market
     right = _right(plan)
-    if it.epsilon > 10:
+    if it.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
                      f"somebody may be right {right} of the time, by the mechanism's own loss")
     if it.delta * it.people >= 1:

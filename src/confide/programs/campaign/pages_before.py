@@ -12,6 +12,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.words import as_sentence, percent
 from confide.privacy.groups import groups_section, right_at_most
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.selling_words import selling_section, selling_warnings
@@ -107,7 +108,7 @@ def _right(plan: SharingPlan) -> str:
 
 def _warnings(plan: SharingPlan) -> list[str]:
     found, it, out = list[str](), plan.mechanism, plan.outlook
-    if it.epsilon > 10:
+    if it.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
                      f"somebody may be right {_right(plan)} of the time, by the mechanism's own loss")
     if it.delta * it.program.people >= 1:

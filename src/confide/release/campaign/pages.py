@@ -15,7 +15,7 @@ from confide.contract.promised import promises_table, stated
 from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.words import number, percent
 from confide.privacy.groups import group_blocks, groups_section, right_at_most
-from confide.privacy.losses import ZCDP
+from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
@@ -199,7 +199,7 @@ def _warnings(plan: QueriesPlan) -> list[str]:
     if privacy.delta >= 1.0 / plan.records:
         found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
                      "choose it far smaller")
-    if privacy.epsilon > 10:
+    if privacy.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
     if plan.prediction.average >= _DOUBTFUL:
         found.append("the answers are predicted to say little: spend more, ask fewer queries, or find more "

@@ -9,6 +9,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.words import number, percent
 from confide.privacy.groups import groups_section, right_at_most
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.search.campaign.plan import SearchPlan
 
 __all__ = ["BASIS", "described", "offer_sections", "plan_sections"]
@@ -170,7 +171,7 @@ def _warnings(plan: SearchPlan) -> list[str]:
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's contacts are told outright: choose "
                      "it far smaller")
-    if plan.loss.epsilon > 10:
+    if plan.loss.epsilon > PROMISES_LITTLE:
         found.append(f"an epsilon of {plan.loss.epsilon:.4g} in all promises little")
     value, before = plan.worth[-1]
     if before > 0.25 * plan.people:

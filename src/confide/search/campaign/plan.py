@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees, Privacy
 from confide.contract.presentation import Section
+from confide.contract.replanned import nearest
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.search.campaign.config import PLACES, SearchConfig, statistic_of
 from confide.search.noise_kinds import wins_over
@@ -193,5 +194,6 @@ def plan_of(config: SearchConfig) -> SearchPlan:
             f"hidden member with the largest value there can be ({value:,}) would come after "
             f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and tells "
             "nothing about anybody's contacts",
-            "spend more on each search, or look for fewer components at the same total")
+            nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)
+            or "spend more on each search, or look for fewer components at the same total")
     return plan
