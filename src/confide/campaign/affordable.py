@@ -113,7 +113,8 @@ def _with_budget(
         return plan(with_changes(file, {**way.file, **_budget(keys)}))
 
     words = " and ".join(f"[budget] {name.removeprefix('budget_')} = {{{name}}}" for name in needed)
-    return tuple(replace(way, words=f"{way.words} together with {words}, {_FIXED}",
+    comma = "," if "," in way.words else ""
+    return tuple(replace(way, words=f"{way.words}{comma} together with {words}, {_FIXED}",
                          settings={**way.settings, **each.settings}, file={**way.file, **_budget(each.settings)})
                  for each in tried(words, again, **needed))  # type: ignore[arg-type]
 
