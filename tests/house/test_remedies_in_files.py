@@ -1,4 +1,4 @@
-"""What `confide plan` names as doing does: its keys are written into the campaign file, and the file is planned again."""
+"""What `confide plan` names as doing does: its keys are written into the campaign file, which is planned again."""
 
 from __future__ import annotations
 

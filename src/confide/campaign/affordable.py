@@ -9,10 +9,9 @@ Everything here is a function of the file alone, which is public.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from confide.campaign.file import BudgetTable, CampaignFile
@@ -30,7 +29,7 @@ _FIXED = "where no earlier campaign fixed a smaller one"
 _OTHERWISE = "ask more people, allow a larger error, or ask for fewer answers"
 
 
-def with_changes(file: CampaignFile, keys: dict[str, Any]) -> CampaignFile:
+def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
     """A campaign file with other values of some keys, those of `[budget]` among them.
 
     Args:
@@ -70,19 +69,18 @@ def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: In
         if isinstance(way, str) or not way.file:
             ways.append(way)
             continue
-        charges = list[Charge]()
-        other = with_changes(file, dict(way.file))
-        if not accepted(lambda there=other, found=charges: found.append(  # type: ignore[misc]
-                data_set_charge(there, there.kind.plan(there.config)))):
+        charges = list[tuple[Charge, float]]()
+        if not accepted(lambda keys=way.file, found=charges: found.append(_charge(file, keys))):  # type: ignore[misc]
             continue
-        does = accepted(partial(plan, other))
+        (charge, epsilon), = charges
+        does = accepted(lambda keys=way.file: plan(with_changes(file, keys)))  # type: ignore[misc]
         own = does and not any(key.startswith("privacy.") for key in way.file)  # the file itself spends so much
-        if not own and _epsilon(charges[0], file.budget) > PROMISES_LITTLE:
-            hides_nothing |= dict.fromkeys(_named(key) for key in way.file)
+        if epsilon > PROMISES_LITTLE and not own:
+            hides_nothing |= dict.fromkeys(map(_named, way.file))
         elif does:
             ways.append(way)
         else:
-            ways += _with_budget(file, plan, way, charges[0])
+            ways += _with_budget(file, plan, way, charge)
     if hides_nothing:
         said = (f"; with another {' and '.join(hides_nothing)} alone it would do only at a loss of over epsilon = "
                 f"{PROMISES_LITTLE:g}, which no [budget] that still hides anything allows")
@@ -96,9 +94,11 @@ def _named(key: str) -> str:
     return f"[{table}] {name}" if table else f"[{name}]"
 
 
-def _epsilon(charge: Charge, budget: BudgetTable) -> float:
-    """What a charge costs as an epsilon, by either rule."""
-    return float(price("basic", charge.events, charge.delta or budget.delta).epsilon)
+def _charge(file: CampaignFile, keys: Mapping[str, Any]) -> tuple[Charge, float]:
+    """What a changed file asks of the ledger, and the same as an epsilon, by either rule."""
+    there = with_changes(file, keys)
+    found = data_set_charge(there, there.kind.plan(there.config))
+    return found, float(price("basic", found.events, found.delta or there.budget.delta).epsilon)
 
 
 def _with_budget(
@@ -119,7 +119,7 @@ def _with_budget(
                  for each in tried(words, again, **needed))  # type: ignore[arg-type]
 
 
-def _budget(settings: Any) -> dict[str, float]:
+def _budget(settings: Mapping[str, float]) -> dict[str, float]:
     return {f"budget.{name.removeprefix('budget_')}": value for name, value in settings.items()}
 
 
