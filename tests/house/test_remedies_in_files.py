@@ -165,6 +165,9 @@ def test_a_file_that_spends_so_much_itself_is_told_what_else_does() -> None:
     (change,) = printed_changes(refusal(file))
     assert change.keys() == {"people.count"}
     assert followed(file, change) == 12.0
+    file = a_file("queries", {"data.records": 3000, "privacy.epsilon": 20.0, "privacy.delta": 0.0,
+                              "method.name": "marginal-fit", "budget.epsilon": 20.0})
+    assert {"privacy.delta"} in [change.keys() for change in printed_changes(refusal(file))]
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if ALL[name][0] == "regression"])

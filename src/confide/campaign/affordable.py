@@ -74,8 +74,8 @@ def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: In
             continue
         (charge, epsilon), = charges
         does = accepted(lambda keys=way.file: plan(with_changes(file, keys)))  # type: ignore[misc]
-        own = does and not any(key.startswith("privacy.") for key in way.file)  # the file itself spends so much
-        if epsilon > PROMISES_LITTLE and not own:
+        own = does and not any(key.startswith("privacy.") and key != "privacy.delta" for key in way.file)
+        if epsilon > PROMISES_LITTLE and not own:  # if own, the file spends so much already
             hides_nothing |= dict.fromkeys(map(_named, way.file))
         elif does:
             ways.append(way)
