@@ -132,7 +132,7 @@ def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float,
     x = max(own, key=lambda x: left(x, y, False, few))
     gain = left(x, y, False) - made_up
     for true in (None, own[-1]):  # the last is hardly ever asked
-        y = max(others, key=lambda y: left(true, y, True, few))  # noqa: B023 - called at once
+        y = max(others, key=lambda y: left(true, y, True, few))
         gain = max(gain, left(true, y, True) - left(true, None, True))
     return made_up, gain
 
