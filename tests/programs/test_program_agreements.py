@@ -84,6 +84,9 @@ def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: 
     said = words(plan.sections())
     assert "With 2 ids of one person, with the same record, they are handed two parts, and pay nothing" in said
     assert worth in said
+    assert "The part of an id is worth" in said
+    assert "on average over all people of 3 made-up crowds" in said
+    assert "A second part is worth more or less than that, by its owner's record" in said
     assert "+- is one standard error, between crowds" in said
     assert "Nothing is promised of what one person alone gains by a lie" in said
 
@@ -91,5 +94,6 @@ def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: 
 def test_the_plan_says_it(classes: Campaign) -> None:
     said = words(classes.plan.sections())
     assert "Second identities and agreements" in said
-    assert "is handed a part of its own" in said
+    assert "is handed a part of its own. The part of an id is worth" in said
+    assert "A second part is worth more or less than that" in said
     assert "nothing is promised of what each of them gains" in said
