@@ -62,7 +62,10 @@ class CrowdPath:
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
     def told(self, moved: int) -> Hashable:
-        """The same for two crowds of the same records in the same slots."""
+        """The same for two crowds of the same records in the same slots; of paths with a common history, in any."""
+        if self.shared:  # where each of two levels grows beside the other one, half have each in the end
+            return frozenset((record.tobytes(), count) for _, some in self._parts(moved) for record, count in some
+                             if count)
         return tuple((start, tuple((record.tobytes(), count) for record, count in some if count))
                      for start, some in self._parts(moved))
 
@@ -207,9 +210,9 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for k in range(max(map(len, levels))):
         low, high, near, close = (_at_level(levels, k, first + share * (last - first))
                                   for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people, low, high, shared=2)
+        yield CrowdPath(people, low, high, shared=1)
         for end in (high, low):
-            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
+            yield CrowdPath(people - half, near, end, ((close, half),), shared=1)
 
 
 def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
