@@ -223,7 +223,7 @@ def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator
     # A rule on a share may do nothing where all or none are round, so halves of round numbers are looked at, too.
     for moves, parts in ((list(map(off_grids, roles)), 2), (list(map(special, roles)), 1)):
         if any(moves):
-            for k in range(max(map(len, (*moves, *levels)))):
+            for k in range(max(*map(len, moves), *map(len, levels))):
                 before, after = (_at_level(levels, k, np.array([each[k % len(each)][side] if each else end for each, end
                                                                 in zip(moves, last.tolist(), strict=True)]))
                                  for side in (0, 1))
