@@ -199,7 +199,7 @@ def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for column, pair, place in (found[k] for k in sorted(kept)):
         before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
                          for rank in pair)
-        yield CrowdPath(people, before, after, shared=1)
+        yield CrowdPath(people, before, after, shared=2)
 
 
 def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
@@ -210,9 +210,9 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for k in range(max(map(len, levels))):
         low, high, near, close = (_at_level(levels, k, first + share * (last - first))
                                   for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people, low, high, shared=1)
+        yield CrowdPath(people, low, high, shared=2)
         for end in (high, low):
-            yield CrowdPath(people - half, near, end, ((close, half),), shared=1)
+            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
 
 
 def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
