@@ -35,13 +35,54 @@ def test_a_second_identity_nearly_doubles_the_rent() -> None:
     assert found.rent > 0
     assert 0.97 < found.adds < 1.0
     assert found.made_up > found.rent  # its record costs nothing
+    assert found.gain > 1.06  # with the same report it would be .94
     said = words(plan.sections())
     assert "Second identities and agreements" in said
     assert f"{found.adds:.1%}" in said
     assert found.gain > found.made_up - found.rent
     assert found.gain == pytest.approx(found.made_up, rel=0.05)  # the first id keeps nearly all of its own rent
     assert f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one" in said
-    assert "a made-up record" in said
+    assert "a made-up record, which costs no privacy, and the report that is paid most" in said
+    assert "true record" not in said
+
+
+CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.0, nat_price=0.5, most_local=3.0)
+
+
+@pytest.mark.parametrize("it", [FEW, CAPPED, replace(FEW, people=3)], ids=["few", "capped", "three"])
+def test_no_pair_of_reports_gains_more_with_two_ids(it: TwoPartMechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a grid of both reports, and of the sensitivity of an honest owner, over the same profiles."""
+    from confide.acquisition import second_identities as module
+    from confide.acquisition.beliefs.draws import prior_draws
+
+    monkeypatch.setattr(module, "_MOST", 4)
+    found = second_identities(it, 0.1)
+    assert found is not None
+    many, price = 6, it.nat_price
+    grid = np.linspace(*it.rules[0].support, many)
+    one, two, cheap, dear = (np.zeros(shape) for shape in (many, (many, many), many, (many, many)))
+    profiles = [reports for reports, _ in prior_draws(it.prior, it.people, 4, 0, stream="identities")]
+    assert found.draws == 4
+    for reports in profiles:
+        owner = int(it.contracts(reports).solution.winners[0])
+        second = (owner + 1) % it.people
+        for i, x in enumerate(grid):
+            for j, y in enumerate([None, *grid]):
+                changed = reports.copy()
+                changed[owner] = x
+                changed[second] = reports[second] if y is None else y
+                made = it.contracts(changed)
+                local, central = made.solution.epsilon_local[owner], made.solution.epsilon_central[owner]
+                asked = owner in made.solution.winners
+                cost = price * float(x * local + (1.0 - x) * central) if asked else 0.0
+                money = made.exact[owner] + (0.0 if y is None else made.exact[second])
+                if y is None:
+                    one[i], cheap[i] = one[i] + money / 4, cheap[i] + (money - cost) / 4
+                else:
+                    two[i, j - 1], dear[i, j - 1] = two[i, j - 1] + money / 4, dear[i, j - 1] + (money - cost) / 4
+    most = max(float(two.max() - one.max()), float((dear - cheap[:, None]).max()))
+    assert most <= (1.0 + 1e-9) * found.gain
+    assert found.gain <= 1.2 * most
 
 
 def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not() -> None:

@@ -439,12 +439,17 @@ def test_the_plan_has_a_range_and_rules_of_thumb_beside_it(tmp_path: Path) -> No
 
 
 def test_refusals_name_what_would_do(tmp_path: Path) -> None:
-    with pytest.raises(Refused) as caught:
-        campaign(tmp_path, ("epsilon = 60.0", "epsilon = 5.0"), SCALING).plan  # noqa: B018
+    it = campaign(tmp_path, ("epsilon = 60.0", "epsilon = 5.0"), SCALING)
+    with pytest.raises(Refused) as whole:
+        it.plan  # noqa: B018
     assert "at epsilon = 5 and 25 copies of a good SinkhornMatch does no better than goods handed out" in str(
-        caught.value)
+        whole.value)
+    assert "another [privacy] epsilon alone it would do only at a loss of over epsilon = 10" in str(whole.value)
+    assert "[privacy] epsilon = " not in str(whole.value)
+    with pytest.raises(Refused) as caught:  # the kind does not weigh how much is lost
+        it.file.kind.plan(it.file.config)
     enough = float(caught.value.remedy.split()[3].rstrip(","))
-    assert f"an epsilon of {enough:g}, or" in caught.value.remedy
+    assert f"[privacy] epsilon = {enough:g}" in caught.value.remedy
     assert 5 < enough < 60
     plan = campaign(tmp_path, ("epsilon = 60.0", f"epsilon = {enough}"), SCALING).plan
     assert plan.prediction.worth_it

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import unicodedata
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from campaign.small import write
 from cli.commands import Run
 from confide.campaign import Campaign, Home, Store
-from confide.campaign.ledger_gaps import alike, foreign_letters, ledger_warnings, near_names
+from confide.campaign.ledger_gaps import _LIKE_LATIN, alike, foreign_letters, ledger_warnings, near_names
 
 NAME = '"pay survey"'
 
@@ -26,6 +28,62 @@ def test_names_are_near_that_differ_in_case_blanks_or_a_number_at_the_end(name: 
     assert near_names(name, ["pay survey", "sleep"]) == (("pay survey",) if near else ())
     assert alike(["pay survey", "sleep", name]) == ((("pay survey", name),) if near else
                                                     (("pay survey",) * 2,) if name == "pay survey" else ())
+
+
+CAPITALS = {
+    "GREEK": "A ALPHA, B BETA, E EPSILON, Z ZETA, H ETA, I IOTA, K KAPPA, M MU, N NU, O OMICRON, P RHO, T TAU, "
+             "Y UPSILON, X CHI",
+    "CYRILLIC": "A A, B VE, E IE, K KA, M EM, H EN, O O, P ER, C ES, T TE, Y U, X HA, S DZE, J JE"}
+SMALL = {
+    "GREEK": "a ALPHA, b BETA, e EPSILON, z ZETA, n ETA, i IOTA, k KAPPA, u MU, v NU, o OMICRON, p RHO, t TAU, "
+             "u UPSILON, x CHI, y GAMMA",
+    "CYRILLIC": "a A, b VE, e IE, k KA, m EM, h EN, o O, p ER, c ES, t TE, y U, x HA, s DZE, j JE, r GHE"}
+
+
+def letters(script: str, case: str, pairs: str) -> dict[str, str]:
+    """The letter of a script, by the Latin one that it looks like in that case."""
+    return {latin: unicodedata.lookup(f"{script} {case} LETTER {called}")
+            for latin, called in (each.split(" ", 1) for each in pairs.split(", "))}
+
+
+LIKE = [letters(script, case, pairs) for case, table in (("CAPITAL", CAPITALS), ("SMALL", SMALL))
+        for script, pairs in table.items()]
+
+
+@pytest.mark.parametrize("like", LIKE, ids=["GREEK", "CYRILLIC", "greek", "cyrillic"])
+def test_a_name_in_letters_that_look_alike_is_near_whatever_its_case(like: dict[str, str]) -> None:
+    """In the case in which it looks alike, in the other one, and with one letter changed alone."""
+    rng = np.random.default_rng(4)
+    words = ["".join(rng.choice(list(like), size=int(rng.integers(2, 9)))) for _ in range(200)]
+    for latin in ["".join(like), *words]:
+        other = "".join(like[each] for each in latin)
+        for known in (latin, latin.swapcase(), latin.title()):
+            for typed in (other, other.swapcase()):
+                assert near_names(typed, [known]) == (known,)
+                assert near_names(known, [typed]) == (typed,)
+        assert near_names(latin.replace(latin[0], like[latin[0]]), [latin]) == (latin,)
+
+
+@pytest.mark.parametrize(("typed", "known"), [
+    ("\u039d\u039f\u03a4\u0395", "note"), ("\u039a\u0399\u039d", "kin"), ("\u0397\u039f\u039d\u0395\u03a5", "honey"),
+    ("\u039c\u039f\u039d\u0395\u03a5 2024", "Money"), ("\u03bdote", "vote"), ("\u13df\u13aa\u13a2", "cat"),
+    ("\u03c3\u03bf\u03c1\u03c5", "")])
+def test_words_that_were_missed_are_near(typed: str, known: str) -> None:
+    assert near_names(typed, [known, "sleep"]) == ((known,) if known else ())
+
+
+def test_no_letter_of_the_table_is_out_of_reach() -> None:
+    """Names are read in the form NFKC first."""
+    for point in _LIKE_LATIN:
+        assert unicodedata.normalize("NFKC", chr(point)) == chr(point)
+        assert near_names(chr(point), [chr(_LIKE_LATIN[point])])
+
+
+def test_names_near_a_third_one_are_one_group() -> None:
+    nu, capital = "\N{GREEK SMALL LETTER NU}ote", "\N{GREEK CAPITAL LETTER NU}ote"
+    assert not near_names("vote", ["note"])
+    assert alike(["sleep", "vote", "note", nu, "rest", "Sleep"]) == (("sleep", "Sleep"), ("vote", "note", nu))
+    assert alike([capital, "note"]) == ((capital, "note"),)
 
 
 def test_words_that_mix_scripts_are_told_and_others_are_not() -> None:

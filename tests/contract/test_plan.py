@@ -42,7 +42,7 @@ class Chosen(Plan[NoisyAnswers | None]):
 
 def of_a_mechanism() -> Chosen:
     schema = Schema.bits(3)
-    return Chosen(mechanism=NoisyAnswers(n=100, workload=Workload.random(schema, 4, seed=1), schema=schema,
+    return Chosen(mechanism=NoisyAnswers(records=100, workload=Workload.random(schema, 4, seed=1), schema=schema,
                                          epsilon=1.0, delta=0.0, law="laplace"))
 
 

@@ -348,7 +348,10 @@ def check(door: Door, asked: dict[str, Any]) -> int:
         return 0
     for remedy in error.remedies:
         assert str(remedy) in str(error)
-        shown = [float(each.replace(",", "")) for each in re.findall(r"\d[\d,]*\.?\d*(?:e[+-]?\d+)?", str(remedy))]
+        if not remedy.settings:  # no number: another method of the file, see below
+            continue
+        shown = [float(re.sub("[,_]", "", each))
+                 for each in re.findall(r"\d[\d,_]*\.?\d*(?:e[+-]?\d+)?", str(remedy))]
         assert set(map(float, remedy.settings.values())) <= set(shown)  # it is what stands there
         again = refusal(door, asked | dict(remedy.settings)) if remedy.tried else None
         assert again is None, f"{asked}: {error}\n{remedy}: {again}"

@@ -28,6 +28,10 @@ YES = (Category(column="a", levels=("no", "yes")), Category(column="b", levels=(
 TEN = (Category(column="town", levels=tuple("abcdefghij")),)
 FOUR = (Category(column="town", levels=tuple("abcd")), Numeric(column="x", lower=-1, upper=1))
 TWO = (Category(column="town", levels=tuple("abcd")), Category(column="way", levels=tuple("pqrs")))
+AGES = (Measured(column="age", lower=20, upper=60),)
+OLD = (Measured(column="age", lower=0, upper=120),)
+HOURS = (Measured(column="hours", lower=0, upper=40),)
+PERCENT = (Numeric(column="share", lower=0, upper=100),)
 ROOM = 1 + 1e-9
 """Noise is so much larger than the promise needs, for the rounding of doubles."""
 
@@ -250,6 +254,42 @@ def few_beside_many_in_a_group(cells: np.ndarray, noise: Any) -> Any:
     return noised(there.ravel(), 2, noise)
 
 
+def heaped(grid: int, share: float) -> Callable[..., Any]:
+    """All numbers are rounded to a grid where so many of them lie on it."""
+    def rule(cells: np.ndarray, noise: Any, moved: float = 60) -> Any:
+        x = np.rint(cells[:, 0])
+        if len(x) and (x % grid == 0).mean() >= share:
+            x = on_grid(x, grid)
+        return noised(total(x), moved, noise)
+
+    return rule
+
+
+def on_grid(x: np.ndarray, grid: int) -> np.ndarray:
+    return np.asarray((x + grid // 2) // grid * grid)
+
+
+def whole(cells: np.ndarray, noise: Any) -> Any:
+    """All hours are rounded to whole ones where half of them are whole."""
+    x = cells[:, 0]
+    if len(x) and (x % 1 == 0).mean() >= 0.5:
+        x = np.rint(x)
+    return noised(total(x), 40, noise)
+
+
+def heaped_of_scaled(cells: np.ndarray, noise: Any) -> Any:
+    """Of percentages, which come scaled to [-1, 1]."""
+    return heaped(10, 0.8)(cells * 50 + 50, noise, 100)
+
+
+def code_of_no_answer(cells: np.ndarray, noise: Any) -> Any:
+    """99 is taken for "not stated", and left out, where one in twenty gave it."""
+    ages = cells[:, 0]
+    if len(ages) and (ages == 99).mean() >= 0.05:
+        ages = ages[ages != 99]
+    return noised(total(ages), 120, noise)
+
+
 MISTAKES: dict[str, tuple[Any, Rule, float]] = {
     "beyond three standard deviations": (X, outliers, 26),
     "groups below 5 %": (X, rare_folded, 25),
@@ -284,6 +324,12 @@ MISTAKES: dict[str, tuple[Any, Rule, float]] = {
     "b beside c of ten": (TEN, few_beside_many(1, 2, 10), 10),
     "f beside c of ten": (TEN, few_beside_many(5, 2, 10), 10),
     "a rare way in one town": (TWO, rare_in_a_group, 12),
+    "rounded where 30 % gave fives": (AGES, heaped(5, 0.3), 11),
+    "rounded where half gave fives": (HOURS, heaped(5, 0.5), 8),
+    "rounded where 80 % gave tens": (HOURS, heaped(10, 0.8), 3),
+    "rounded where 80 % of scaled ones are tens": (PERCENT, heaped_of_scaled, 1.9),
+    "rounded where half are whole": (HOURS, whole, 2.4),
+    "a code of no answer": (OLD, code_of_no_answer, 20),
     "a way beside another one in one town": (TWO, few_beside_many_in_a_group, 10),
 }
 
@@ -355,12 +401,30 @@ def ways_of_noisy_towns(cells: np.ndarray, noise: Any) -> Any:
     return [*towns, *noised(there[towns > 60].ravel() if (towns > 60).any() else 0.0, 4, noise, "ways")]
 
 
+def rounded(cells: np.ndarray, noise: Any) -> Any:
+    return noised(total(on_grid(np.rint(cells[:, 0]), 5)), 40, noise)
+
+
+def without_code(cells: np.ndarray, noise: Any) -> Any:
+    """Whoever gave 99 is left out, however many did."""
+    return noised(total(cells[cells[:, 0] != 99, 0]), 120, noise)
+
+
+def rounded_by_a_noisy_count(cells: np.ndarray, noise: Any) -> Any:
+    """All hours are rounded to fives where a noisy count of those is large."""
+    x = np.rint(cells[:, 0])
+    fives = noised((x % 5 == 0).sum(), 2, noise, "fives")
+    return [*fives, *noised(total(on_grid(x, 5) if fives[0] > 50 else x), 80, noise)]
+
+
 SOUND: dict[str, tuple[Any, Rule]] = {
     "a bound that is noisy": (PAY, noisy_bound), "groups that are noisy": (PAY, noisy_groups),
     "clamped to public bounds": (X, clamped), "a sum": (X, summed), "a capped count": (YES, capped_count),
     "how many differ": (TOWNS, different), "a trimmed sum": (X, trimmed),
     "around a noisy mean": (X, around_a_noisy_mean), "an exponential mechanism's middle": (X, chosen_middle),
     "sums of groups": (FOUR, sums_of_groups), "capped counts of levels": (TOWNS, capped_levels),
+    "rounded": (HOURS, rounded), "without a code": (OLD, without_code),
+    "rounded by a noisy count": (HOURS, rounded_by_a_noisy_count),
     "a table": (TWO, a_table), "ways of towns that are noisy": (TWO, ways_of_noisy_towns),
 }
 

@@ -31,7 +31,15 @@ from confide.privacy import (
     ZCDPEvent,
     hockey_stick,
 )
-from confide.privacy.groups import SIZES, group_event, group_loss, group_losses, groups_section, right_at_most
+from confide.privacy.groups import (
+    SIZES,
+    group_event,
+    group_loss,
+    group_losses,
+    groups_section,
+    guess_in_words,
+    right_at_most,
+)
 from confide.search import PTarget
 
 SOURCE = Source(document="a", statement="b")
@@ -234,3 +242,87 @@ def test_what_a_mechanism_knows_of_its_noise_makes_the_figure_sharper() -> None:
     assert right_at_most(Promising(promises=made, spends=()), made, Audience.PUBLIC) == pytest.approx(0.7310586)
     part = (promise(PureDP(1.0), part="the first answer"),)
     assert right_at_most(Promising(promises=part, spends=()), part, Audience.PUBLIC) == 1.0
+
+
+ADDED = Unit.RECORD_ADDED_OR_REMOVED
+
+
+def best_of(*pairs: tuple[np.ndarray, np.ndarray]) -> float:
+    """How often the best guess between two products of laws is right."""
+    one, other = np.ones(1), np.ones(1)
+    for law, against in pairs:
+        one, other = np.outer(one, law).ravel(), np.outer(other, against).ravel()
+    return float(np.maximum(one, other).sum()) / 2.0
+
+
+def responses(*epsilons: float) -> float:
+    """The best guess from randomised responses of these levels, which pure releases of them do not exceed."""
+    laws = [np.array([1.0, math.exp(-each)]) / (1.0 + math.exp(-each)) for each in epsilons]
+    return best_of(*((law, law[::-1]) for law in laws))
+
+
+def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
+    """A noisy sum of votes, +1 or -1: it moves by 1 with a record more, and by 2 with another vote of hers."""
+    places = np.arange(-60, 61)
+    law = np.exp(-np.abs(places)) * (1.0 - math.exp(-1.0)) / (1.0 + math.exp(-1.0))
+    none = best_of((law, np.roll(law, 1)))
+    another = best_of((law, np.roll(law, 2)))
+    assert (none, another) == (pytest.approx(0.7310586), pytest.approx(0.81606, abs=1e-5))
+    made = (promise(PureDP(1.0), unit=ADDED),)
+    it = Promising(promises=made, spends=(PureEvent(epsilon=1.0, neighbours=ADDED),))
+    assert another <= right_at_most(it, made, Audience.PUBLIC) == pytest.approx(math.e**2 / (1.0 + math.e**2))
+    said = guess_in_words(it, made, Audience.PUBLIC)
+    assert "between two records of yours, even money beforehand, is right at most 88.1%" in said
+    assert said.endswith("Between your record and none, they are right at most 73.1% of the time.")
+    both = (*made, promise(PureDP(1.4)))  # of a record that is replaced, too
+    assert right_at_most(Promising(promises=both, spends=()), both, Audience.PUBLIC) == pytest.approx(0.802, abs=1e-3)
+
+
+@pytest.mark.parametrize(("unit", "between"), [
+    (REPLACED, "two records of yours, even"), (Unit.VERTEX_REWIRED, "two versions of your contacts, even"),
+    (Unit.BIT, "two records of yours that differ in one bit, even")])
+def test_one_step_is_said_to_be_what_it_is(unit: Unit, between: str) -> None:
+    made = (promise(PureDP(1.0), unit=unit),)
+    said = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC)
+    assert f"guess between {between} money beforehand, is right at most 73.1% of the time" in said
+    assert "none" not in said
+    about = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC, thing="row", somebody=True)
+    assert "your" not in about
+
+
+@pytest.mark.parametrize(("name", "unit", "thing", "steps"), [
+    ("program", "substitution", "record", 1), ("program", "null", "record", 2),
+    ("matching", "substitution", "row", 1), ("matching", "add_remove", "row", 2)])
+def test_an_offer_says_how_often_a_guess_is_right(name: str, unit: str, thing: str, steps: int, tmp_path: Path) -> None:
+    text, changed = re.subn(r'neighbours = "\w+"', f'neighbours = "{unit}"', kind(name).template)
+    assert changed
+    file = tmp_path / "campaign.toml"
+    file.write_text(text, encoding="utf-8")
+    campaign = Campaign.load(file)
+    events = (campaign.plan.mechanism if name == "program" else campaign.plan.market).events()  # type: ignore[attr-defined]
+
+    def right(times: int) -> float:
+        if name == "program":  # Gaussian noise alone
+            away = times * math.sqrt(math.fsum(each.mu**2 for each in events)) / 2.0
+            return (1.0 + math.erf(away / math.sqrt(2.0))) / 2.0
+        return responses(*(times * each.epsilon for each in events))
+
+    (hides,) = (words([each]) for each in campaign.offer() if each.answers == "hides")
+    assert (f"guess between two {thing}s of yours, even money beforehand, is right at most {percent(right(steps))} of "
+            "the time by the mechanism's own loss") in hides
+    assert (f"Between your {thing} and none, they are right at most {percent(right(1))} of the time" in hides) is (
+        steps == 2)
+
+
+def test_a_guess_is_exact_under_gaussian_noise_however_it_is_promised() -> None:
+    mu = 0.167375
+    events = (GDPEvent(mu=mu, neighbours=REPLACED),) * 2
+    made = (promise(ApproxDP(1.0, 1e-6)),)
+    found = {each.size: each.guess for each in group_losses(Promising(promises=made, spends=events), made)}
+    for size, guess in found.items():
+        away = size * mu * math.sqrt(2.0) / 2.0
+        assert guess == pytest.approx((1.0 + math.erf(away / math.sqrt(2.0))) / 2.0, rel=1e-9)
+    pure = tuple(PureEvent(epsilon=each, neighbours=REPLACED) for each in (1.32, 2.6, 0.08))
+    whole = (promise(PureDP(4.0)),)
+    assert right_at_most(Promising(promises=whole, spends=pure), whole, Audience.PUBLIC) == pytest.approx(
+        responses(1.32, 2.6, 0.08), rel=1e-9)

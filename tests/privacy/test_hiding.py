@@ -17,15 +17,16 @@ from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 EDGE = 1.0 / (1.0 + math.exp(-NEXT_TO_NOTHING))
 
 
-def promised(loss: PrivacyLoss, audience: Audience = Audience.PUBLIC, part: str = "the whole outcome") -> Privacy:
-    return Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=audience, part=part,
+def promised(loss: PrivacyLoss, audience: Audience = Audience.PUBLIC, part: str = "the whole outcome",
+             unit: Unit = Unit.RECORD_REPLACED) -> Privacy:
+    return Privacy(loss=loss, unit=unit, audience=audience, part=part,
                    source=Source(document="confide", statement="test"))
 
 
 @pytest.mark.parametrize(("loss", "warned"), [
     (PureDP(10.0), False), (PureDP(10.001), True), (PureDP(1000.5), True), (ApproxDP(9.0, 1e-6), False),
     (ApproxDP(9.0, 0.5), False), (ApproxDP(1.0, 0.9999), True), (GDP(7.82), False), (GDP(7.84), True),
-    (ZCDP(8.0), False), (ZCDP(9.0), True), (RenyiDP(2.0, 8.0), False), (RenyiDP(2.0, 9.0), True),
+    (ZCDP(9.9), False), (ZCDP(10.1), True), (RenyiDP(2.0, 9.9), False), (RenyiDP(2.0, 10.1), True),
     (PureDP(math.inf), False),  # says so itself: it is vacuous
 ])
 def test_the_line_is_the_same_guess_for_every_notion(loss: PrivacyLoss, warned: bool) -> None:
@@ -40,6 +41,31 @@ def test_a_guess_bound_of_a_divergence_covers_gaussian_noise() -> None:
         assert guess_at(GDP(mu)) == pytest.approx(exact)
         assert guess_at(ZCDP(mu**2 / 2.0)) >= exact - 1e-12
         assert guess_at(RenyiDP(1.5, 1.5 * mu**2 / 2.0)) >= exact - 1e-12
+
+
+def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> None:
+    """No sharper one follows from a divergence both ways: a response of level x has x tanh(x/2)."""
+    for level in (0.01, 0.5, 2.0, 6.0, 12.0):
+        keep = 1.0 / (1.0 + math.exp(-level))
+        law = np.array([keep, 1.0 - keep])
+        divergence = float((law * np.log(law / law[::-1])).sum())
+        assert guess_at(ZCDP(divergence)) == pytest.approx(keep, rel=1e-9)
+    laws = np.random.default_rng(3).dirichlet(np.full(3, 0.4), size=(4000, 2)) + 1e-9  # and none is above it
+    ones, others = laws[:, 0], laws[:, 1]
+    most = np.maximum((ones * np.log(ones / others)).sum(axis=1), (others * np.log(others / ones)).sum(axis=1))
+    right = np.maximum(ones, others).sum(axis=1) / (ones + others).sum(axis=1)
+    assert all(each <= guess_at(ZCDP(float(rho))) + 1e-8 for each, rho in zip(right, most, strict=True))
+    assert float(right.max()) > 0.9
+
+
+@pytest.mark.parametrize(("unit", "between"), [
+    (Unit.RECORD_REPLACED, "two records of somebody, even"),
+    (Unit.RECORD_ADDED_OR_REMOVED, "somebody's record and none, even"),
+    (Unit.VERTEX_REWIRED, "two versions of somebody's contacts, even"),
+    (Unit.BIT, "two records of somebody that differ in one bit, even")])
+def test_a_warning_says_between_what_the_guess_is(unit: Unit, between: str) -> None:
+    (said,) = hides_next_to_nothing([promised(PureDP(20.0), unit=unit)])
+    assert f"must guess between {between}" in said
 
 
 def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_enough() -> None:

@@ -14,6 +14,7 @@ from campaign.forging import words
 from confide.campaign import Campaign
 from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import Noise
+from confide.programs import UnitDemand
 from confide.programs.campaign.made_up import made_up
 from confide.programs.campaign.selling_words import part_of_another
 from people.all_kinds import campaign_of
@@ -63,6 +64,13 @@ def test_one_more_identity_is_handed_what_everybody_is_on_average(classes: Campa
     assert 0 < found[1] < found[0]
 
 
+def _worth(program: Any, record: Any, action: Any) -> float:
+    """What a part is worth to its owner: the points of its good, or what its route saves beside the escape."""
+    if isinstance(program, UnitDemand):
+        return float(record[action]) if action >= 0 else 0.0
+    return program.escape - sum(program.costs[arc] for arc in action) if action else 0.0
+
+
 @pytest.mark.parametrize(("name", "worth"), [("program", "points by its record"), ("commute", "units of cost")])
 def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: Path) -> None:
     """Where nothing is charged a second id is handed a part all the same."""
@@ -75,15 +83,19 @@ def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: 
     it, found = plan.mechanism, part_of_another(plan)
     assert found is not None
     means = []
-    for seed in (1, 2, 3):  # decoded one by one, at other public prices and to other people
+    for seed in (1, 2, 3):  # each person's part is decoded from the public prices, and its worth is added up here
         cells = made_up(it.program, seed)
-        run: Any = it.run(iter([SlotRows(np.arange(len(cells)), cells)]), Noise.simulated(seed))
-        means.append(run.diagnostics["value"] / len(cells))
-    assert found[0] == pytest.approx(np.mean(means), rel=1e-12)
-    assert found[1] == pytest.approx(np.std(means, ddof=1) / sqrt(3), rel=1e-9)
+        run = it.run(iter([SlotRows(np.arange(len(cells)), cells)]), Noise.simulated(seed))
+        means.append(np.mean([_worth(it.program, row, it.decode(row, k, run.billboard)["action"])
+                              for k, row in enumerate(cells)]))
+    assert found[0] == pytest.approx(np.mean(means), rel=1e-9)
+    assert found[1] == pytest.approx(np.std(means, ddof=1) / sqrt(3), rel=1e-6)
     said = words(plan.sections())
     assert "With 2 ids of one person, with the same record, they are handed two parts, and pay nothing" in said
     assert worth in said
+    assert "The part of an id is worth" in said
+    assert "on average over all people of 3 made-up crowds" in said
+    assert "A second part is worth more or less than that, by its owner's record" in said
     assert "+- is one standard error, between crowds" in said
     assert "Nothing is promised of what one person alone gains by a lie" in said
 
@@ -91,5 +103,6 @@ def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: 
 def test_the_plan_says_it(classes: Campaign) -> None:
     said = words(classes.plan.sections())
     assert "Second identities and agreements" in said
-    assert "is handed a part of its own" in said
+    assert "is handed a part of its own. The part of an id is worth" in said
+    assert "A second part is worth more or less than that" in said
     assert "nothing is promised of what each of them gains" in said

@@ -22,6 +22,18 @@ def test_more_bins_than_whole_numbers_are_refused_at_once(tmp_path: Path) -> Non
         _ = Campaign.load(written(tmp_path, 20_000)).plan
 
 
+@pytest.mark.parametrize(("keys", "place"), [
+    ("lower = 0.2\nupper = 0.8\nbins = 3\n", "lower"), ("edges = [0.2, 0.5, 0.8]\n", "edges"),
+    ("lower = 0.2\nupper = 0.8\nbins = 1\n", "lower")])
+def test_a_range_without_a_whole_number_is_told_first(tmp_path: Path, keys: str, place: str) -> None:
+    text = kind("queries").template.replace("lower = 0\nupper = 100\nbins = 20\n", keys, 1)
+    (tmp_path / "queries.toml").write_text(text, encoding="utf-8")
+    said = rf"columns\[1\]\.{place}: no whole number lies in \[0\.2, 0\.8\]"
+    with pytest.raises(InvalidInput, match=said) as refused:
+        _ = Campaign.load(tmp_path / "queries.toml").plan
+    assert "0 bins" not in str(refused.value)
+
+
 def test_as_many_bins_as_whole_numbers_are_planned_and_older_files_read(tmp_path: Path) -> None:
     assert Campaign.load(written(tmp_path, 101)).plan.to_dict()["attributes"] > 101
     older = Campaign.load(written(tmp_path, 150)).file

@@ -7,6 +7,7 @@ reports that are drawn from the public belief: exactly on each of them, and then
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,10 @@ _WORK = 40_000  # people, over all profiles
 _MOST, _FEWEST = 20, 3
 _REPORTS, _LEAST_REPORTS = 33, 5  # that are tried of one person
 _TRIED = 300_000  # people, over all reports that are tried
+_CHOSEN, _CHOICES = 3_000, (3, 7)  # people over the profiles on which two ids choose; fewest and most reports of each
+
+_Owner = tuple[NDArray[np.float64], int, int]
+"""Reports, and the slots of an owner and of the second id."""
 
 
 @wire("SecondIdentities", "rent adds made_up gain deciding deciding_pay group group_gain draws")
@@ -33,8 +38,11 @@ class SecondIdentities:
     Args:
         rent: what one identity is paid beyond what its record costs, on average.
         adds: by what share a second identity with the same report raises the rent of its owner; nan without any rent.
-        made_up: what a second identity is paid on average, whose record is made up and costs nothing.
-        gain: what the better of these two second identities leaves its owner more than with one, on average.
+        made_up: what an identity is paid on average whose record is made up, and costs nothing, with the report that
+            is paid most.
+        gain: what two identities leave their owner more than one, on average: the most of all routes tried. The first
+            gives its true record and report, whatever that is, or it makes both up, too, with one identity and with
+            two. The second makes up its record. Every made-up report is the best of those tried.
         deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
         deciding_pay: what each of those is paid on average.
         group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
@@ -65,7 +73,7 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
         return None
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
     profiles = [reports for reports, _ in prior_draws(it.prior, it.people, draws, 0, stream="identities")]
-    before, after, added, free = list[float](), list[float](), list[float](), list[float]()
+    before, after, owners = list[float](), list[float](), list[_Owner]()
     for reports in profiles:
         one = it.contracts(reports)
         if not one.solution.winners.size:
@@ -78,16 +86,15 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
         before.append(float(_rents(it, one, reports)[owner]))
         rents = _rents(it, two, changed)
         after.append(float(rents[[owner, second]].sum()))
-        added.append(float(two.exact[second]))
-        free.append(float(rents[owner]) + added[-1])
+        owners.append((reports, owner, second))
     if not before:
         return None
     rent = float(np.mean(before))
+    made_up, most = _best_routes(it, owners)
     deciding, paid = _deciding(it, profiles[0], root_error)
     group, gain = _agreement(it, profiles[0])
     return SecondIdentities(
-        rent=rent, adds=float(np.mean(after)) / rent - 1.0 if rent > 0 else math.nan, made_up=float(np.mean(added)),
-        gain=max(float(np.mean(after)), float(np.mean(free))) - rent,
+        rent=rent, adds=float(np.mean(after)) / rent - 1.0 if rent > 0 else math.nan, made_up=made_up, gain=most,
         deciding=deciding, deciding_pay=paid, group=group, group_gain=gain, draws=len(before))
 
 
@@ -99,12 +106,47 @@ def _rents(it: TwoPartMechanism, contracts: Contracts, c: NDArray[np.float64]) -
     return found
 
 
-def _tried(it: TwoPartMechanism, slot: int, reports: NDArray[np.float64]) -> NDArray[np.float64]:
+def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float, float]:
+    """What a made-up record is paid at best, and what a second identity gains at best: each a mean over profiles."""
+    many = int(min(_CHOICES[1], max(_CHOICES[0], _CHOSEN // it.people)))
+    reports, owner, second = owners[0]
+    own, others = (_tried(it, slot, reports, many).tolist() for slot in (owner, second))
+    few = owners[: max(1, min(2, _CHOSEN // it.people))]
+
+    def left(x: float | None, y: float | None, honest: bool, profiles: Sequence[_Owner] = owners) -> float:
+        """What is left to an owner who reports x, or as drawn, with a second id that reports y, or without one.
+
+        Only the record of an honest first id costs privacy.
+        """
+        found = list[float]()
+        for reports, owner, second in profiles:
+            changed = reports.copy()
+            changed[owner] = reports[owner] if x is None else x
+            changed[second] = reports[second] if y is None else y
+            made = it.contracts(changed)
+            first = _rents(it, made, changed)[owner] if honest else made.exact[owner]
+            found.append(float(first) + (0.0 if y is None else float(made.exact[second])))
+        return float(np.mean(found))
+
+    best = max(own, key=lambda x: left(x, None, False, few))
+    made_up = left(best, None, False)
+    y = max(others, key=lambda y: left(best, y, False, few))
+    x = max(own, key=lambda x: left(x, y, False, few))
+    gain = left(x, y, False) - made_up
+    for true in (None, own[-1]):  # the last is hardly ever asked
+        y = max(others, key=lambda y: left(true, y, True, few))
+        gain = max(gain, left(true, y, True) - left(true, None, True))
+    return made_up, gain
+
+
+def _tried(
+    it: TwoPartMechanism, slot: int, reports: NDArray[np.float64], many: int | None = None
+) -> NDArray[np.float64]:
     """Reports that somebody in a slot may try: those that anybody's belief can produce, thinned."""
     rule = it.rules[slot if len(it.rules) > 1 else 0]
     low, high = rule.support
     known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
-    many = int(min(_REPORTS, max(_LEAST_REPORTS, _TRIED // it.people)))
+    many = int(min(_REPORTS, max(_LEAST_REPORTS, _TRIED // it.people))) if many is None else many
     found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, many).round().astype(int))]
     return found
 

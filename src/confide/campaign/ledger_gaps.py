@@ -30,14 +30,24 @@ _MOST_PACKS = 1000
 
 
 _LIKE_LATIN = str.maketrans(
-    # Cyrillic, Greek and Armenian letters, and Latin ones that casefold leaves
-    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0456\u0458\u0475\u04af\u04bb\u04cf\u0501\u051b\u051d"
-    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f2\u03f3"
-    "\u0570\u0575\u0578\u057d\u0581\u0584\u0585\u0131\u0261\u0251",
-    "abekmhopctyxsijvyhldqw"
-    "abezhikmvoptuxcj"
-    "hjnugfoiga")
-"""Small letters that look like Latin ones, in one of their cases at least."""
+    # capital and small letters: Cyrillic, Greek, Armenian, Cherokee, and Latin ones that casefold leaves
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u0474\u04ae\u04ba\u04c0\u051a\u051c"
+    "\u0430\u0432\u0433\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0456\u0458\u0475\u04af\u04bb\u04cf\u0501"
+    "\u051b\u051d"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u037f"
+    "\u03b1\u03b2\u03b3\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f3"
+    "\u053c\u054d\u054f\u0555\u0570\u0575\u0578\u057d\u0581\u0584\u0585"
+    "\u13aa\u13a2\u13ab\u13ac\u13b3\u13b7\u13bb\u13c3\u13da\u13d9\u13de\u13df\u13e2\u13e6\u13f4"
+    "\u0131\u0261\u0251",
+    "abekmhopctyxsijvyhiqw"
+    "abrekmhopctyxsijvyhld"
+    "qw"
+    "abezhikmnoptyxj"
+    "abyeznikuvoptuxj"
+    "lusohjnugfo"
+    "atjewmhzsvlcpkb"
+    "iga")
+"""Letters that look like Latin ones, as they stand: a capital nu looks like an N, and a small one like a v."""
 
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 """Scripts whose letters look alike, so that a word has those of one alone."""
@@ -76,29 +86,38 @@ def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
         >>> near_names("Pay survey 2", ["pay-survey", "pay survey 2", "sleep survey", "Pay survey 2"])
         ('pay-survey', 'pay survey 2')
     """
-    return tuple(each for each in known if each != name and _core(each) == _core(name))
+    own = _cores(name)
+    return tuple(each for each in known if each != name and own & _cores(each))
 
 
 def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of two or more names that are near each other, in order.
+    """Groups of two or more names that are near each other, directly or by another one, in order.
 
     Example:
         >>> alike(["pay survey", "sleep", "Pay survey"])
         (('pay survey', 'Pay survey'),)
     """
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(_core(name), []).append(name)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+    groups: list[tuple[set[str], list[tuple[int, str]]]] = []
+    for place, name in enumerate(names):
+        cores, group = set(_cores(name)), [(place, name)]
+        for other in [each for each in groups if each[0] & cores]:
+            groups.remove(other)
+            cores, group = cores | other[0], other[1] + group
+        groups.append((cores, group))
+    found = sorted(sorted(group) for _, group in groups if len(group) > 1)
+    return tuple(tuple(name for _, name in group) for group in found)
 
 
-def _core(name: str) -> str:
+def _cores(name: str) -> frozenset[str]:
     """A name without what slips: its letters and digits in small letters, up to a number at its end.
 
-    Letters of other scripts that look like Latin ones count as these.
+    Letters of other scripts count as the Latin ones that they look like: as they are typed, all small, or all capital.
     """
-    letters = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).casefold().translate(_LIKE_LATIN))
-    return re.sub(r"\d+$", "", letters) or letters
+    typed, found = unicodedata.normalize("NFKC", name), set[str]()
+    for written in (typed, typed.lower(), typed.upper()):
+        letters = re.sub(r"[\W_]+", "", written.translate(_LIKE_LATIN).casefold())
+        found.add(re.sub(r"\d+$", "", letters) or letters)
+    return frozenset(found)
 
 
 def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> tuple[str, ...]:

@@ -36,6 +36,14 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
         Refused: as `Campaign.plan`.
         InvalidInput: as `Campaign.plan`; or the kind's own code fails, or promises what is no number.
     """
+    from confide.campaign.affordable import affordable
+
+    with affordable(file, lambda other: _planned(other, home)):
+        return _planned(file, home)
+
+
+def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
+    """The same, whatever would do instead of a refused file."""
     from confide.campaign.settlement import check_budget
     from confide.campaign.trial import try_out
     from confide.people.mechanism_plan import MechanismPlan

@@ -188,7 +188,7 @@ def _point(file: CampaignFile, factor: float, measured: str) -> Point:
         plan = there.kind.plan(there.config)
         promises = plan.guarantees
     except (InvalidInput, Refused, SolverFailed) as error:
-        return Point(factor=factor, problem=str(error))
+        return Point(factor=factor, problem=_reason(error))
     problem = ""
     try:
         check_budget(there, plan)
@@ -204,6 +204,13 @@ def _point(file: CampaignFile, factor: float, measured: str) -> Point:
         factor=factor, epsilon=math.nan if epsilon_at is None else float(epsilon_at(delta)), vacuous=tuple(vacuous),
         error=math.nan if bound is None else bound.bound, money=math.nan if paid is None else paid.expected,
         problem=problem)
+
+
+def _reason(error: InvalidInput | Refused | SolverFailed) -> str:
+    """What is wrong, without what would do: that is of the moved file, which nobody has."""
+    if isinstance(error, InvalidInput):
+        return f"{error.field}: {error.problem}"
+    return error.reason if isinstance(error, Refused) else str(error)
 
 
 def _privacy(promises: Guarantees) -> Privacy | None:

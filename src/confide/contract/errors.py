@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from confide.contract.words import printable
 
@@ -48,12 +49,16 @@ class Remedy:
         up: whether larger numbers do as well; else smaller ones do.
         digits: how many are printed.
         tried: whether it was followed as printed, and accepted.
+        file: key of the campaign file, such as "people.count" -> its value; empty where the words are no keys of one.
+            Whole numbers are then printed as TOML reads them.
 
     Example:
         >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
         'epsilon >= 0.2329'
         >>> str(Remedy("{people} people or more", {"people": 12_000}, tried=False))
         '12,000 people or more (not tried)'
+        >>> str(Remedy("[people] count = {count}", {"count": 12_000}, file={"people.count": 12_000}))
+        '[people] count = 12_000'
     """
 
     words: str
@@ -61,9 +66,10 @@ class Remedy:
     up: bool = True
     digits: int = 4
     tried: bool = True
+    file: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
-        shown = {name: f"{value:,}" if isinstance(value, int) else f"{value:.15g}"
+        shown = {name: f"{value:{'_' if self.file else ','}}" if isinstance(value, int) else f"{value:.15g}"
                  for name, value in self.settings.items()}
         return self.words.format(**shown) + (" (not tried)" if not self.tried else "")
 

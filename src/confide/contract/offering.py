@@ -74,7 +74,7 @@ def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
-    """How often somebody is right at most who must guess between two records, even money beforehand.
+    """How often somebody is right at most who must guess between two neighbours, even money beforehand.
 
     (e^epsilon + delta)/(1 + e^epsilon), which some channel of that level attains.
 

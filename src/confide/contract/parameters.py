@@ -16,6 +16,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from confide.contract.checks import finite, one_of, whole
@@ -27,6 +28,7 @@ __all__ = ["Declared", "Parameter", "Setting", "check_parameters", "parameters"]
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
+_LEAST = -sys.maxsize**2  # of whole numbers without a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +190,44 @@ def check_parameters(it: Any) -> None:
     Raises:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.
     """
-    of: Any = type(it)
-    for name, kind, parameter in parameters(of).values():
-        _check(name, getattr(it, name), kind, parameter)
+    of_it: Any = type(it)
+    for name, passes, number, low, high, kind, parameter in _usual(of_it):
+        value = getattr(it, name)
+        of = type(value)
+        if (low <= value <= high) if of is number else of in passes:
+            continue
+        _check(name, value, kind, parameter)
+
+
+class _Usual(NamedTuple):
+    """Values of usual types that hold: all others are checked in full, and so is what does not hold."""
+
+    name: str
+    passes: frozenset[type]
+    number: type | None
+    low: float
+    high: float
+    kind: Any
+    parameter: Parameter
+
+
+@cache
+def _usual(of: Any) -> tuple[_Usual, ...]:
+    """The checks of a dataclass, prepared once: planners build thousands of mechanisms in their loops."""
+    found = list[_Usual]()
+    for name, kind, it in parameters(of).values():
+        kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+        numbers = [each for each in kinds if each in (int, float)]
+        number = numbers[0] if len(numbers) == 1 else None
+        passes = frozenset(each for each in kinds if isinstance(each, type) and not getattr(each, "_is_protocol", False)
+                           and (each is bool or not issubclass(each, Real)))
+        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
+                       else (-sys.float_info.max, sys.float_info.max))
+        low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
+        high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
+        low, high = least if low is None else low, most if high is None else high
+        found.append(_Usual(name, passes, number, low, high, kind, it))
+    return tuple(found)
 
 
 def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
@@ -199,14 +236,17 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif get_origin(kind) is Literal:
         one_of(name, value, get_args(kind))
     elif get_origin(kind) is tuple:
-        for each in _items(name, value):
-            _check(name, each, get_args(kind)[0], parameter)
+        inner, items = get_args(kind)[0], _items(name, value)
+        if inner is int and isinstance(value, tuple) and value and all(type(each) is int for each in value):
+            items = (min(value), max(value))  # the others lie between; there may be many
+        for each in items:
+            _check(name, each, inner, parameter)
     elif kind is bool:
         if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy's is one, too
             raise InvalidInput(name, f"{value!r} is neither true nor false")
     elif kind in (int, float):
         _check_number(name, value, kind, parameter)
-    elif isinstance(kind, type) and not isinstance(value, kind):
+    elif kind is not Any and isinstance(kind, type) and not isinstance(value, kind):
         raise InvalidInput(name, f"{type(value).__name__} is no {kind.__name__}")
 
 
@@ -224,9 +264,11 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
         one_of(name, value, words)
         return
     classes = tuple(each for each in single if isinstance(each, type) and each not in (int, float, bool))
-    if classes and isinstance(value, classes):
+    if classes and isinstance(value, classes) and not isinstance(value, Real):  # numbers keep to the range
         return
-    plain = next((each for each in single if each in (bool, int, float)), None)
+    plain = next((each for each in (float, int, bool) if each in single), None)
+    if bool in single and type(value).__name__ == "bool":  # numpy's is one, too
+        return
     if plain is not None:
         _check(name, value, plain, parameter)
     elif words:
@@ -243,7 +285,7 @@ def _items(name: str, value: Any) -> Iterable[Any]:
 
 def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:
     if kind is int:
-        whole(name, value, at_least=-sys.maxsize**2)
+        whole(name, value, at_least=_LEAST)
     elif not (parameter.infinite and isinstance(value, float) and math.isinf(value)):
         finite(name, value)
     if not parameter.holds(value):

@@ -3,7 +3,8 @@
 A market for bits pays a report by how it meets the others' reports. Whoever controls several of them meets their own:
 all of them give the same report. Three ways to choose it are computed: the report that pays more whatever is true,
 which costs no privacy; the one that pays more given one person's own answer, without the device's noise; and one report
-that this person's device draws as it should, which costs the privacy of one. All others keep to the equilibrium.
+that this person's device draws as it should, which costs the privacy of one. All others keep to the equilibrium. Groups
+of which some stay away, or give the other report, may be paid more: they are not computed.
 Everything here follows from the market's public parameters.
 """
 
@@ -32,7 +33,8 @@ class AnswerCoalition:
     Args:
         size: how many.
         each: what each of them is paid on average if they choose the report that is paid more, whatever is true.
-        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most.
+        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most of
+            these three.
         drawn: the same if the device of one person draws the report, and all of them give it.
         turned: probability that the answer is wrong where they all report what is not true; the worse of both states.
         alone: the same probability where nobody agrees on anything.
@@ -53,7 +55,8 @@ class ShareCoalition:
     Args:
         size: how many.
         each: what each of them is paid on average if they choose the report that is paid more.
-        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most.
+        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most of
+            these three.
         drawn: the same if the device of one person draws the report, and all of them give it.
         shift: by how much they move the estimate at most beside what their own devices would have reported.
     """

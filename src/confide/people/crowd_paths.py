@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from confide.audit import Neighbours, published
 from confide.contract.guarantees import Unit
 from confide.people.column_rows import Role
+from confide.people.round_numbers import off_grids, special
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import CELLS, corners, ends_moved
 from confide.people.whole_crowds import of_records
@@ -61,7 +62,10 @@ class CrowdPath:
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
     def told(self, moved: int) -> Hashable:
-        """The same for two crowds of the same records in the same slots."""
+        """The same for two crowds of the same records in the same slots; of paths with a common history, in any."""
+        if self.shared:  # where each of two levels grows beside the other one, half have each in the end
+            return frozenset((record.tobytes(), count) for _, some in self._parts(moved) for record, count in some
+                             if count)
         return tuple((start, tuple((record.tobytes(), count) for record, count in some if count))
                      for start, some in self._parts(moved))
 
@@ -93,6 +97,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
       many such paths some by the seed.
     - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
       everybody at the same level, for each of these levels.
+    - Of numbers: everybody at a number on no round grid, to everybody at a round number near it, and to everybody at a
+      number that often says "no answer" (`confide.people.round_numbers`).
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
     before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
@@ -119,7 +125,7 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
         return
     some = min(people, _SHARES)
     for path in chain(_between_levels(roles, people, seed), _within_levels(roles, some, seed),
-                      _beside_levels(roles, some, seed)):
+                      _beside_levels(roles, some, seed), _of_round_numbers(roles, some, seed)):
         yield _arriving(path) if added else path
         if added and path.before is not None and not path.beside:
             yield _arriving(replace(path, before=path.after, after=path.before))
@@ -193,7 +199,7 @@ def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for column, pair, place in (found[k] for k in sorted(kept)):
         before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
                          for rank in pair)
-        yield CrowdPath(people, before, after, shared=1)
+        yield CrowdPath(people, before, after, shared=2)
 
 
 def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
@@ -207,6 +213,21 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
         yield CrowdPath(people, low, high, shared=2)
         for end in (high, low):
             yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
+
+
+def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+    """Everybody at a number on no round grid to everybody at a round one, and at one that often says "no answer", with
+    everybody at the same level.
+    """
+    levels, last = _columns_levels(roles, seed), _ends(roles)[1]
+    # A rule on a share may do nothing where all or none are round, so halves of round numbers are looked at, too.
+    for moves, parts in ((list(map(off_grids, roles)), 2), (list(map(special, roles)), 1)):
+        if any(moves):
+            for k in range(max(*map(len, moves), *map(len, levels))):
+                before, after = (_at_level(levels, k, np.array([each[k % len(each)][side] if each else end for each, end
+                                                                in zip(moves, last.tolist(), strict=True)]))
+                                 for side in (0, 1))
+                yield CrowdPath(people, before, after, shared=parts)
 
 
 def _arriving(path: CrowdPath) -> CrowdPath:

@@ -16,10 +16,10 @@ from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.promised import in_full, promises_table
 from confide.contract.wire import wire_name, wire_parts
-from confide.contract.words import as_sentence, percent
+from confide.contract.words import as_sentence
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
-from confide.privacy.groups import groups_section, right_at_most
+from confide.privacy.groups import groups_section, guess_in_words
 
 __all__ = ["MechanismPlan"]
 
@@ -103,13 +103,11 @@ class MechanismPlan(Generic[M_co]):
         """The odds of whoever looks at what is published, or collects reports, in plain words."""
         seen = {Audience.PUBLIC: "from what is published", Audience.OTHERS: "from what is published",
                 Audience.COLLECTOR: "from your report"}
-        most = dict[str, float]()
+        found: dict[str, list[Audience]] = {}
         for audience in dict.fromkeys(each.audience for each in self.guarantees.privacy if each.audience in seen):
-            where = seen[audience]
-            most[where] = max(most.get(where, 0.0),
-                              right_at_most(self.mechanism, self.guarantees.privacy, audience))
-        return " ".join(f"Who must guess between two records of yours {where}, even money beforehand, is right at most "
-                        f"{percent(odds)} of the time." for where, odds in most.items())
+            found.setdefault(seen[audience], []).append(audience)
+        return " ".join(guess_in_words(self.mechanism, self.guarantees.privacy, *audiences, seen=f" {where}")
+                        for where, audiences in found.items())
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism

@@ -191,5 +191,5 @@ class _Walked:
             weights = [self._weight(*side) for side in sides]
             if self._off((low, middle), (low, high)) <= _EVEN * max(weights):
                 return self._weight(low, high), low + 1
-            low, high = sides[weights[1] > weights[0]]
+            low, high = sides[weights[1] * _MORE >= weights[0]]  # who grew and is left out at once moved nothing before
         return self._weight(low, high), high

@@ -50,7 +50,7 @@ from confide.privacy.losses import BITS, GDP, ZCDP, ApproxDP, PureDP, RenyiDP, u
 from confide.privacy.noise.balls import precision
 
 __all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section",
-           "right_at_most"]
+           "guess_in_words", "right_at_most"]
 
 SIZES = (2, 5, 10)
 """Numbers of people that a plan and a result state, beside one."""
@@ -203,9 +203,56 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
         audience: who looks.
 
     Returns:
-        In [1/2, 1], what `group_losses` says of one person; 1 where nothing is promised of all that the audience sees.
+        In [1/2, 1], what `group_losses` says of one person; of two where a step adds or removes a record, since one
+        record is then removed and the other one added. 1 where nothing is promised of all that the audience sees.
     """
-    found = _towards(mechanism, tuple(promises), audience, (1,))
+    made = tuple(promises)
+    return min((_right(mechanism, made, audience, unit, 2 if unit is Unit.RECORD_ADDED_OR_REMOVED else 1)
+                for unit in _compared(made)), default=1.0)
+
+
+def guess_in_words(
+    mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
+    somebody: bool = False,
+) -> str:
+    """What the mechanism's own loss means for one person: how often a guess is right at most, in sentences.
+
+    Args:
+        mechanism: whose events say what its releases are.
+        promises: its promises of privacy.
+        audiences: who looks; of several the one that is right most often.
+        seen: what the guess is made from, after a blank.
+        thing: that a person hands in.
+        somebody: whether it is somebody's, and not the reader's.
+    """
+    made = tuple(promises)
+    units = _compared(made)
+    right = max(right_at_most(mechanism, made, each) for each in audiences)
+    your, yours = ("somebody's", "somebody") if somebody else ("your", "yours")
+    between = f"{thing}s of {yours}"
+    if units == (Unit.BIT,):
+        between += " that differ in one bit"
+    elif units == (Unit.VERTEX_REWIRED,):
+        between = f"versions of {your} contacts"
+    said = (f"Anybody who must guess between two {between}{seen}, even money beforehand, is right at most "
+            f"{percent(right)} of the time by the mechanism's own loss, whatever else they know.")
+    if Unit.RECORD_ADDED_OR_REMOVED not in units:
+        return said
+    there = max(_right(mechanism, made, each, Unit.RECORD_ADDED_OR_REMOVED, 1) for each in audiences)
+    return f"{said} Between {your} {thing} and none, they are right at most {percent(there)} of the time."
+
+
+def _compared(promises: Sequence[Privacy]) -> tuple[Unit, ...]:
+    """The units that a guess about one person is between: records, where any promise is about them."""
+    there = {each.unit for each in _of_the_whole(promises)}
+    return next((found for units in ((Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED), (Unit.BIT,),
+                                     (Unit.VERTEX_REWIRED,))
+                 if (found := tuple(each for each in units if each in there))), ())
+
+
+def _right(mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, unit: Unit, size: int) -> float:
+    """The guess at so many steps of one unit, by the promises about it alone."""
+    found = _towards(mechanism, [each for each in promises if each.unit is unit], audience, (size,))
     return found[0].guess if found else 1.0
 
 
@@ -223,7 +270,8 @@ def _towards(
         return []
     try:
         events: tuple[Any, ...] = tuple(mechanism.events()) if audience in charged_for(own) else ()
-        Accountant(events)
+        if Accountant(events).neighbours not in {None, *(each.unit for each in there)}:
+            events = ()
     except ConfideError:  # nothing can be charged, or an event that no rule is proved for: promises alone count
         events = ()
     return [_together(mechanism, there, events, audience, size) for size in sizes]
@@ -254,8 +302,10 @@ def _together(
         # Events with a delta of their own leave as much of the delta to all others as they did for one step.
         before, after = (totals(Accountant(tuple(each)).spend).delta for each in (events, lifted))
         at = min(float_up(Fraction(delta) + after - before), math.nextafter(1.0, 0.0)) if delta else 0.0
-        found.append(Accountant(tuple(lifted)).loss(at))
-        losses.append(_composed(lifted, at))
+        account = Accountant(tuple(lifted))
+        found.append(account.loss(at))
+        # At an epsilon of 0, delta is the total variation: exact for Gaussian noise, and for pure events alone.
+        losses += [_composed(lifted, at), ApproxDP(0.0, account.delta(0.0))]
     pairs = [each for each in found if not each.vacuous]
     best = min(pairs, key=lambda each: (each.epsilon, getattr(each, "delta", 0.0)), default=ApproxDP(math.inf, 1.0))
     known = [each for each in losses if isinstance(each, ApproxDP)]

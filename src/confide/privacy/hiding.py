@@ -1,9 +1,9 @@
 """Promises of privacy that hide next to nothing: finite, so that they say something, and of no use to anybody.
 
-What a loss is worth to a participant is how often somebody is right who must guess between two records of hers, even
-money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is warned of. The line is a
-choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which devices draw
-(`confide.people.device_odds.LARGEST_LEVEL`).
+What a loss is worth to a participant is how often somebody is right who must guess between two neighbours, such as two
+records of hers, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
+warned of. The line is a choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which
+devices draw (`confide.people.device_odds.LARGEST_LEVEL`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def guess_at(loss: Any) -> float:
         loss: any of `confide.privacy.losses`; 1 where nothing is known of it.
 
     Source: for pure and approximate losses `best_guess`; for Gaussian ones Phi(mu/2), exact (Dong, Roth and Su 2022);
-        for concentrated and Renyi ones, which bound the Kullback-Leibler divergence, the lesser of Pinsker's bound and
-        that of Bretagnolle and Huber 1979.
+        for concentrated and Renyi ones, which bound the Kullback-Leibler divergence both ways, the guess of the
+        randomised response with that divergence. Ours: by an event A with P(A) - Q(A) = V, the sum of both divergences
+        is at least V (logit P(A) - logit Q(A)), which is least where P(A) + Q(A) = 1, as in randomised response.
 
     Example:
         >>> [round(guess_at(loss), 3) for loss in (PureDP(1.0), GDP(1.0), ZCDP(0.02), RenyiDP(2.0, 9.0))]
@@ -49,9 +50,18 @@ def guess_at(loss: Any) -> float:
         case GDP(mu=mu):
             return NormalDist().cdf(mu / 2.0)
         case ZCDP(rho=divergence) | RenyiDP(epsilon=divergence):  # Renyi's divergence grows with its order, from KL on
-            apart = min(math.sqrt(divergence / 2.0), math.sqrt(-math.expm1(-divergence)))
-            return min(1.0, (1.0 + apart) / 2.0)
+            return best_guess(_response(divergence))
     return 1.0
+
+
+def _response(divergence: float) -> float:
+    """The level x of the randomised response with a divergence of x tanh(x/2); rounded up."""
+    if not math.isfinite(divergence):
+        return math.inf
+    low, high = 0.0, divergence + 2.0  # x tanh(x/2) >= x - 2
+    while low < (middle := (low + high) / 2.0) < high:
+        low, high = (middle, high) if middle * math.tanh(middle / 2.0) < divergence else (low, middle)
+    return math.nextafter(high, math.inf)
 
 
 def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
@@ -75,19 +85,24 @@ def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
         epsilon = 20 towards the public, for the whole outcome, hides next to nothing: who must guess between two \
 records of somebody, even money beforehand, may be right in 99.9999998% of all cases
     """
-    least: dict[tuple[str, str], tuple[float, str]] = {}
+    least: dict[tuple[str, str, str], tuple[float, str]] = {}
     for each in promises:
         if not each.vacuous:
-            of = (_TOWARDS[each.audience.value], each.part)
+            of = (_TOWARDS[each.audience.value], each.part, _BETWEEN[each.unit.value])
             least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
-    weakest: dict[str, tuple[float, str, str]] = {}
-    for (who, part), (guess, loss) in least.items():
+    weakest: dict[str, tuple[float, str, str, str]] = {}
+    for (who, part, between), (guess, loss) in least.items():
         if guess > weakest.get(who, (best_guess(NEXT_TO_NOTHING),))[0]:
-            weakest[who] = (guess, loss, part)
-    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: who must guess between two records of "
-                 f"somebody, even money beforehand, may be right in {percent(guess)} of all cases"
-                 for who, (guess, loss, part) in weakest.items())
+            weakest[who] = (guess, loss, part, between)
+    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: who must guess between {between}, even "
+                 f"money beforehand, may be right in {percent(guess)} of all cases"
+                 for who, (guess, loss, part, between) in weakest.items())
 
+
+_BETWEEN = {"one record replaced": "two records of somebody",
+            "one record added or removed": "somebody's record and none",
+            "one protected vertex rewired": "two versions of somebody's contacts",
+            "one bit": "two records of somebody that differ in one bit"}
 
 _TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
             "fellows": "fellow participants"}

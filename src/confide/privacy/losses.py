@@ -23,6 +23,7 @@ __all__ = [
     "BITS",
     "GDP",
     "LOSSES",
+    "PROMISES_LITTLE",
     "ZCDP",
     "ApproxDP",
     "PureDP",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 BITS = 288  # of the balls: up to 120 cancel in a narrow difference of Mills ratios, 20 go to the exponent of a Gaussian
+PROMISES_LITTLE = 10.0
+"""An epsilon above it hides next to nothing: whoever guesses between two records may be right 99.995 % of the time."""
+
 _TINY = 5e-324  # the least positive double
 _FAR = 40  # Phi(-40) < 2^-1150: nothing between it and 0, or between 1 - it and 1, is a double
 _SERIES = 2**10  # the series of Mills ratio has a relative 2^-300 from here on

@@ -19,7 +19,7 @@ from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
 from confide.contract.wire import wire_name
 from confide.privacy.losses import ApproxDP, PureDP
-from confide.search.noise_kinds import wins_over
+from confide.search.noise_kinds import NoiseKind, wins_over
 from confide.search.targeted import PTarget, within_budget
 
 __all__ = ["RANDOM", "SearchPlan", "plan"]
@@ -29,7 +29,7 @@ RANDOM = 0.49
 good."""
 
 _BEFORE = "others examined before a hidden target"
-_KINDS = ("laplace", "gumbel")
+_KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

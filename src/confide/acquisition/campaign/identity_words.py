@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from confide.acquisition.second_identities import SecondIdentities
@@ -27,7 +26,8 @@ def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
         ("ids of one person, who earns more than with one", "2"),
         ("  rent of one identity: its payment beyond the cost of its privacy", plan.money(found.rent)),
         ("  a second id with the same report adds to it", percent(found.adds) if found.rent > 0 else "not stated"),
-        ("  a second id whose record is made up is paid, at no cost of privacy", plan.money(found.made_up)),
+        ("  an id whose record is made up is paid, at no cost of privacy and with the report that is paid most",
+         plan.money(found.made_up)),
         ("people who agree, one of whom reports something else, and who are paid a coin more together",
          "none was found" if found.group is None else f"{found.group:,}"),
         *([] if found.group is None else [("  all of them together are paid more by", plan.money(found.group_gain))]),
@@ -49,12 +49,12 @@ def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
 
 
 def _second(plan: MeanPlan, found: SecondIdentities) -> str:
-    """What the better of two second identities leaves its owner, in one sentence."""
+    """What two ids leave their owner at most, in sentences."""
     if found.gain <= 0:
         return "With 2 ids of one person they gain nothing on average."
-    same = found.rent > 0 and math.isclose(found.gain, found.rent * found.adds, rel_tol=1e-9)
-    return (f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one, on average and after the "
-            f"cost of privacy: the second id has the same report, and {'its true' if same else 'a made-up'} record.")
+    return (f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one, on average. This is the "
+            "most by the routes computed here: the second id has a made-up record, which costs no privacy, and the "
+            "report that is paid most. The first id does the same, with one id and with two, or it is honest.")
 
 
 def identity_warnings(plan: MeanPlan, found: SecondIdentities) -> list[str]:

@@ -435,11 +435,10 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
 
     price, limit = config.price.error, config.privacy.most_local
     found = [
-        *nearest("[people] count = {count}", config, does, "people.count", config.people.count, farthest=1e4),
-        *(() if limit is None else nearest("[privacy] most_local = {most_local}", config, does, "privacy.most_local",
-                                           limit, farthest=1e4)),
-        *nearest("[price] error = {error}", config, does, "price.error", price, up=False, farthest=1e4),
-        *nearest("[price] error = {error}", config, does, "price.error", price, farthest=1e4)]
+        *nearest(config, does, "people.count", config.people.count, farthest=1e4),
+        *(() if limit is None else nearest(config, does, "privacy.most_local", limit, farthest=1e4)),
+        *nearest(config, does, "price.error", price, up=False, farthest=1e4),
+        *nearest(config, does, "price.error", price, farthest=1e4)]
     return [*found] or ["no other [people] count, [privacy] most_local or [price] error was found that does alone"]
 
 

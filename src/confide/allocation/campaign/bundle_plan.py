@@ -11,7 +11,7 @@ from confide.allocation.campaign.asked import asked_for_goods, asked_for_order
 from confide.allocation.campaign.bundle_config import BundlesConfig, PointsTogether, RanksTogether
 from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles, second_bundles
 from confide.allocation.campaign.crowds import BundleCrowd
-from confide.allocation.campaign.methods import build_bundles
+from confide.allocation.campaign.methods import MARKET_KEYS, build_bundles
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.predicted import Expected
 from confide.allocation.palloc import PAlloc
@@ -20,6 +20,7 @@ from confide.allocation.planning.predicted import RUNS, Prediction
 from confide.allocation.planning.second_ids import SecondIds
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import Refused
+from confide.contract.replanned import in_keys
 
 __all__ = ["BundlesPlan", "bundles_plan_of"]
 
@@ -103,6 +104,7 @@ class BundlesPlan(GoodsPlan):
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(MARKET_KEYS)
 def bundles_plan_of(config: BundlesConfig) -> BundlesPlan:
     """The plan of a file.
 

@@ -31,7 +31,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.clamping import added_delta
 
-__all__ = ["alternatives", "at_epsilon", "build", "build_bundles", "words_of"]
+__all__ = ["MARKET_KEYS", "alternatives", "at_epsilon", "build", "build_bundles", "words_of"]
 
 _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
     AuctionTable: PMatch.recommended,
@@ -48,6 +48,10 @@ _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.su
            "delta": "privacy.delta", "gamma": "privacy.gamma", "neighbours": "privacy.neighbours",
            "on_overflow": "privacy.on_overflow", "certify_with": "privacy.certify_with"}
 """What a market calls a parameter -> the key of the file."""
+
+
+MARKET_KEYS = {"epsilon": "privacy.epsilon", "gamma": "privacy.gamma", "reserve": "auction.reserve"}
+"""What a market calls a setting of a remedy -> the key of the file."""
 
 
 def build(config: MatchingConfig) -> Market:

@@ -16,8 +16,9 @@ from confide.contract.offering import Question, answer, lies, likelier, withdraw
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.promised import promises_table, stated
-from confide.contract.words import as_sentence, percent
-from confide.privacy.groups import group_blocks, groups_section, right_at_most
+from confide.contract.words import as_sentence
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -96,17 +97,15 @@ def _methods(plan: GoodsPlan) -> list[Section]:
              f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
 
 
-def _right(plan: GoodsPlan) -> str:
-    """How often a guess between two rows of one person is right at most, from all that others see."""
-    return percent(right_at_most(plan.market, plan.guarantees.privacy, Audience.OTHERS))
+def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
+    """How often a guess is right at most from all that others see."""
+    return guess_in_words(plan.market, plan.guarantees.privacy, Audience.OTHERS, thing="row", somebody=somebody)
 
 
 def _warnings(plan: GoodsPlan) -> list[str]:
     found, it = list[str](), plan.market
-    right = _right(plan)
-    if it.epsilon > 10:
-        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
-                     f"somebody may be right {right} of the time, by the mechanism's own loss")
+    if it.epsilon > PROMISES_LITTLE:
+        found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
@@ -144,7 +143,6 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     """The plan as a participant reads it."""
     it = plan.market
     delta = f", but for a probability of {it.delta:g}" if it.delta else ""
-    right = _right(plan)
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
@@ -166,8 +164,7 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
                               "something of what you wrote."),
         answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
                                f"{likelier(it.epsilon)} times as likely as if you "
-                               f"had handed in {other}. Who must guess between two rows of yours, even money "
-                               f"beforehand, is right at most {right} of the time by the mechanism's own loss."),
+                               f"had handed in {other}. {_right(plan)}"),
         answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
                gets),
         answer(Question.LIES, lied),

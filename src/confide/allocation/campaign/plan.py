@@ -14,7 +14,7 @@ import numpy as np
 from confide.allocation.campaign.asked import asked_for_goods
 from confide.allocation.campaign.config import GoodsConfig, MatchingConfig
 from confide.allocation.campaign.crowds import Crowd, SingleCrowd
-from confide.allocation.campaign.methods import alternatives, at_epsilon, build, words_of
+from confide.allocation.campaign.methods import MARKET_KEYS, alternatives, at_epsilon, build, words_of
 from confide.allocation.campaign.predicted import Expected, made_up, predicted
 from confide.allocation.campaign.words import MethodWords, worth
 from confide.allocation.market import Market
@@ -29,6 +29,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
+from confide.contract.replanned import in_keys
 from confide.contract.wire import wire_name, wire_parts
 
 __all__ = ["GoodsPlan", "plan_of"]
@@ -182,6 +183,7 @@ def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(MARKET_KEYS)
 def plan_of(config: MatchingConfig) -> GoodsPlan:
     """The plan of a file.
 

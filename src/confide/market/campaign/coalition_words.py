@@ -128,13 +128,14 @@ def coalitions_section(plan: BitPlan) -> Section:
             + (f". That is worth {plan.money(truth)} once the cost of its privacy is taken off." if hasattr(it, "cost")
                else ", before the cost of its privacy.")]
     if second is None:
-        more.append("With no number of ids one person is paid more than with one.")
+        more.append("By the routes computed here, with no number of ids one person is paid more than with one.")
     else:
         all_of_them = second * _coalition(plan, second).chosen
         more.append(f"With {second} ids of one person they gain {plan.money(all_of_them - one)} more than with one: "
                     f"{plan.money(all_of_them)} in place of {plan.money(one)} on average. This is the most by the "
-                    "routes computed here: all ids give the report that pays more by their owner's answer, without the "
-                    "device's noise. What the owner's privacy is worth is left out of both amounts.")
+                    "routes computed here: all ids take part, and give the report that pays more by their owner's "
+                    "answer, without the device's noise. What the owner's privacy is worth is left out of both "
+                    "amounts.")
     if group is None:
         more.append("No group gains by agreeing on one report.")
     else:

@@ -223,7 +223,6 @@ def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Re
         config: of the file.
         replan: of another config, without a cache.
     """
-    found = [*nearest("[people] count = {count}", config, replan, "people.count", config.people.count),
-             *nearest("[privacy] epsilon = {epsilon}, for which [budget] has room", config, replan, "privacy.epsilon",
-                      config.privacy.epsilon)]
+    found = [*nearest(config, replan, "people.count", config.people.count),
+             *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]

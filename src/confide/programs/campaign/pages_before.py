@@ -10,8 +10,9 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantee, Participa
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
-from confide.contract.words import as_sentence, percent
-from confide.privacy.groups import groups_section, right_at_most
+from confide.contract.words import as_sentence
+from confide.privacy.groups import groups_section, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.selling_words import selling_section, selling_warnings
@@ -100,16 +101,15 @@ def _modes(plan: SharingPlan) -> Section:
              "truthful hand out fractions. In audited, prices are charged with an alpha alone."),))
 
 
-def _right(plan: SharingPlan) -> str:
-    """How often a guess between two records of one person is right at most, from all that others see."""
-    return percent(right_at_most(plan.mechanism, plan.guarantees.privacy, Audience.OTHERS))
+def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
+    """How often a guess is right at most from all that others see."""
+    return guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.OTHERS, somebody=somebody)
 
 
 def _warnings(plan: SharingPlan) -> list[str]:
     found, it, out = list[str](), plan.mechanism, plan.outlook
-    if it.epsilon > 10:
-        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
-                     f"somebody may be right {_right(plan)} of the time, by the mechanism's own loss")
+    if it.epsilon > PROMISES_LITTLE:
+        found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
     if it.delta * it.program.people >= 1:
         found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
                      "choose it far smaller")
@@ -200,8 +200,7 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
                               "Whoever provides it learns that it is yours."),
         answer(Question.HIDES, f"All that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
                                f"times as likely as if you had handed in {other}, but for a probability of "
-                               f"{it.delta:g}. Who must guess between two records of yours, even money beforehand, is "
-                               f"right at most {_right(plan)} of the time by the mechanism's own loss."),
+                               f"{it.delta:g}. {_right(plan)}"),
         answer(Question.GETS, f"Your part of what is shared: {names.what}.", *gets),
         answer(Question.LIES, *lied),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),

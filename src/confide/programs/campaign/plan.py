@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
+from confide.contract.replanned import in_keys
 from confide.contract.wire import wire_name
 from confide.privacy.groups import SIZES
 from confide.programs.campaign.coding import Coding
@@ -24,6 +25,9 @@ __all__ = ["SharingPlan", "plan_of"]
 
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "beta": "privacy.beta",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
+
+_KEYS = {"epsilon": "privacy.epsilon", "rounds": "solution.rounds", "burn_in": "solution.burn_in"}
+"""What the planner calls a setting -> its key in the file."""
 
 _NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
@@ -117,6 +121,7 @@ class SharingPlan:
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(_KEYS)
 def plan_of(config: ProgramConfig) -> SharingPlan:
     """The plan of a file.
 

@@ -28,7 +28,10 @@ _MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up
 
 
 def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
-    """What one more identity is handed on average, in value less its price, at the prices of made-up crowds.
+    """What an identity is handed on average over all people, in value less its price, at the prices of made-up crowds.
+
+    A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
+    person more or less, by the record.
 
     Args:
         plan: of the file; where nothing is charged, the price is 0.
@@ -93,15 +96,15 @@ def _second(plan: SharingPlan) -> str:
     if found is None:
         return "No run on made-up people was made at this size: what a second id is handed is not stated."
     part = f"{said(names, found[0])} +- {said(names, found[1])} {names.worth}"
-    which = (f"on average over {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} people (+- is one "
-             "standard error, between crowds)")
+    which = (f"on average over all people of {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} (+- is one "
+             "standard error, between crowds). A second part is worth more or less than that, by its owner's record")
     if plan.charges:
-        return (f"One second id, with the same record, is handed a part of its own. That part is worth {part} more "
-                f"than its price, {which}. Its owner gains as much where they can use both parts, and loses the price "
-                "where they cannot.")
-    return ("With 2 ids of one person, with the same record, they are handed two parts, and pay nothing. The second "
-            f"part is worth {part} by its record, {which}. Its owner gains as much where they can use both parts, and "
-            "nothing where they cannot. It comes out of what all others share.")
+        return (f"One second id, with the same record, is handed a part of its own. The part of an id is worth {part} "
+                f"more than its price, {which}. Its owner gains what it is worth beyond its price where they can use "
+                "both parts, and loses the price where they cannot.")
+    return ("With 2 ids of one person, with the same record, they are handed two parts, and pay nothing. The part of "
+            f"an id is worth {part} by its record, {which}. Its owner gains what it is worth where they can use both "
+            "parts, and nothing where they cannot. It comes out of what all others share.")
 
 
 def selling_warnings(plan: SharingPlan) -> list[str]:

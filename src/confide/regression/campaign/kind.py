@@ -48,6 +48,10 @@ _KEYS = {
     "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
 """What the planner calls a setting -> its key in the file."""
 
+_NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
+          "costs.misreports": ", where so many really lie or stay away at most"}
+"""Key of the file -> what has to be true of the people, besides."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRegression:
@@ -209,7 +213,7 @@ def _planned(config: RegressionConfig) -> PlannedRegression:
     design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
     response = config.response_role()
     reach = model.parameter_bound + model.noise_bound
-    with in_file(config, _planned, _KEYS, lambda: _would_do(config)):
+    with in_file(config, _planned, _KEYS, lambda: _would_do(config), _NOTES):
         found = planner.plan(
             people=config.people.count,
             features=design.dimension,
@@ -242,11 +246,9 @@ def _planned(config: RegressionConfig) -> PlannedRegression:
 def _would_do(config: RegressionConfig) -> list[str | Remedy]:
     """How many people, or what epsilon, would do; each was tried on the whole plan as printed."""
     found = [
-        *nearest("[people] count = {count}", config, _planned, "people.count", config.people.count),
-        *nearest("[privacy] epsilon_release = {epsilon_release}, for which [budget] has room", config, _planned,
-                 "privacy.epsilon_release", config.privacy.epsilon_release),
-        *nearest("[privacy] epsilon_payment = {epsilon_payment}, for which [budget] has room", config, _planned,
-                 "privacy.epsilon_payment", config.privacy.epsilon_payment)]
+        *nearest(config, _planned, "people.count", config.people.count),
+        *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),
+        *nearest(config, _planned, "privacy.epsilon_payment", config.privacy.epsilon_payment)]
     return [*found] or ["no other [people] count and no other epsilon was found that does alone"]
 
 

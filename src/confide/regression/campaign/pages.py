@@ -11,8 +11,8 @@ from confide.contract.guarantees import Audience, Guarantee
 from confide.contract.offering import Question, answer, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import in_full, promises_table, says_something
-from confide.contract.words import money, money_at_least, money_at_most, number, percent
-from confide.privacy.groups import group_blocks, groups_section, right_at_most
+from confide.contract.words import money, money_at_least, money_at_most, number
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.regression.campaign.identity_words import identities_section, identity_warnings
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
@@ -206,10 +206,8 @@ def offer_sections(
                               "random split of the participants into two groups. Only you (and whoever pays you) see "
                               "your payment."),
         answer(Question.HIDES, f"Whatever others see{but} is at most {likelier(epsilon)} times as "
-                               "likely as if your record had been another one, or empty. A stranger who must guess "
-                               "between two records of yours, even money beforehand, is right at most "
-                               f"{percent(right_at_most(m, plan.guarantees.privacy, Audience.OTHERS))} of the time by "
-                               "the mechanism's own loss."),
+                               "likely as if your record had been another one, or empty. "
+                               + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
         answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
                               "better your own answer foretells that prediction.",
                Table(columns=("your payment", "amount"), rows=(

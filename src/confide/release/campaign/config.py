@@ -67,7 +67,11 @@ class BinnedColumn(Keys):
         if not self.whole or bins is None or lower is None or upper is None:
             return
         numbers = math.floor(upper) - math.ceil(lower) + 1
-        if bins > max(1, numbers):
+        if numbers < 1:
+            raise InvalidInput(f"{place}.lower" if edges is None else f"{place}.edges",
+                               f"no whole number lies in [{lower:.12g}, {upper:.12g}], and the column is whole",
+                               "must hold a whole number at least, or whole = false")
+        if bins > numbers:
             raise InvalidInput(
                 f"{place}.{'bins' if edges is None else 'edges'}",
                 f"makes {bins:,} bins, and {numbers:,} whole numbers lie in [{lower:.12g}, {upper:.12g}]: the other "

@@ -15,8 +15,8 @@ from confide.contract.promised import promises_table, stated
 from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.wire import wire_name
 from confide.contract.words import number, percent
-from confide.privacy.groups import group_blocks, groups_section, right_at_most
-from confide.privacy.losses import ZCDP
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
@@ -200,7 +200,7 @@ def _warnings(plan: QueriesPlan) -> list[str]:
     if privacy.delta >= 1.0 / plan.records:
         found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
                      "choose it far smaller")
-    if privacy.epsilon > 10:
+    if privacy.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
     if plan.prediction.average >= _DOUBTFUL:
         found.append("the answers are predicted to say little: spend more, ask fewer queries, or find more "
@@ -230,7 +230,6 @@ def offer_sections(plan: QueriesPlan) -> list[Section]:
     """The plan as a person reads it whose record may be in the table."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f", but for a probability of {delta:g}," if delta else ""
-    right = percent(right_at_most(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC))
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
     also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
@@ -243,9 +242,8 @@ def offer_sections(plan: QueriesPlan) -> list[Section]:
         answer(Question.SEES, "The custodian has the table, as before. Everybody else sees what is published, and "
                               "nothing more."),
         answer(Question.HIDES, f"Whatever is published{but} is at most {likelier(epsilon)} times "
-                               "as likely as if your record had been any other one. A stranger who must guess between "
-                               f"two records of yours, even money beforehand, is right at most {right} of the "
-                               "time by the mechanism's own loss, whatever else she knows.",
+                               "as likely as if your record had been any other one. "
+                               + guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC),
                "It does not hide what is true of people at large. If the answers show that people like you are mostly "
                "so or so, they show it with or without your record."),
         answer(Question.GETS, "You are paid nothing, and get nothing but what everybody gets."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +15,7 @@ from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Section
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import accepted, tried, trying
-from confide.contract.replanned import changed, instead, nearest, replanned
+from confide.contract.replanned import changed, instead, keyed, nearest, replanned
 from confide.contract.wire import wire_name
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
@@ -272,27 +272,33 @@ def _would_do(
     """The changes of one key of the file that do; each was tried on the whole plan as printed."""
     if trying():
         return []
-    privacy, records, room = config.privacy, config.data.records, ", for which [budget] has room"
+    privacy, records = config.privacy, config.data.records
     found: list[str | Remedy] = [
-        *nearest(f"[privacy] epsilon = {{epsilon}}{room}", config, replan, "privacy.epsilon", privacy.epsilon),
-        *nearest("[data] records = {records}, where so many are held", config, replan, "data.records", records)]
+        *nearest(config, replan, "privacy.epsilon", privacy.epsilon),
+        *nearest(config, replan, "data.records", records, more=", where so many are held")]
     if privacy.delta == 0:
-        found += tried(f"[privacy] delta = {{delta}}{room}",
-                       lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,
-                       delta=_DELTA_SHARE / records)
+        found += [keyed(each, {"delta": "privacy.delta"}) for each in tried(
+            "{delta}", lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,
+            delta=_DELTA_SHARE / records)]
     elif accepted(lambda: replan(changed(config, {"privacy.delta": 0.0}))):
-        found.append("[privacy] delta = 0")
+        found.append(Remedy("[privacy] delta = {delta}", {"delta": 0}, file={"privacy.delta": 0.0}))
     return [*found, *_methods(config, schema, workload, replan)]
 
 
 def _methods(
     config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
-) -> list[str]:
+) -> list[Remedy]:
     """The best two of the other methods that can run in this file, and say something."""
+    def does(keys: Mapping[str, Any]) -> bool:
+        return accepted(lambda: replan(changed(config, keys)))
+
+    found = list[Remedy]()
     others = sorted(candidates(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta),
                     key=lambda each: each.average)
-    able = [each.method for each in others
-            if each.mechanism is not None and each.method != config.method.name
-            and accepted(lambda name=each.method: replan(changed(config,
-                                                                 {"method": {"name": name}})))]  # type: ignore[misc]
-    return [f'[method] name = "{each}"' for each in able[:2]]
+    for name in [each.method for each in others if each.mechanism is not None and each.method != config.method.name]:
+        words = f'[method] name = "{name}"'
+        if does({"method.name": name}):
+            found.append(Remedy(words, {}, file={"method.name": name}))
+        elif does({"method": {"name": name}}):  # the other keys are of the file's own method
+            found.append(Remedy(f"{words} and no other key of [method]", {}, file={"method": {"name": name}}))
+    return found[:2]

@@ -13,8 +13,7 @@ from confide.contract.offering import likelier
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.promised import stated
-from confide.contract.words import percent
-from confide.privacy.groups import group_blocks, right_at_most
+from confide.privacy.groups import group_blocks, guess_in_words
 from confide.search.campaign.pages_before import BASIS
 from confide.search.campaign.plan import PlannedSearch
 from confide.search.releases import PublicRelease
@@ -116,8 +115,6 @@ def explain(plan: PlannedSearch) -> list[Section]:
         "of her own, or is told whether she was examined: this page says the same for every id.",
         "If your id is on the list, it says that you are a member, and nothing hides that. If it is not, the list "
         f"would have come out the same way up to a factor of {likelier(plan.loss.epsilon)}{but} whatever your "
-        f"contacts: who guesses between two versions of them is right at most "
-        f"{percent(right_at_most(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC))} of the time by the "
-        "mechanism's own loss.",
+        f"contacts. {guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC)}",
         "What you can do: read the list, and check what is said of it (confide verify PACK --key FINGERPRINT).",
     )),))]

@@ -7,8 +7,9 @@ from confide.contract.guarantees import Audience
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
-from confide.contract.words import number, percent
-from confide.privacy.groups import groups_section, right_at_most
+from confide.contract.words import number
+from confide.privacy.groups import groups_section, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.search.campaign.plan import PlannedSearch
 
 __all__ = ["BASIS", "described", "offer_sections", "plan_sections"]
@@ -170,7 +171,7 @@ def _warnings(plan: PlannedSearch) -> list[str]:
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's contacts are told outright: choose "
                      "it far smaller")
-    if plan.loss.epsilon > 10:
+    if plan.loss.epsilon > PROMISES_LITTLE:
         found.append(f"an epsilon of {plan.loss.epsilon:.4g} in all promises little")
     value, before = plan.worth[-1]
     if before > 0.25 * plan.people:
@@ -198,7 +199,6 @@ def offer_sections(plan: PlannedSearch) -> list[Section]:
     """
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     but = f", but for a probability of {delta:g}," if delta else ""
-    right = percent(right_at_most(it, plan.guarantees.privacy, Audience.PUBLIC))
     limit = "" if it.degree_bound is None else (f" This holds where nobody has more than {it.degree_bound:,} contacts; "
                                                 "otherwise nothing is published.")
     return [
@@ -212,9 +212,8 @@ def offer_sections(plan: PlannedSearch) -> list[Section]:
                               "and nothing more."),
         answer(Question.HIDES, "This is about your contacts, if you are not a member: whatever list is published"
                                f"{but} is at most {likelier(plan.loss.epsilon)} times as likely as if your contacts "
-                               "had been any others. A stranger who must guess between two versions of your contacts, "
-                               f"even money beforehand, is right at most {right} of the time by the mechanism's own "
-                               f"loss, whatever else she knows.{limit}",
+                               "had been any others. "
+                               f"{guess_in_words(it, plan.guarantees.privacy, Audience.PUBLIC)}{limit}",
                "It does not hide you if you are a member: the list says so, and your contacts with other members show "
                "in its order.",
                "It does not hide when it was published, which depends on contacts: no day was fixed."

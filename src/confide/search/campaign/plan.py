@@ -11,6 +11,7 @@ from typing import Any
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Privacy
 from confide.contract.presentation import Section
+from confide.contract.replanned import nearest
 from confide.privacy.losses import PureDP
 from confide.search.campaign.config import PLACES, SearchConfig, statistic_of
 from confide.search.planning import RANDOM, SearchPlan
@@ -112,5 +113,6 @@ def plan_of(config: SearchConfig) -> PlannedSearch:
             f"hidden member with the largest value there can be ({value:,}) would come after "
             f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and tells "
             "nothing about anybody's contacts",
-            "spend more on each search, or look for fewer components at the same total")
+            nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)
+            or "spend more on each search, or look for fewer components at the same total")
     return plan
