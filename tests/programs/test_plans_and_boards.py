@@ -146,7 +146,7 @@ def test_sizes_have_limits() -> None:
         with pytest.raises(Refused):
             made(TightenAndAudit, **options)
     with pytest.raises(InvalidInput, match="timed"):
-        plan(UnitDemand(PEOPLE, SUPPLIES), 1.0, 1e-6, timed="no")  # type: ignore[arg-type]
+        plan(UnitDemand(PEOPLE, SUPPLIES), epsilon=1.0, delta=1e-6, timed="no")  # type: ignore[arg-type]
 
 
 # ---- programs that a solver answers
@@ -211,10 +211,10 @@ def test_solved_programs_are_not_charged_for_and_reasons_are_true() -> None:
     assert TightenAndAudit(program, 60.0, 1e-2, 4, 2).gain == math.inf
     for make in (lambda: TightenAndAudit(program, 60.0, 1e-2, 4, 2, alpha=0.05),
                  lambda: TrueDude(program, 60.0, 1e-2, 4, 2), lambda: TightDude(program, 60.0, 1e-2, 4, 2),
-                 lambda: plan(program, 60.0, 1e-2, truthful=True, most_unused=0.99, timed=False, rounds=4, burn_in=2)):
+                 lambda: plan(program, epsilon=60.0, delta=1e-2, truthful=True, most_unused=0.99, timed=False, rounds=4, burn_in=2)):
         with pytest.raises(InvalidInput, match="answered by a solver"):
             make()
-    found = plan(program, 60.0, 1e-2, feasible=True, most_unused=0.9, timed=False, rounds=4, burn_in=2)
+    found = plan(program, epsilon=60.0, delta=1e-2, feasible=True, most_unused=0.9, timed=False, rounds=4, burn_in=2)
     assert found.mode in ("TightenAndAudit", "RoundDude")
     assert found.mechanism.program == program
     with pytest.raises(InvalidInput, match="contributions can be below 0"):
@@ -233,11 +233,11 @@ def test_time_is_planned_at_two_prices_and_with_everybodys_parts(monkeypatch: py
             return super().respond(records, prices)
 
     clock = count()  # every response takes one second of it
-    monkeypatch.setattr("confide.programs.planning.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("confide.programs.costs.perf_counter", lambda: float(next(clock)))
     counted = Counted(**{one.name: getattr(program, one.name) for one in fields(program)})
-    found = plan(counted, 60.0, 1e-2, rounds=40, burn_in=2, most_excess=0.99)
+    found = plan(counted, epsilon=60.0, delta=1e-2, rounds=40, burn_in=2, most_excess=0.99)
     half = tuple((program.highest_prices // 2).tolist())
     assert asked == [(64, (0,) * program.rows)] * 4 + [(64, half)] * 4
-    once = plan(counted, 60.0, 1e-2, feasible=True, rounds=40, burn_in=2, most_unused=0.99)
+    once = plan(counted, epsilon=60.0, delta=1e-2, feasible=True, rounds=40, burn_in=2, most_unused=0.99)
     solves = np.array([82, 43]) * program.people / 64  # of everybody; beside them the draws take next to nothing
     assert [found.seconds, once.seconds] == pytest.approx(solves, rel=1e-3)

@@ -190,7 +190,15 @@ def check_parameters(it: Any) -> None:
     """
     of: Any = type(it)
     for name, kind, parameter in parameters(of).values():
-        _check(name, getattr(it, name), kind, parameter)
+        value = getattr(it, name)
+        if not _plainly_holds(value, kind, parameter):
+            _check(name, value, kind, parameter)
+
+
+def _plainly_holds(value: Any, kind: Any, parameter: Parameter) -> bool:
+    """Whether a value is a finite number of Python's own that is in range: planners' searches check nothing else."""
+    return type(value) is kind and (kind is float or kind is int) and -math.inf < value < math.inf and parameter.holds(
+        value)
 
 
 def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
@@ -199,8 +207,10 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif get_origin(kind) is Literal:
         one_of(name, value, get_args(kind))
     elif get_origin(kind) is tuple:
+        item = get_args(kind)[0]
         for each in _items(name, value):
-            _check(name, each, get_args(kind)[0], parameter)
+            if not _plainly_holds(each, item, parameter):
+                _check(name, each, item, parameter)
     elif kind is bool:
         if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy's is one, too
             raise InvalidInput(name, f"{value!r} is neither true nor false")
@@ -214,8 +224,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     """Check a value by the one type of several that it looks like."""
     if value is None and type(None) in kinds:
         return
-    several = [each for each in kinds if get_origin(each) is tuple]
-    single = [each for each in kinds if each is not type(None) and get_origin(each) is not tuple]
+    several, single = _told_apart(kinds)
     if several and isinstance(value, tuple | list):
         _check(name, value, several[0], parameter)
         return
@@ -233,6 +242,13 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
         one_of(name, value, words)
     elif classes:
         raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+
+
+@cache
+def _told_apart(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+    """The types of sequences, and those of single values."""
+    several = [each for each in kinds if get_origin(each) is tuple]
+    return several, [each for each in kinds if each is not type(None) and each not in several]
 
 
 def _items(name: str, value: Any) -> Iterable[Any]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.privacy.accounting.roots import root_up
 
 __all__ = ["Constants", "Neighbours"]
@@ -21,23 +22,8 @@ Neighbours = Literal["substitution", "null"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Constants:
+class Constants(Declared):
     """What is promised of every record.
-
-    Args:
-        rows: k, coupling rows.
-        largest_entry: Cinf, |c_ij| is at most this.
-        largest_sum: C1, the absolute entries of one contribution add up to at most this.
-        least_entry: Lmin, every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known.
-        least_sum: every contribution of an action that is worth something adds up to at least this; 0 where nothing is
-            known.
-        most_value: V, nobody's value is above it.
-        least_value: nobody's value is below it; 0 or less.
-        width: w, no row's load is further from its supply than this.
-        tau: (k,) by how much a unit of excess on each row can raise the value, at most.
-        signed: whether contributions may be negative.
-        packing: whether values and contributions are never negative, and everybody may have nothing.
-        step_scale: (k,) what the usual step of each row is divided by; None where no public scale is known.
 
     Raises:
         InvalidInput: a number out of range.
@@ -48,34 +34,34 @@ class Constants:
         (Fraction(2, 1), 1.0)
     """
 
-    rows: int
-    largest_entry: float
-    largest_sum: float
-    most_value: float
-    width: float
-    tau: tuple[float, ...]
-    least_entry: float = 0.0
-    least_sum: float = 0.0
-    least_value: float = 0.0
-    signed: bool = False
-    packing: bool = True
-    step_scale: tuple[float, ...] | None = None
+    rows: Annotated[int, Parameter("coupling rows", symbol="k", at_least=1)]
+    largest_entry: Annotated[float, Parameter("no |c_ij| is above it", symbol="Cinf", above=0)]
+    largest_sum: Annotated[float, Parameter(
+        "the absolute entries of one contribution add up to at most this", symbol="C1", above=0)]
+    most_value: Annotated[float, Parameter("nobody's value is above it", symbol="V", at_least=0)]
+    width: Annotated[float, Parameter("no row's load is further from its supply than this", symbol="w", above=0)]
+    tau: Annotated[tuple[float, ...], Parameter(
+        "(k,) by how much a unit of excess on each row can raise the value, at most", above=0)]
+    least_entry: Annotated[float, Parameter(
+        "every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known", symbol="Lmin",
+        at_least=0)] = 0.0
+    least_sum: Annotated[float, Parameter(
+        "every contribution of an action that is worth something adds up to at least this; 0 where nothing is known",
+        at_least=0)] = 0.0
+    least_value: Annotated[float, Parameter("nobody's value is below it; 0 or less")] = 0.0
+    signed: Annotated[bool, Parameter("whether contributions may be negative")] = False
+    packing: Annotated[bool, Parameter(
+        "whether values and contributions are never negative, and everybody may have nothing")] = True
+    step_scale: Annotated[tuple[float, ...] | None, Parameter(
+        "(k,) what the usual step of each row is divided by; None where no public scale is known", above=0)] = None
 
     def __post_init__(self) -> None:
-        whole("rows", self.rows, at_least=1)
-        positive("largest_entry", self.largest_entry)
-        positive("largest_sum", self.largest_sum)
-        non_negative("least_entry", self.least_entry, at_most=self.largest_entry)
-        non_negative("least_sum", self.least_sum, at_most=self.largest_sum)
-        non_negative("most_value", self.most_value)
-        positive("width", self.width)
+        super().__post_init__()
+        for name, most in (("least_entry", self.largest_entry), ("least_sum", self.largest_sum)):
+            non_negative(name, getattr(self, name), at_most=most)
         for name, numbers in (("tau", self.tau), ("step_scale", self.step_scale)):
-            if numbers is None:
-                continue
-            if len(numbers) != self.rows:
+            if numbers is not None and len(numbers) != self.rows:
                 raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
-            for number in numbers:
-                positive(name, number)
 
     def squared_sensitivity(self, neighbours: Neighbours) -> Fraction:
         """The square of sigma: how far two admissible contributions can lie apart, in l2.

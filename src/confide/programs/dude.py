@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from confide.contract.checks import finite, fraction, one_of, positive, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
@@ -39,17 +39,17 @@ from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, as_path, certificate
 from confide.programs.constants import Neighbours
 from confide.programs.dual_dynamics import Descent, Step, play
+from confide.programs.enough_rounds import usual_rounds
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program, as_plain
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
 
-__all__ = ["Dude", "Progress", "Sharding"]
+__all__ = ["Dude", "Sharding"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
 """The type of the billboard."""
 
-Progress = Callable[[int, int], object]
 Sharding = Callable[[list[Any]], Shards]
 
 _SHARD = 1 << 16  # people of one, at most
@@ -61,36 +61,29 @@ _UNITS: Mapping[Neighbours, Unit] = {
 class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
 
-    Args:
-        program: the family and its public parameters.
-        epsilon: of the whole outcome, towards everybody else together, > 0.
-        delta: in (0, 1/2): it is a probability of failure, and noise for larger ones would say nothing.
-        rounds: T, main rounds, over which is averaged.
-        burn_in: rounds before them.
-        burn_share: of the path's squared budget for the burn-in, in (0, 1).
-        step: "gradient" or "adagrad"; by default what the family's usual step is.
-        law: "gaussian", accounted as Gaussian DP, or "discrete_gaussian", as zCDP with a little more noise.
-        beta: in (0, 1), the probability that certificates and bounds may fail.
-        neighbours: "substitution": a record is replaced by any other; "null": by that of a slot without one.
-        start: (k,) public prices to begin with, such as last period's; zeros by default.
-
     Raises:
         InvalidInput: a number out of range.
         Refused: noise beyond all sizes.
     """
 
-    program: Program
-    epsilon: float
-    delta: float
-    rounds: int = 200
-    burn_in: int = 100
+    program: Annotated[Program, Parameter("the family and its public parameters")]
+    epsilon: Annotated[float, Parameter("of the whole outcome, towards everybody else together", unit="nats", above=0)]
+    delta: Annotated[float, Parameter(
+        "probability that privacy fails, far below 1/people; the noise is Gaussian and needs one", above=0, below=0.5)]
+    rounds: Annotated[int, Parameter("main rounds, over which is averaged", symbol="T", at_least=1)] = 200
+    burn_in: Annotated[int, Parameter("rounds before them", at_least=0)] = 100
     _: KW_ONLY
-    burn_share: float = 0.1
-    step: Step | None = None
-    law: Law = "gaussian"
-    beta: float = 0.05
-    neighbours: Neighbours = "substitution"
-    start: tuple[float, ...] | None = field(default=None)
+    burn_share: Annotated[float, Parameter(
+        "of the path's squared budget for the burn-in", above=0, below=1)] = 0.1
+    step: Annotated[Step | None, Parameter("of prices; by default what the family's usual step is")] = None
+    law: Annotated[Law, Parameter(
+        "of the noise: Gaussian, accounted as Gaussian DP, or discrete, as zCDP with a little more noise")] = "gaussian"
+    beta: Annotated[float, Parameter(
+        "probability that certificates and bounds may fail", above=0, below=1)] = 0.05
+    neighbours: Annotated[Neighbours, Parameter(
+        "substitution: a record is replaced by any other; null: by that of a slot without one")] = "substitution"
+    start: Annotated[tuple[float, ...] | None, Parameter(
+        "(k,) public prices to begin with, such as last period's; zeros by default")] = field(default=None)
 
     board: ClassVar[type[PathBillboard]] = PathBillboard
     """Of its runs."""
@@ -101,26 +94,16 @@ class Dude(Mechanism[P_co, PathCertificate]):
     phases = (Phase(name="records", asks="one sealed record"),)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.program, Program):
-            raise InvalidInput("program", f"{type(self.program).__name__} is no program")
-        as_doubles(self)
-        for name, check in (("epsilon", positive), ("delta", fraction), ("burn_share", fraction), ("beta", fraction)):
-            object.__setattr__(self, name, check(name, getattr(self, name)))
-        if not self.delta < 0.5:
-            raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2), and far below 1/people")
-        object.__setattr__(self, "rounds", whole("rounds", self.rounds, at_least=1))
-        object.__setattr__(self, "burn_in", whole("burn_in", self.burn_in))
-        one_of("law", self.law, ("gaussian", "discrete_gaussian"))
-        one_of("neighbours", self.neighbours, tuple(_UNITS))
-        if self.step is not None:
-            one_of("step", self.step, ("gradient", "adagrad"))
+        as_plain(self)
+        super().__post_init__()
+        for name in ("epsilon", "delta", "burn_share", "beta"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if self.start is not None:
-            given: Any = self.start
-            given = given.tolist() if isinstance(given, np.ndarray) else given
-            if not isinstance(given, list | tuple) or len(given) != self.program.rows:
+            if not isinstance(self.start, list | tuple) or len(self.start) != self.program.rows:
                 raise InvalidInput("start", "is no list of as many numbers as there are rows",
                                    f"must be {self.program.rows} numbers")
-            object.__setattr__(self, "start", tuple(finite("start", one) for one in given))
+            object.__setattr__(self, "start", tuple(map(float, self.start)))
+        self._fits()
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
             most = int(self.program.most_responses)
@@ -129,6 +112,28 @@ class Dude(Mechanism[P_co, PathCertificate]):
                                   up=False, rounds=most // self.program.people - self.burn_in),
                            "a shape with a fast oracle"])
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
+
+    def _fits(self) -> None:
+        """Check what a mechanism has of its own, across its settings, before prices are planned."""
+
+    @classmethod
+    def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
+        """The mechanism with as many rounds as its prices need, and otherwise the usual settings.
+
+        Args:
+            program: the family and its public parameters, the number of people among them.
+            epsilon: above 0, in nats.
+            delta: in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
+            settings: whatever shall be otherwise; see the class.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: noise or margins beyond what rows hold.
+        """
+        if not isinstance(program, Program):
+            raise InvalidInput("program", f"{type(program).__name__} is no Program")
+        usual = usual_rounds(program, step=settings.get("step"), start=settings.get("start"))
+        return cls(program=program, epsilon=epsilon, delta=delta, **{**usual, **settings})
 
     # ---- public arithmetic
 

@@ -12,13 +12,14 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source
+from confide.contract.parameters import Parameter, check_parameters
 from confide.contract.wire import wire
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
@@ -27,7 +28,7 @@ from confide.programs.dual_dynamics import Descent, Step
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
 from confide.programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.programs.priv_dude import PrivDude
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program, as_plain
 from confide.programs.schedule import Schedule
 
 __all__ = ["PrintedDescent", "PrintedDude"]
@@ -70,15 +71,6 @@ class PrintedDude(PrivDude):
     with load (erratum 1). Prices stay in the box [0, 2 tau], as in the algorithm, not in the ball of the text
     (erratum 2). sigma is the corrected one of the program unless another is given.
 
-    Args:
-        program: the family and its public parameters.
-        epsilon: that is asked for; what is proved of the noise is `proved`.
-        delta: in (0, 1/2).
-        rounds: T; 0 for the print's w^2, which is refused beyond 100,000.
-        burn_in: the print has none.
-        beta: in (0, 1).
-        sensitivity: sigma as printed, where it is another than the program's.
-
     Raises:
         InvalidInput: a number out of range, or an option that the print does not know.
         Refused: w^2 rounds are too many.
@@ -97,32 +89,32 @@ class PrintedDude(PrivDude):
         confide.contract.errors.Refused: T = w^2 is 1,000,000 rounds (at most 100,000: name `rounds`)
     """
 
-    rounds: int = 0
-    burn_in: int = 0
+    rounds: Annotated[int, Parameter(
+        "rounds, over all of which is averaged; 0 for the print's w^2, which is refused beyond 100,000", symbol="T",
+        at_least=0)] = 0
+    burn_in: Annotated[int, Parameter("0: the print has none", at_least=0)] = 0
     _: KW_ONLY
-    beta: float = 0.05
-    sensitivity: float | None = None
+    sensitivity: Annotated[float | None, Parameter(
+        "sigma as printed, where it is another than the program's", symbol="sigma", above=0)] = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.program, Program):
-            raise InvalidInput("program", f"{type(self.program).__name__} is no program")
-        as_doubles(self)
-        if not isinstance(self.burn_in, int) or self.burn_in != 0:
-            raise InvalidInput("burn_in", f"{self.burn_in!r}", "the print averages over all rounds")
-        usual: dict[str, object] = {"step": None, "start": None, "law": "gaussian", "burn_share": 0.1}
+        as_plain(self)
+        check_parameters(self)
+        usual: dict[str, object] = {"burn_in": 0, "step": None, "start": None, "law": "gaussian", "burn_share": 0.1}
         for name, value in usual.items():
             if getattr(self, name) != value:
                 raise InvalidInput(name, f"{getattr(self, name)!r}", "the print has no such option")
-        if not fraction("delta", self.delta) < 0.5:
-            raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2)")
-        if self.sensitivity is not None:
-            positive("sensitivity", self.sensitivity)
-        if whole("rounds", self.rounds) == 0:
+        if self.rounds == 0:
             needed = math.ceil(self.program.constants.width ** 2)
             if needed > _MOST_ROUNDS:
                 raise Refused(f"T = w^2 is {needed:,} rounds", f"at most {_MOST_ROUNDS:,}: name `rounds`")
             object.__setattr__(self, "rounds", needed)
         super().__post_init__()
+
+    @classmethod
+    def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
+        """The print's own settings: w^2 rounds, and no burn-in."""
+        return cls(program=program, epsilon=epsilon, delta=delta, **settings)
 
     # ---- public arithmetic
 

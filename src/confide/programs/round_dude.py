@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import retried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -36,7 +36,7 @@ from confide.programs.dude import Dude
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
-from confide.programs.program import Program, Shard, as_doubles
+from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.scaled import scaled
 from confide.programs.schedule import PRICES
@@ -59,13 +59,6 @@ class RoundDude(Dude[FlagBillboard]):
 
     Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and no delta but for stops: basic composition.
 
-    Args:
-        flag_share: of epsilon for the flags, in (0, 1).
-        truncate: feasible for sure: flags also rise, whatever their noise, where the next batch could break a supply.
-            It takes a part of delta, and about twice the margin.
-        stop_share: of delta for that, in (0, 1); nothing is spent on it without.
-        batch: people between two queries; by default what leaves the least margin, at most 2^13 queries of a row.
-
     Raises:
         InvalidInput: a number out of range, or no packing program.
         Refused: a supply that the flags' margin uses up ("infeasible budget").
@@ -85,19 +78,17 @@ class RoundDude(Dude[FlagBillboard]):
     """
 
     _: KW_ONLY
-    flag_share: float = 0.4
-    truncate: bool = False
-    stop_share: float = 0.5
-    batch: int | None = None
+    flag_share: Annotated[float, Parameter("of epsilon for the flags", above=0, below=1)] = 0.4
+    truncate: Annotated[bool, Parameter(
+        "whether supplies are kept for sure: flags also rise, whatever their noise, where the next batch could break a "
+        "supply. It takes a part of delta, and about twice the margin")] = False
+    stop_share: Annotated[float, Parameter(
+        "of delta for that; nothing is spent on it without", above=0, below=1)] = 0.5
+    batch: Annotated[int | None, Parameter(
+        "people between two queries of the flags; by default what leaves the least margin, at most 2^13 queries of a "
+        "row", at_least=1)] = None
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        fraction("flag_share", self.flag_share)
-        fraction("stop_share", self.stop_share)
-        if not isinstance(self.truncate, bool):
-            raise InvalidInput("truncate", f"{self.truncate!r} is neither True nor False")
-        if self.batch is not None:
-            whole("batch", self.batch, at_least=1)
         super().__post_init__()
         packing_only(self.program, "RoundDude")
         try:

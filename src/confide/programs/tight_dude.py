@@ -14,17 +14,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput, Refused, Ways
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -45,7 +45,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import coin_slip
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program
 from confide.programs.rounding import drawn_rounds
 from confide.programs.scaled import scaled
 from confide.programs.schedule import total_variation
@@ -114,12 +114,6 @@ class TightDude(Dude[PathBillboard]):
 
     Shares have two columns: "action", as the program describes it, and "price".
 
-    Args:
-        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
-        payments: "average": the price of what she gets, at the charged prices: on some coins more than it is worth to
-            her. "scaled": as much of its value as her average would cost of its own; nobody pays more than what she
-            gets is worth to her by her own record, and whose average is not worth its price gets nothing.
-
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
         Refused: margins that are the whole supply; or AdaGrad, whose regret is not known before.
@@ -137,18 +131,23 @@ class TightDude(Dude[PathBillboard]):
         [0.0]
     """
 
-    alpha: float = field(default=0.01, kw_only=True)
-    payments: Payments = field(default="average", kw_only=True)
+    alpha: Annotated[float, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        above=0)] = field(default=0.01, kw_only=True)
+    payments: Annotated[Payments, Parameter(
+        "average: the price of what a participant gets, at the charged prices; on some coins it is more than the part "
+        "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
+        "part is worth by their own record, and a participant whose average is not worth its price gets nothing",
+        )] = field(default="average", kw_only=True)
 
     tosses = True
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        one_of("payments", self.payments, ("average", "scaled"))
-        if isinstance(self.program, Program):
-            exact_alpha(self.program, self.alpha)
         super().__post_init__()
         check_payments(self.program, self.rounds)
+
+    def _fits(self) -> None:
+        exact_alpha(self.program, self.alpha)
 
     # ---- the margins
 

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
@@ -44,7 +44,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
-from confide.programs.program import Program, Shard, as_doubles
+from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_rounds
 from confide.programs.scaled import scaled
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
@@ -85,12 +85,6 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     choice at them gets her favourite, and a bound on what lies gain is promised. Whether a run is accepted depends on
     her own part, by little; that is in the bound.
 
-    Args:
-        audit_share: f_a of the squared budget for the audit, in (0, 1).
-        slack: of slack_j = slack z sqrt(Cinf b_j), the room for the coins; no promise rests on it.
-        alpha: who is satisfied at the charged prices, > 0; None to charge nothing.
-        payments: as of `TightDude`; "scaled" needs the step "gradient".
-
     Raises:
         InvalidInput: a number out of range, or no packing program.
         Refused: a supply that xi uses up ("infeasible budget").
@@ -110,18 +104,17 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     """
 
     _: KW_ONLY
-    audit_share: float = 0.5
-    slack: float = 0.1
-    alpha: float | None = None
-    payments: Payments = "average"
+    audit_share: Annotated[float, Parameter(
+        "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
+    slack: Annotated[float, Parameter(
+        "room for the coins, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
+    alpha: Annotated[float | None, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite; None to charge "
+        "nothing", above=0)] = None
+    payments: Annotated[Payments, Parameter(
+        "as of `TightDude`; scaled needs the step gradient")] = "average"
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        fraction("audit_share", self.audit_share)
-        non_negative("slack", self.slack)
-        one_of("payments", self.payments, ("average", "scaled"))
-        if isinstance(self.program, Program):
-            packing_only(self.program, "TightenAndAudit")
         super().__post_init__()
         if self.alpha is None and self.payments == "scaled":
             raise InvalidInput("payments", "'scaled' without an alpha", "an alpha says that prices are charged")
@@ -131,6 +124,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
             if self.payments == "scaled" and self.descent.rule != "gradient":
                 raise InvalidInput("payments", "'scaled' with step 'adagrad' sends many away with nothing",
                                    "step 'gradient'")
+
+    def _fits(self) -> None:
+        packing_only(self.program, "TightenAndAudit")
 
     board = AuditedBillboard
     tosses = True

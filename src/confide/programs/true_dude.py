@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from confide.contract.guarantees import Accuracy, Guarantees, Participation, Sou
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
@@ -61,9 +62,6 @@ class TrueDude(PrivDude):
     Shares have the two columns of `PrivDude`, and "price", what is charged for the average: its exact price at the
     average prices, each rounded to 2^-24, as the nearest double.
 
-    Args:
-        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
-
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
 
@@ -79,7 +77,9 @@ class TrueDude(PrivDude):
         'participants who were not satisfied and got their favourite'
     """
 
-    alpha: float = field(default=0.01, kw_only=True)
+    alpha: Annotated[float, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        above=0)] = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

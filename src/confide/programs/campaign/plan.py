@@ -139,11 +139,10 @@ def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Map
     name: Mode = MODES[mode]  # type: ignore[assignment]
     scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
     try:
-        found = plan(coding.program, privacy.epsilon, privacy.delta, name, most_excess=solution.most_excess,
+        found = plan(coding.program, **privacy.model_dump(), mode=name, most_excess=solution.most_excess,
                      most_unused=solution.most_unused, timed=False,
                      load_units=coding.load_units.tolist(), mode_names=_NAMES,
-                     row_names=[repr(row) for row in coding.rows], beta=privacy.beta, neighbours=privacy.neighbours,
-                     **{**options, **scaled})
+                     row_names=[repr(row) for row in coding.rows], **{**options, **scaled})
         _ = found.mechanism  # refuses margins that leave nothing
     except InvalidInput as error:
         raise _placed(error, coding) from None
