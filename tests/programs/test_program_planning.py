@@ -41,8 +41,8 @@ def test_a_plan_in_numbers() -> None:
     program = UnitDemand(100_000, 5_000, goods=10)
     found = plan(program, epsilon=1.0, delta=1e-6, timed=False)
     assert (found.mode, found.certain) == ("PrivDude", False)
-    assert found.averaged == pytest.approx(math.sqrt(2) / 0.2367043807 / math.sqrt(0.9), rel=1e-6)
-    assert found.expected_excess == pytest.approx(10 * found.averaged / math.sqrt(2 * math.pi))
+    assert found.noise_std == pytest.approx(math.sqrt(2) / 0.2367043807 / math.sqrt(0.9), rel=1e-6)
+    assert found.expected_excess == pytest.approx(10 * found.noise_std / math.sqrt(2 * math.pi))
     assert found.excess_share == pytest.approx(0.00354, rel=1e-2)
     assert found.vacuous
     assert found.gain == math.inf
@@ -154,15 +154,16 @@ def test_a_plan_is_of_the_mechanism_with_all_its_options(kind: type[Dude], optio
     found = plan(LARGE, epsilon=1.0, delta=1e-6, mode=kind.__name__, timed=False, **options)  # type: ignore[arg-type]
     made = kind(LARGE, 1.0, 1e-6, rounds=found.path.rounds, burn_in=found.path.burn_in, **options)  # type: ignore[arg-type]
     assert found.mechanism == made
-    assert found.margins.tolist() == made.kept_back.tolist()
-    assert found.averaged == made.averaged
+    assert found.reserve.tolist() == made.reserve.tolist()
+    assert found.noise_std == made.noise_std
     assert found.gain == made.gain
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["alpha"] == getattr(made, "alpha", None)
 
 
 def test_options_change_what_is_planned() -> None:
     """They used to be left out: a share of .002 for the audit was planned as one of a half."""
-    usual, thin = (plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, most_unused=0.9, **more).unused_share
+    usual, thin = (plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, most_unused=0.9,
+                        **more).unused_share
                    for more in ({}, {"audit_share": 0.02}))
     assert thin > 2 * usual
     with pytest.raises(Refused, match="keep back"):
@@ -193,7 +194,8 @@ def test_an_advised_mode_takes_its_own_options() -> None:
         plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, payments="scaled")
     with pytest.raises(Refused, match="more rounds"):  # TightDude's own remedy
         plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightDude", timed=False, payments="scaled")
-    assert isinstance(plan(UnitDemand(5_000, (2_500.0,)), epsilon=1.0, delta=1e-6, mode="TightDude", timed=False, rounds=4_000, alpha=0.5,
+    assert isinstance(plan(UnitDemand(5_000, (2_500.0,)), epsilon=1.0, delta=1e-6, mode="TightDude", timed=False,
+                           rounds=4_000, alpha=0.5,
                            most_unused=0.9, payments="scaled").mechanism, TightDude)
 
 
@@ -204,7 +206,7 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
     """Six copies of two goods are worth 6 at most, whatever 10,000 people want."""
     scarce = UnitDemand(10_000, 3, goods=2)
     it = PrivDude(scarce, 1.0, 1e-6)
-    assert it.trivial == 6.0
+    assert it.baseline_gap == 6.0
     for promise in it._accuracy():
         if promise.measure.startswith("optimum"):
             assert promise.bound > 6.0
@@ -255,7 +257,8 @@ def test_rounds_follow_from_how_much_more_is_wanted_than_there_is(
     found = plan(UnitDemand(20_000, share * 20_000 / goods, goods=goods), epsilon=1.0, delta=1e-6, timed=False)
     assert found.needed_rounds == pytest.approx(needed, abs=1)
     assert found.settles
-    few = plan(UnitDemand(20_000, share * 20_000 / goods, goods=goods), epsilon=1.0, delta=1e-6, timed=False, rounds=8, burn_in=4)
+    few = plan(UnitDemand(20_000, share * 20_000 / goods, goods=goods), epsilon=1.0, delta=1e-6, timed=False, rounds=8,
+               burn_in=4)
     assert not few.settles
 
 

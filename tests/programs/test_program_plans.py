@@ -114,7 +114,7 @@ def test_hopeless_plans_are_refused(edits: tuple[tuple[str, str], ...], says: st
 
 
 def test_every_option_of_a_mode_is_a_key() -> None:
-    common = {"program", "epsilon", "delta", "beta", "neighbours", "start"}
+    common = {"program", "epsilon", "delta", "failure_probability", "neighbours", "start"}
     for mode, name in NAMES.items():
         own = {each.name for each in fields(getattr(programs, name)) if each.init} - common
         assert own == _OWN[mode]
@@ -125,8 +125,8 @@ def test_what_is_planned_is_what_runs(mode: str, tmp_path: Path) -> None:
     plan: Any = campaign(tmp_path, *EDITS[mode]).plan
     assert plan.mechanism == plan.outlook.mechanism
     assert plan.to_dict()["unused_share"] == pytest.approx(
-        plan.mechanism.kept_back.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
-    assert plan.to_dict()["averaged"] == plan.mechanism.averaged
+        plan.mechanism.reserve.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
+    assert plan.to_dict()["averaged"] == plan.mechanism.noise_std
 
 
 def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_the_template_and_the_examples_are_worth_planning(tmp_path: Path) -> Non
     for path in (tmp_path / "program.toml", *examples):
         plan: Any = Campaign.load(path).plan
         assert plan.outlook.settles
-        kept = plan.margins / plan.coding.supplies
+        kept = plan.reserve / plan.coding.supplies
         assert (kept > 0.0).all() if plan.whole else plan.outlook.excess_share < 0.1
         assert (kept < 0.2).all()
 

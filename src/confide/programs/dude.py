@@ -25,6 +25,7 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
@@ -37,7 +38,7 @@ from confide.privacy.noise.base import as_noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, as_path, certificate
-from confide.programs.constants import Neighbours
+from confide.programs.constants import NEIGHBOUR_WORDS, Neighbours, neighbours_today
 from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.enough_rounds import usual_rounds
 from confide.programs.grids import PRICE_UNIT
@@ -45,18 +46,23 @@ from confide.programs.program import Program, as_plain
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
 
-__all__ = ["Dude", "Sharding"]
+__all__ = ["MECHANISM_WORDS", "Dude", "Sharding"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
 """The type of the billboard."""
 
 Sharding = Callable[[list[Any]], Shards]
 
+MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"neighbours": NEIGHBOUR_WORDS}}
+"""How the fields of all of them are written, where they have other names."""
+
 _SHARD = 1 << 16  # people of one, at most
 _UNITS: Mapping[Neighbours, Unit] = {
-    "substitution": Unit.RECORD_REPLACED, "null": Unit.RECORD_ADDED_OR_REMOVED}
+    "replace": Unit.RECORD_REPLACED, "add_or_remove": Unit.RECORD_ADDED_OR_REMOVED}
 
 
+@renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
+         squared_sensitivity="squared_l2_sensitivity")
 @dataclass(frozen=True)
 class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
@@ -78,25 +84,26 @@ class Dude(Mechanism[P_co, PathCertificate]):
     step: Annotated[Step | None, Parameter("of prices; by default what the family's usual step is")] = None
     law: Annotated[Law, Parameter(
         "of the noise: Gaussian, accounted as Gaussian DP, or discrete, as zCDP with a little more noise")] = "gaussian"
-    beta: Annotated[float, Parameter(
-        "probability that certificates and bounds may fail", above=0, below=1)] = 0.05
+    failure_probability: Annotated[float, Parameter(
+        "probability that certificates and bounds fail", symbol="beta", above=0, below=1)] = 0.05
     neighbours: Annotated[Neighbours, Parameter(
-        "substitution: a record is replaced by any other; null: by that of a slot without one")] = "substitution"
+        "replace: a record is replaced by any other; add_or_remove: by that of a slot without one")] = "replace"
     start: Annotated[tuple[float, ...] | None, Parameter(
         "(k,) public prices to begin with, such as last period's; zeros by default")] = field(default=None)
 
     board: ClassVar[type[PathBillboard]] = PathBillboard
     """Of its runs."""
 
-    tosses: ClassVar[bool] = False
-    """Whether its runs have public coins, and its billboards their seed."""
+    public_randomness: ClassVar[bool] = False
+    """Whether its runs draw public randomness, and its billboards have its seed."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
     def __post_init__(self) -> None:
         as_plain(self)
+        object.__setattr__(self, "neighbours", neighbours_today(self.neighbours))
         super().__post_init__()
-        for name in ("epsilon", "delta", "burn_share", "beta"):
+        for name in ("epsilon", "delta", "burn_share", "failure_probability"):
             object.__setattr__(self, name, float(getattr(self, name)))
         if self.start is not None:
             if not isinstance(self.start, list | tuple) or len(self.start) != self.program.rows:
@@ -158,15 +165,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return Fraction(1)
 
     @cached_property
-    def squared_sensitivity(self) -> Fraction:
+    def squared_l2_sensitivity(self) -> Fraction:
         """sigma^2: how far a neighbour step moves a load."""
-        return self.program.constants.squared_sensitivity(self.neighbours)
+        return self.program.constants.squared_l2_sensitivity(self.neighbours)
 
     @cached_property
     def schedule(self) -> Schedule:
         """Noise of all rounds."""
         return Schedule(rounds=self.rounds, burn_in=self.burn_in, burn_share=self.burn_share, law=self.law,
-                        squared_sensitivity=self.squared_sensitivity,
+                        squared_l2_sensitivity=self.squared_l2_sensitivity,
                         squared_budget=self.squared_budget * self.path_share)
 
     @cached_property
@@ -180,13 +187,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return self.program
 
     @property
-    def averaged(self) -> float:
+    def noise_std(self) -> float:
         """s: standard deviation of the noise of a row's average load."""
-        return self.schedule.averaged
+        return self.schedule.noise_std
 
     @property
-    def kept_back(self) -> NDArray[np.float64]:
-        """(k,) how much of each supply is held back, so that what is handed out fits: nothing, where it may not."""
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) how much of each supply is in reserve, so that what is handed out fits: nothing, where it may not."""
         return np.zeros(self.program.rows)
 
     @property
@@ -205,7 +212,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return ApproxDP(self.epsilon, self.delta)
 
     @property
-    def trivial(self) -> float:
+    def baseline_gap(self) -> float:
         """How far the value can be from the optimum in any case.
 
         In a packing program no value is below 0, so it is what bounds the optimum itself: V for everybody, or, where
@@ -230,7 +237,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         if self.descent.rule != "gradient":
             return math.inf
         return self._inexact + regret_bound(
-            self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
+            self.priced.constants, self.schedule, self.failure_probability, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -247,12 +254,14 @@ class Dude(Mechanism[P_co, PathCertificate]):
         source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
                         erratum="no factor 2; constants by martingale tails")
         least = min(self.program.taus)
-        value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages", trivial=self.trivial,
-                          failure_probability=self.beta, source=source),) if self.trivial > 0.0 else ()
+        value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages",
+                          trivial=self.baseline_gap,
+                          failure_probability=self.failure_probability,
+                          source=source),) if self.baseline_gap > 0.0 else ()
         return (
             *value,
             Accuracy(bound=self.regret / least, measure="excess of all rows together, of the averages",
-                     trivial=self._most_excess, failure_probability=self.beta, source=source),
+                     trivial=self._most_excess, failure_probability=self.failure_probability, source=source),
         )
 
     @property
@@ -262,7 +271,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return min(one.width * one.rows, self.program.people * one.largest_sum)
 
     def certify(self, billboard: AnyBillboard) -> PathCertificate:
-        return certificate(self._own(billboard, but="beta"), self.beta)  # a smaller one may be asked for
+        return certificate(self._own(billboard, but="failure_probability"),
+                           self.failure_probability)  # a smaller one may be asked for
 
     # ---- the run
 
@@ -272,10 +282,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """The path of prices, and everybody's part.
 
         Args:
-            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`). A row that cannot
-                be used counts as null in a release, whoever's it is; a study refuses it.
+            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table: a
+                pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
+                order (`reading.frames`). A row that cannot be used counts as null in a release, whoever's it is; a
+                study refuses it.
             noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
+            progress: called with the rounds played and all of them.
             shards: where the records lie; threads of this process by default.
         """
         source = as_noise(noise)
@@ -295,14 +307,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
     @property
     def _facts(self) -> dict[str, Any]:
         """What a billboard repeats of the plan, so that it can be certified alone."""
-        return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
-                "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": float(self.trivial), "most_excess": float(self._most_excess),
+        return {"round_noise_std": self.schedule.main_noise_std, "discrete": self.law == "discrete_gaussian",
+                "tau": np.array(self.program.taus), "two_sided": self.program.two_sided,
+                "failure_probability": self.failure_probability, "baseline_gap": float(self.baseline_gap),
+                "most_excess": float(self._most_excess),
                 "inexact": float(self._inexact), "plan": self._plan}
 
     @cached_property
     def _plan(self) -> str:
-        """Digest of all that was planned, but for beta: certificates may be asked for another.
+        """Digest of all that was planned, but for the failure probability: certificates may be asked for another.
 
         What the other facts repeat is not all of a plan: permuted supplies, another network, another alpha leave each
         of them as it is.
@@ -338,8 +351,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         low, high = self.priced.lowest_prices, self.priced.highest_prices
         if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
             raise InvalidInput("prices", "are beyond those of this plan")
-        if (self.tosses or board.seed) and not is_seed(board.seed):
-            raise InvalidInput("seed", "of the public coins is missing" if not board.seed else "is of another form",
+        if (self.public_randomness or board.public_seed) and not is_seed(board.public_seed):
+            raise InvalidInput("public_seed", "is missing" if not board.public_seed else "is of another form",
                                "must be 64 hexadecimal digits")
         return board
 

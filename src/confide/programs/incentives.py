@@ -196,7 +196,7 @@ def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fractio
         neighbours: of the mechanism.
         squared: of the path, for its own neighbours.
     """
-    return squared * constants.squared_sensitivity("substitution") / constants.squared_sensitivity(neighbours)
+    return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
 
 def additive_gain(alpha: float, most_value: float, variation: float) -> float:

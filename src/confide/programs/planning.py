@@ -24,16 +24,18 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.former_calls import by_position_before
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, retried, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name, wire_parts, wire_types
 from confide.programs.certifying import quantile
+from confide.programs.constants import neighbours_today
 from confide.programs.costs import costs
 from confide.programs.dude import Dude
 from confide.programs.enough_rounds import holds, limited, needed_rounds, usual_rounds
 from confide.programs.incentives import check_payments
-from confide.contract.former_calls import by_position_before
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
@@ -56,11 +58,13 @@ _CHARGING = ("TrueDude", "TightDude", "TightenAndAudit")
 
 _FLAGGED = 0.8  # what flags keep back costs more: late comers go without, whatever it is worth to them
 _STEPS = 6  # of a picture, to each side
-_LEAST_EPSILON, _MOST_TIMES = 2.0**-14, 2.0**30  # that are looked at for an error
+_LEAST_EPSILON, _MOST_TIMES = 2.0**-14, 2.0**24  # that are looked at for an error
+_ANY_EPSILON = 1.0  # until the one that an error needs is known
 _SECURE = 1.2e-5  # seconds a draw
 _ALPHA = 0.01  # of modes that always charge, where none is named
 
 
+@renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
 class ProgramPlan(Plan[Dude]):
     """What to expect of a mode at these sizes; nothing of it depends on a record.
@@ -103,13 +107,13 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def certain(self) -> bool:
-        """Whether the mode's solutions are feasible by design, but with probability beta."""
+        """Whether the mode's solutions are feasible by design, but with the failure probability."""
         return self.mode in _EXACT
 
     @cached_property
-    def averaged(self) -> float:
+    def noise_std(self) -> float:
         """s: standard deviation of the noise of a row's average."""
-        return self.mechanism.averaged
+        return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
@@ -119,10 +123,10 @@ class ProgramPlan(Plan[Dude]):
     @property
     def predicted(self) -> Mapping[str, Predicted]:
         share = "share of what rows hold"
-        first = {"kept back": Predicted(self.unused_share, share)} if self.certain else {
+        first = {"reserve": Predicted(self.unused_share, share)} if self.certain else {
             "excess": Predicted(self.excess_share, share, "rule of thumb")}
         gain = {"gain of a lie": Predicted(self.gain, "units of value", "bound")} if math.isfinite(self.gain) else {}
-        return {**first, "noise of a row's average": Predicted(self.averaged, "units of load"), **gain,
+        return {**first, "noise_std": Predicted(self.noise_std, "units of load"), **gain,
                 "rounds": Predicted(self.path.schedule.total),
                 "time": Predicted(self.seconds, "seconds", "rule of thumb")}
 
@@ -140,16 +144,23 @@ class ProgramPlan(Plan[Dude]):
                 found.append(Alternative(name=mode, refused=error.problem))
             except Refused as error:
                 found.append(Alternative(name=mode, refused=error.reason))
-        return sorted(found, key=lambda each: not each.predicted)
+        return sorted(found, key=lambda each: (not each.predicted, *(one.value for one in each.predicted.values())))
 
     def _drawback(self, other: ProgramPlan) -> str:
+        """Why the other one was not chosen."""
         if self.certain and not other.certain:
-            return "rows may be over by the noise"
+            return "rows may be above their supply, by the noise"
         if math.isfinite(self.gain) and not math.isfinite(other.gain):
-            return "nothing is promised against lies"
-        if self.certain and other.unused_share > self.unused_share:
-            return "it keeps more back"
-        return ""
+            return "it promises nothing against lies"
+        if other.certain and not self.certain:
+            return f"it holds {other.unused_share:.2%} of all supply in reserve"
+        if other.certain and other.unused_share > self.unused_share:
+            return "it holds more in reserve"
+        if (other.mode, self.mode) == ("RoundDude", "TightenAndAudit"):
+            return "participants in late slots are more likely to get nothing"
+        if math.isfinite(other.gain) and not math.isfinite(self.gain):
+            return "it charges prices"
+        return "another mode was asked for" if other.certain == self.certain else ""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -164,11 +175,11 @@ class ProgramPlan(Plan[Dude]):
         return said
 
     def plot(self) -> Picture:
-        """The figure to choose by at epsilons around the plan's, with the plan marked."""
+        """The figure to choose by, at several values of epsilon; the plan is marked."""
         now, first = self.path.epsilon, next(iter(self.predicted))
         rows = list[tuple[float, float, str]]()
         for epsilon in [now * 4.0 ** (step / _STEPS) for step in range(-_STEPS, _STEPS + 1)]:
-            with suppress(Refused):  # a margin would be all that a row holds
+            with suppress(Refused):  # the reserve would be all that a row holds
                 rows.append((epsilon, _share(
                     replace(self.path, epsilon=epsilon), self.mode,
                     lambda path, mode: _of_mode(path, mode, self.alpha, self.options)), self.mode))
@@ -188,12 +199,12 @@ class ProgramPlan(Plan[Dude]):
     def expected_excess(self) -> float:
         """Of all rows of the averages together: k s/sqrt(2 pi); of equations twice that."""
         sides = 2.0 if self.program.two_sided else 1.0
-        return float(limited(self.program).sum()) * sides * self.averaged / math.sqrt(2.0 * math.pi)
+        return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
         """What the certificate will claim of all rows together, about: k z s."""
-        return float(limited(self.program).sum()) * _reach(self.path) * self.averaged
+        return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
     def excess_share(self) -> float:
@@ -212,18 +223,18 @@ class ProgramPlan(Plan[Dude]):
         return self.path.burn_in >= burn_in and self.path.rounds >= rounds
 
     @cached_property
-    def margins(self) -> NDArray[np.float64]:
-        """(k,) what the mode keeps back of each row, at most; 0 where it does not."""
-        return self.mechanism.kept_back
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) what the mode holds in reserve of each row, at most; 0 where it does not."""
+        return self.mechanism.reserve
 
     @property
     def unused_share(self) -> float:
         """Margins over what all rows hold: about the welfare that feasibility costs."""
-        return float(self.margins.sum() / self.holds.sum())
+        return float(self.reserve.sum() / self.holds.sum())
 
     @cached_property
     def regret(self) -> float:
-        """R before the run, with probability 1 - beta; infinite with AdaGrad."""
+        """R before the run, but with the failure probability; infinite with AdaGrad."""
         return self.path.regret
 
     @property
@@ -253,12 +264,12 @@ class ProgramPlan(Plan[Dude]):
         said = [
             f"{self.mode} for {self.program.people:,} participants and {k:,} rows: {self.path.loss} towards everybody "
             f"else together",
-            f"the noise of a row's average load has standard deviation {self.averaged:.4g}; the smallest row holds "
+            f"the noise of a row's average load has standard deviation {self.noise_std:.4g}; the smallest row holds "
             f"{float(b.min()):,.6g}",
         ]
         if self.certain:
             sure = ", for sure" if getattr(self.mechanism, "truncate", False) else (
-                f" with probability {1 - self.path.beta:g}")
+                f" with probability {1 - self.path.failure_probability:g}")
             said.append(f"no row is over{sure}; margins keep back at most {self.unused_share:.2%} of what all rows "
                         "hold")
         elif not self.limits:
@@ -266,11 +277,12 @@ class ProgramPlan(Plan[Dude]):
         else:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
                         f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
-                        f"hold, with probability {1 - self.path.beta:g}")
+                        f"hold, with probability {1 - self.path.failure_probability:g}")
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
-        said += [f"before the run it is proved, with probability {1 - self.path.beta:g}: {one.sentence()}, where it "
-                 f"cannot be above {one.trivial:,.6g} whatever is done" for one in proved] or [
+        sure = f"before the run it is proved, with probability {1 - self.path.failure_probability:g}"
+        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.trivial:,.6g} whatever is done"
+                 for one in proved] or [
             "before the run nothing is proved of value and excess: the certificate after it will tell"]
         if math.isfinite(self.gain):
             said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
@@ -289,20 +301,21 @@ class ProgramPlan(Plan[Dude]):
             "rows": self.program.rows,
             "settings": {word: _plain(part) for word, part in wire_parts(path).items() if word != "program"},
             "options": {name: _plain(value) for name, value in self.options.items()},
-            "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
+            "alpha": self.alpha, "averaged": self.noise_std, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
-            "margins": self.margins.tolist(), "unused_share": self.unused_share,
+            "margins": self.reserve.tolist(), "unused_share": self.unused_share,
             "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
             "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
             "megabytes": self.megabytes, "sentences": list(self.sentences()),
         }
 
 
+@renamed(beta="failure_probability")
 @by_position_before("program", "epsilon", "delta", "mode")
 def plan(
     program: Program, *, epsilon: float | None = None, delta: float = 0.0, error: float | None = None,
     mode: Mode | None = None, feasible: bool = False, truthful: bool = False, alpha: float | None = None,
-    most_excess: float = 0.05, most_unused: float = 0.3, timed: bool = True,
+    failure_probability: float = 0.05, most_excess: float = 0.05, most_unused: float = 0.3, timed: bool = True,
     load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
     row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
@@ -320,17 +333,18 @@ def plan(
         error: in (0, 1), the share of what rows hold that may be excess or kept back: the plan then has about the
             least epsilon that does.
         mode: a mechanism's name, which leaves no choice.
-        feasible: whether every row must be within its supply, with probability 1 - beta.
+        feasible: whether every row must be within its supply, but with the failure probability.
         truthful: whether lies must not pay.
         alpha: > 0, of modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
             TightenAndAudit where `truthful` is asked for; else it charges only with an alpha.
+        failure_probability: in (0, 1), that certificates and bounds fail.
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of made-up records are timed on this machine.
         load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
         mode_names: what each mode is called in refusals and errors; by default as its mechanism.
         row_names: (k,) what each row is called in refusals; by default `program.row_names`.
-        options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
+        options: of all modes, such as rounds, burn_in, step, law or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
 
@@ -342,7 +356,7 @@ def plan(
     Example:
         >>> from confide.programs import UnitDemand
         >>> found = plan(UnitDemand(100_000, 5_000, goods=10), epsilon=1.0, delta=1e-6)
-        >>> found.mode, round(found.averaged, 2), round(found.excess_share, 4)
+        >>> found.mode, round(found.noise_std, 2), round(found.excess_share, 4)
         ('PrivDude', 6.3, 0.0035)
         >>> plan(UnitDemand(1_000, 50, goods=10), epsilon=1.0, delta=1e-6)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -350,17 +364,10 @@ def plan(
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
     if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
+        raise InvalidInput("epsilon", "and error are both given" if error is not None else "is missing",
+                           "give either epsilon or error")
     if epsilon is None:
-        most = fraction("error", error)
-
-        def at(epsilon: float, timed: bool) -> ProgramPlan:
-            return plan(program, epsilon=epsilon, delta=delta, mode=mode, feasible=feasible, truthful=truthful,
-                        alpha=alpha, most_excess=most, most_unused=most, timed=timed, load_units=load_units,
-                        mode_names=mode_names, row_names=row_names, **options)
-
-        least = first_that(lambda epsilon: at(epsilon, False), _LEAST_EPSILON, close=2e-4, farthest=_MOST_TIMES)
-        return at(_LEAST_EPSILON * _MOST_TIMES if least is None else least, timed)
+        most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
         if not isinstance(given, bool):
             raise InvalidInput(flag, f"{type(given).__name__} is neither True nor False")
@@ -370,14 +377,17 @@ def plan(
             raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
     if mode is not None:
         one_of("mode", mode, tuple(_KINDS))
+    if "neighbours" in options:
+        options["neighbours"] = neighbours_today(options["neighbours"])
     names, given_options = _names(program, load_units, mode_names, row_names), dict(options)
     named: dict[str, Any] = {name: value for name, value in options.items() if name not in _PATH}
     if alpha is not None:
         named["alpha"] = positive("alpha", alpha)
     options = {name: value for name, value in options.items() if name in _PATH}
+    options["failure_probability"] = failure_probability
     fraction("most_excess", most_excess)
     fraction("most_unused", most_unused)
-    path = PrivDude(program, epsilon, delta, **options)
+    path = PrivDude(program, _ANY_EPSILON if epsilon is None else epsilon, delta, **options)
     path = replace(path, **{name: number for name, number in usual_rounds(
         program, step=path.step, start=path.start).items() if name not in options})
 
@@ -393,6 +403,8 @@ def plan(
     def mode_of(path: PrivDude) -> Mode:
         return _advised(path, feasible, truthful, made) if mode is None else mode
 
+    if epsilon is None:
+        path = replace(path, epsilon=_least_epsilon(path, lambda of: _share(of, mode_of(of), made) <= most_excess))
     chosen = mode_of(path)
     for name in named:
         if name not in _OWN[chosen]:
@@ -410,9 +422,10 @@ def plan(
             raise InvalidInput("mode", f"{names.modes[chosen]} is not {what}", f"must be one of {names.listed(able)}")
 
     def again(larger: Program = program, **changed: float) -> ProgramPlan:
-        return plan(larger, epsilon=changed.get("epsilon", epsilon), delta=delta, mode=mode, feasible=feasible,
-                    truthful=truthful, alpha=alpha, most_excess=most_excess, most_unused=most_unused, timed=False,
-                    load_units=load_units, mode_names=mode_names, row_names=row_names, **given_options)
+        return plan(larger, epsilon=changed.get("epsilon", path.epsilon), delta=delta, mode=mode, feasible=feasible,
+                    truthful=truthful, alpha=alpha, failure_probability=failure_probability, most_excess=most_excess,
+                    most_unused=most_unused, timed=False, load_units=load_units, mode_names=mode_names,
+                    row_names=row_names, **given_options)
 
     _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused, names, again)
     seconds, megabytes = costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
@@ -482,15 +495,15 @@ def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[s
 
 
 def _reach(path: PrivDude) -> float:
-    """z of the certificate, whose beta is half for excess."""
+    """z of the certificate, whose failure probability is half for excess."""
     tails = path.program.rows * (2 if path.program.two_sided else 1)
-    return quantile(path.beta / (2 * tails), path.law == "discrete_gaussian")
+    return quantile(path.failure_probability / (2 * tails), path.law == "discrete_gaussian")
 
 
 def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
     """(k,) the mode's margins; infinite where they leave nothing of a row."""
     try:
-        return made(path, mode).kept_back
+        return made(path, mode).reserve
     except Refused:
         return np.full(path.program.rows, np.inf)
 
@@ -500,7 +513,14 @@ def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
     held = float(holds(path.program).sum())
     if mode in _EXACT:
         return float(_held_back(path, mode, made).sum()) / held
-    return float(limited(path.program).sum()) * _reach(path) * path.averaged / held
+    return float(limited(path.program).sum()) * _reach(path) * path.noise_std / held
+
+
+def _least_epsilon(path: PrivDude, does: Callable[[PrivDude], bool]) -> float:
+    """About the least epsilon that does; the largest that is looked at, where none does: that one is then refused."""
+    found = first_that(lambda epsilon: does(replace(path, epsilon=epsilon)), _LEAST_EPSILON, close=2e-4,
+                       farthest=_MOST_TIMES)
+    return _LEAST_EPSILON * _MOST_TIMES if found is None else found
 
 
 def _worth(

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source
 from confide.contract.parameters import Parameter, check_parameters
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.bounds import game_accuracy, regret_of_steps
 from confide.programs.dual_dynamics import Descent, Step
+from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
 from confide.programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.programs.priv_dude import PrivDude
@@ -62,7 +64,9 @@ class PrintedDescent(Descent):
         return np.asarray(self.natural_step * 2.0 ** (PRICE_BITS - LOAD_BITS))
 
 
-@wire("PrintedDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start sensitivity")
+@renamed(sensitivity="l2_sensitivity", sigma="used_l2_sensitivity", deviation="round_noise_std")
+@wire("PrintedDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start sensitivity",
+      **MECHANISM_WORDS, l2_sensitivity="sensitivity")
 @dataclass(frozen=True)
 class PrintedDude(PrivDude):
     """Averages of best responses in all rounds to prices with the printed noise and step.
@@ -81,7 +85,7 @@ class PrintedDude(PrivDude):
         >>> from confide.programs.instances import popular
         >>> literal = PrintedDude(UnitDemand(300, 37, goods=4), epsilon=1.0, delta=1e-6, rounds=300)
         >>> outcome = literal.run(popular(300, 4, seed=1), Noise.simulated(1))
-        >>> round(literal.averaged), round(PrivDude(literal.program, 1.0, 1e-6, burn_in=0).averaged)
+        >>> round(literal.noise_std), round(PrivDude(literal.program, 1.0, 1e-6, burn_in=0).noise_std)
         (97, 6)
         >>> PrintedDude(UnitDemand(1000, 50, goods=10), epsilon=1.0, delta=1e-6)
         Traceback (most recent call last):
@@ -94,7 +98,7 @@ class PrintedDude(PrivDude):
         at_least=0)] = 0
     burn_in: Annotated[int, Parameter("0: the print has none", at_least=0)] = 0
     _: KW_ONLY
-    sensitivity: Annotated[float | None, Parameter(
+    l2_sensitivity: Annotated[float | None, Parameter(
         "sigma as printed, where it is another than the program's", symbol="sigma", above=0)] = None
 
     def __post_init__(self) -> None:
@@ -119,29 +123,29 @@ class PrintedDude(PrivDude):
     # ---- public arithmetic
 
     @property
-    def sigma(self) -> float:
+    def used_l2_sensitivity(self) -> float:
         """The sensitivity that noise is in proportion to."""
-        return root_up(self.squared_sensitivity) if self.sensitivity is None else self.sensitivity
+        return root_up(self.squared_l2_sensitivity) if self.l2_sensitivity is None else self.l2_sensitivity
 
     @property
-    def deviation(self) -> float:
+    def round_noise_std(self) -> float:
         """sd of each round's noise, as printed."""
-        return printed_deviation(self.sigma, self.epsilon, self.delta, self.rounds)
+        return printed_deviation(self.used_l2_sensitivity, self.epsilon, self.delta, self.rounds)
 
     @cached_property
     def squared_budget(self) -> Fraction:
         """mu^2 of all rounds together with the printed noise and the program's sigma."""
-        return self.squared_sensitivity * self.rounds / Fraction(self.deviation) ** 2
+        return self.squared_l2_sensitivity * self.rounds / Fraction(self.round_noise_std) ** 2
 
     @cached_property
     def schedule(self) -> Schedule:
-        return Schedule(rounds=self.rounds, burn_in=0, squared_sensitivity=self.squared_sensitivity,
+        return Schedule(rounds=self.rounds, burn_in=0, squared_l2_sensitivity=self.squared_l2_sensitivity,
                         squared_budget=self.squared_budget)
 
     @cached_property
     def descent(self) -> PrintedDescent:
-        spread = self.program.constants.width + self.deviation * math.sqrt(
-            2.0 * math.log(4.0 * self.rounds * self.program.rows / self.beta))
+        spread = self.program.constants.width + self.round_noise_std * math.sqrt(
+            2.0 * math.log(4.0 * self.rounds * self.program.rows / self.failure_probability))
         return PrintedDescent(program=self.program, schedule=self.schedule, spread=spread)
 
     @property
@@ -162,8 +166,8 @@ class PrintedDude(PrivDude):
         slip = math.fsum(off * (sides * 2.0 * tau + off) / eta
                          for eta, tau in zip(steps, self.program.taus, strict=True))
         return slip + regret_of_steps(
-            steps=steps, taus=self.program.taus, width=self.program.constants.width, averaged=self.averaged,
-            rounds=self.rounds, beta=self.beta, two_sided=self.program.two_sided)
+            steps=steps, taus=self.program.taus, width=self.program.constants.width, noise_std=self.noise_std,
+            rounds=self.rounds, failure_probability=self.failure_probability, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         ours = Source(document=_DOCUMENT, statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -188,14 +192,17 @@ class PrintedDude(PrivDude):
         loss, excess = game_accuracy(self.regret, self.program.taus)
         said = printed_accuracy(
             people=self.program.people, rows=self.program.rows, tau=max(one.tau), width=max(1.0, one.width),
-            sensitivity=self.sigma, epsilon=self.epsilon, delta=self.delta, beta=self.beta,
+            sensitivity=self.used_l2_sensitivity, epsilon=self.epsilon, delta=self.delta,
+            failure_probability=self.failure_probability,
             most_value=max(one.most_value - one.least_value, 2.0**-20), most_excess=self._most_excess)
         ok, why = self._printed_accuracy(loss <= said.welfare_loss and excess <= said.excess)
         measures = ("optimum less the value of the averages", "excess of all rows together, of the averages")
-        trivial = (self.trivial, self._most_excess)
-        found = [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.beta, source=source)
+        trivial = (self.baseline_gap, self._most_excess)
+        found = [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+                          source=source)
                  for bound, measure, most in zip((loss, excess), measures, trivial, strict=True)]
-        found += [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.beta, source=print_,
+        found += [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+                           source=print_,
                            claimable=ok, note=why)
                   for bound, measure, most in zip((said.welfare_loss, said.excess), measures, trivial, strict=True)]
         return tuple(found)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
@@ -189,6 +189,11 @@ class Program(Declared, ABC):
     def row_names(self) -> tuple[str, ...]:
         """(k,) what a row limits."""
         return tuple(map(str, range(self.rows)))
+
+    @property
+    def record_fields(self) -> Mapping[str, tuple[int, ...]] | None:
+        """Field -> shape, where a record is a mapping of fields; None where it is something else."""
+        return None
 
     @property
     def scale(self) -> int:

@@ -111,7 +111,7 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
         board: the path, with the seed of the coins.
         terms: what is charged.
     """
-    which = np.array([drawn_round(board.seed, index, board.rounds)], dtype=np.int64)
+    which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
     return whole_parts(Shard(start=0, records=program.one(record)), program, board, which, terms)
 
 

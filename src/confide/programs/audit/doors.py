@@ -129,9 +129,9 @@ def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
     """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
     answers = {draw.stream: draw for draw in draws}
     wanted: list[tuple[StreamName, Any, float]] = [
-        (("slack", t), row, mechanism.schedule.deviation(t)) for t, row in enumerate(board.slacks)]
+        (("slack", t), row, mechanism.schedule.round_noise_std(t)) for t, row in enumerate(board.slacks)]
     if isinstance(mechanism, TightenAndAudit):
-        wanted.append((("audit",), board.audit, mechanism.audit_deviation))
+        wanted.append((("audit",), board.audit, mechanism.audit_noise_std))
     flags = {"level": mechanism.flags.level_scale, "query": mechanism.flags.query_scale} if isinstance(
         mechanism, RoundDude) else {}
     wrong = len(set(answers) - {stream for stream, _, _ in wanted} - {("coins",)})
@@ -166,9 +166,9 @@ def attained(mechanism: Dude, pool: Pool) -> float:
         pool: of its program's records.
     """
     zero = np.zeros(mechanism.program.rows, dtype=np.int64)
-    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "substitution" else np.linalg.norm(
+    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
         pool.contributed(zero), axis=1).max()
-    return float(moved) / root_up(mechanism.squared_sensitivity)
+    return float(moved) / root_up(mechanism.squared_l2_sensitivity)
 
 
 def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:

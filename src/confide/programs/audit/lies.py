@@ -151,7 +151,7 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
         return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
     total = 0.0
     for seed in _seeds(rounds):
-        share = mechanism.decode(said, 0, replace(board, seed=seed))
+        share = mechanism.decode(said, 0, replace(board, public_seed=seed))
         action = action_in(program, share["action"])[None]
         total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
     return total / rounds

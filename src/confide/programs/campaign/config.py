@@ -15,6 +15,7 @@ from confide.programs.dude import Dude
 from confide.programs.priv_dude import PrivDude
 from confide.programs.reading.columns import Points
 from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of", "with_alpha"]
@@ -72,17 +73,17 @@ class Data(DataTable):
     value: str = Field(default="value", min_length=1, description="of form 'long', and of knapsacks: what it is worth")
 
 
-@keys_of(Dude, "epsilon delta")
+@keys_of(Dude, "epsilon delta neighbours")
 class PrivacyTable(Keys):
     """`[privacy]`: what everybody else together may learn of one person, and how sure promises are."""
 
-    neighbours: Literal["substitution", "null"] = Field(
-        default="substitution", description="one person's record is replaced by any other, or by that of an empty slot")
-    beta: float = Field(default=0.05, gt=0, lt=0.5, description="probability with which promises of accuracy may fail")
+    failure_probability: float = Field(
+        default=0.05, gt=0, lt=0.5, description="probability that promises of accuracy fail")
 
 
 @keys_of(PrivDude, "rounds burn_in burn_share step law", optional=True)
-@keys_of(TightenAndAudit, "payments audit_share slack", optional=True)
+@keys_of(TightDude, "payments", optional=True)
+@keys_of(TightenAndAudit, "audit_share slack", optional=True)
 @keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
 class SolutionTable(Keys):
     """`[solution]`: what everybody gets. What is left out is chosen for these sizes.

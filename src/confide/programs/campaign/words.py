@@ -54,12 +54,12 @@ def settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
             ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
         rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
-                 ("noise of the audit, standard deviation", _range(mechanism.audit_deviation * coding.load_units))]
+                 ("noise of the audit, standard deviation", _range(mechanism.audit_noise_std * coding.load_units))]
     if isinstance(mechanism, RoundDude):
         rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
                  ("people between two looks at the flags", f"{mechanism.flags.batch:,}"),
                  ("within supply for sure", "yes, at a part of delta" if mechanism.truncate else
-                  f"no, but with probability {1 - mechanism.beta:g}")]
+                  f"no, but with probability {1 - mechanism.failure_probability:g}")]
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
         rows.append(("whoever could gain more than this at the charged prices gets her favourite",
@@ -114,10 +114,10 @@ def said(coding: Coding, value: float) -> str:
     return f"{0.0 if abs(found) < 0.5 * coding.unit / PRICE_UNIT else found:.4g}"
 
 
-def sure(beta: float) -> str:
+def sure(failure_probability: float) -> str:
     """How sure a promise is.
 
     Args:
-        beta: probability of failure.
+        failure_probability: probability of failure.
     """
-    return f"with probability {1 - beta:g}"
+    return f"with probability {1 - failure_probability:g}"

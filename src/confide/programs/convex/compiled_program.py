@@ -217,6 +217,10 @@ class ConvexProgram(Program):
 
     # ---- records
 
+    @property
+    def record_fields(self) -> Mapping[str, tuple[int, ...]]:
+        return dict(zip(self.template.names, self.template.shapes, strict=True))
+
     def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 

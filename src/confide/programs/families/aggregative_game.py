@@ -97,7 +97,7 @@ class AggregativeGame(Program):
         >>> records = game.read((parts, [[True, True], [False, True]]))
         >>> game.respond(records, np.array([1, 0])).ravel().tolist()
         [1, 1]
-        >>> game.constants.squared_sensitivity("substitution")
+        >>> game.constants.squared_l2_sensitivity("replace")
         Fraction(8, 1)
     """
 

@@ -91,7 +91,9 @@ class Electricity(Program):
     shortfall: Annotated[float | None, Parameter(
         "what a missed slot costs; None without soft needs", above=0, at_most=_MOST_SHORTFALL)] = field(
             default=None, kw_only=True)
-    hard: Annotated[bool, Parameter("whether needs are always met")] = field(default=False, kw_only=True)
+    hard: Annotated[bool, Parameter(
+        "whether participants say what they need, and always get it; then tau must be declared")] = field(
+            default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if np.ndim(self.supply) == 2:
