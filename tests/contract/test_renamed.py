@@ -237,7 +237,8 @@ def of_programs() -> dict[tuple[str, str], tuple[Any, Any]]:
                                        kind(**given, failure_probability=0.1))
     made[p.PrintedDude] = printed = replace(made[p.PrintedDude], l2_sensitivity=2.0)
     tea, charged, audited = made[p.PrivDude], made[p.TrueDude], made[p.TightenAndAudit]
-    nothing, constants = np.zeros((200, 2)), program.constants
+    nothing = np.zeros((200, 2))
+    constants: Any = program.constants
     ran = tea.run(nothing, Noise.simulated(1))
     of_boards = {"beta": "failure_probability", "deviation": "round_noise_std", "trivial": "baseline_gap",
                  "seed": "public_seed"}
@@ -257,10 +258,12 @@ def of_programs() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("TrueDude", "gain_beside"): (lambda: charged.gain_beside(0.1), charged.relative_gain(0.1)),
         ("PrintedDude", "sensitivity"): (lambda: replace(printed, sensitivity=2.0), printed),
         ("PathBillboard", "trivial="): (lambda: replace(ran.billboard, trivial=3.0).baseline_gap, 3.0),
-        ("certificate", "beta"): (lambda: p.certificate(ran.billboard, beta=0.1).failure_probability, 0.1),
+        ("certificate", "beta"): (
+            lambda: p.certificate(ran.billboard, beta=0.1).failure_probability, 0.1),  # type: ignore[call-arg]
         ("plan", "beta"): (
             lambda: p.plan(program, epsilon=5.0, delta=1e-3, beta=0.1, **options).path.failure_probability, 0.1),
-        ("plan", "by position"): (lambda: p.plan(program, 5.0, 1e-3, **options).to_dict(), planned.to_dict()),
+        ("plan", "by position"): (
+            lambda: p.plan(program, 5.0, 1e-3, **options).to_dict(), planned.to_dict()),  # type: ignore[misc]
     }
 
 

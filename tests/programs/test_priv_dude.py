@@ -187,7 +187,7 @@ def test_loads_good_by_good_are_those_of_responses(goods: int) -> None:
 @pytest.mark.parametrize("kind", [PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit])
 def test_a_delta_of_a_half_is_refused(kind: Any, delta: float) -> None:
     """Spec convex_programs 8: delta outside (0, 1/2)."""
-    with pytest.raises(InvalidInput, match=r"delta: .* must be in \(0, 1/2\)"):
+    with pytest.raises(InvalidInput, match=r"delta: .* must be in \(0, 0.5\)"):
         kind(UnitDemand(5000, 2500.0, goods=1), 1.0, delta)
 
 
@@ -216,7 +216,7 @@ def test_a_billboard_of_another_plan_is_not_decoded(kind: Any, options: dict[str
         more |= {"reserve_units": it.reserve_units, "audit": np.zeros(1, np.int64), "accepted": True} \
             if kind is TightenAndAudit else {}
         return found(**vars(it._board(np.zeros((sum(rounds), 1), np.int64), np.zeros((sum(rounds), 1), np.int64),
-                                      seed="5c" * 32)), **more)
+                                      public_seed="5c" * 32)), **more)
 
     assert mine.decode([0.5], 3, board_of(mine))
     for other in others:

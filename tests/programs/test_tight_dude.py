@@ -137,7 +137,7 @@ def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> N
 def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None:
     mechanism = wide(program=UnitDemand(40_000, (20_000.0,)), alpha=0.2, rounds=4000)
     board = mechanism._board(
-        np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), seed="5c" * 32)
+        np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), public_seed="5c" * 32)
     board.prices[100:2300] = 2 * PRICE_UNIT  # 1.1 on average: 45% of the good, at more than anybody's value
     assert mechanism.decode([0.05], 3, board) == {"action": -1, "price": 0.0}
     assert {mechanism.decode([0.9], i, board)["action"] for i in range(20)} == {-1, 0}  # she misses .09 only

@@ -6,6 +6,7 @@ A price is a whole number of 2^-24; what was released, supply less noisy load, o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,8 @@ from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
 __all__ = ["BOARD_WORDS", "PathBillboard", "numbers_of"]
 
-BOARD_WORDS = {"round_noise_std": "deviation", "failure_probability": "beta", "baseline_gap": "trivial",
-               "public_seed": "seed"}
+BOARD_WORDS: Mapping[str, Any] = {
+    "round_noise_std": "deviation", "failure_probability": "beta", "baseline_gap": "trivial", "public_seed": "seed"}
 """Field of a billboard -> its name where it is written."""
 
 

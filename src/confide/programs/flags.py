@@ -3,7 +3,7 @@
 Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its load, as
 it is delivered, is noisily above a noisy level below its supply. What is published is when each flag rose.
 
-Privacy. Fix prices, coins and the times at which all flags rise. Then what everybody else is given is fixed, so that a
+Privacy. Fix prices, draws and the times at which all flags rise. Then what everybody else is given is fixed, so that a
 neighbour's record moves all queries of row j from her batch on by one constant D_j, and none before. A row's
 probability is a sum over its level's noise z of P(z), of "below" for each query before, and of "above" for the last. If
 D_j > 0, each "below" is less likely, and the one "above" costs e^(D_j/scale of the queries), z unmoved. If D_j < 0,

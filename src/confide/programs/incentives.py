@@ -253,7 +253,7 @@ def audited_gain(
     truth and once for the lie.
 
     Args:
-        alpha: how much less than her favourite anybody has, in the mean over her coin.
+        alpha: how much less than her favourite anybody has, in the mean over the public draw.
         most_value: V.
         path_variation: total variation between two paths of prices.
         audit_variation: total variation between two noisy looks.

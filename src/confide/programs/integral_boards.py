@@ -1,4 +1,4 @@
-"""Billboards of runs where everybody gets one whole action: coins, and what keeps supplies."""
+"""Billboards of runs where everybody gets one whole action: the public seed, and what keeps supplies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CELLS = 1 << 21  # of contributions that are held at once
       "seed raised", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
-    """The path, the coins, and when each row's flag rose.
+    """The path, the public seed, and when each row's flag rose.
 
     Args:
         raised: (k,) int64, how many places had been counted when the flag of a row rose; n where it never did. Who
@@ -45,7 +45,7 @@ class FlagBillboard(PathBillboard):
       "inexact seed tightened audit accepted", reserve_units="tightened", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
-    """The path of a program with less supply, the coins, and the audit of what they led to.
+    """The path of a program with less supply, the public seed, and the audit of what they led to.
 
     Slacks are what was released: the smaller supply less the noisy load. A certificate made from this billboard is
     about the whole supply: with b in place of b - xi its proof is the same, word for word.
@@ -89,7 +89,7 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """By how much the probabilities of rounds are off, all together: a coin has 2^32 sides.
+    """By how much the probabilities of rounds are off, all together: a draw has 2^32 values.
 
     Args:
         rounds: T.

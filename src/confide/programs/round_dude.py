@@ -51,7 +51,7 @@ __all__ = ["RoundDude"]
       "truncate stop_share batch", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class RoundDude(Dude[FlagBillboard]):
-    """One best response for everybody, of a round that public coins draw; nothing where a flag has risen before.
+    """One best response for everybody, of a round that public randomness draws; nothing where a flag has risen before.
 
     Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
     who comes in a later batch and would add to that row has nothing. No row ends above its supply, with probability
@@ -156,7 +156,7 @@ class RoundDude(Dude[FlagBillboard]):
         if over < math.inf:
             excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
         unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
-        # Where the averages are worth x >= OPT - R, what coins draw is worth x - sqrt(2 V x log) or more, and 0 or
+        # Where the averages are worth x >= OPT - R, what is drawn is worth x - sqrt(2 V x log) or more, and 0 or
         # more. That is never below OPT - R - sqrt(2 V OPT log), whatever x is; and OPT is at most `trivial`. Each round
         # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(2.0 * most * self.baseline_gap * log)
@@ -179,7 +179,7 @@ class RoundDude(Dude[FlagBillboard]):
         """Who goes without, at most: each adds Lmin or more to a row whose flag had room left.
 
         Args:
-            excess: of all rows together, of what coins draw.
+            excess: of all rows together, of what is drawn.
             raised: (k,) whose flags may have risen.
             failure: the probability that some flag rises too early.
         """

@@ -112,7 +112,7 @@ class TightDude(Dude[PathBillboard]):
 
     Packing programs only, whose dual bound must hold with less supply too (it does where it is V/Lmin). Whoever would
     gain more than alpha by another choice at the charged prices gets her favourite. Everybody else gets her best
-    response to one main round, which a public coin draws when all records are in; in the mean over the coin that is
+    response to one main round, which public randomness draws when all records are in; in the mean over that draw it is
     her average.
 
     Shares have two columns: "action", as the program describes it, and "price".
@@ -138,7 +138,7 @@ class TightDude(Dude[PathBillboard]):
         "whoever would gain more than this by another choice at the charged prices gets her favourite",
         above=0)] = field(default=0.01, kw_only=True)
     payments: Annotated[Payments, Parameter(
-        "average: the price of what a participant gets, at the charged prices; on some coins it is more than the part "
+        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the part "
         "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
         "part is worth by their own record, and a participant whose average is not worth its price gets nothing",
         )] = field(default="average", kw_only=True)
@@ -229,18 +229,18 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def _short(self) -> float:
-        """How much less than her favourite anybody has, in the mean over the coin."""
+        """How much less than her favourite anybody has, in the mean over the public draw."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
         return self.alpha + self.program.oracle_error + coin_slip(self.rounds) * reach
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over path and coin."""
+        """What a lie gains at most, in the mean over path and draw."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """What each of so many people gains at most who lie together, in the mean over path and coin."""
+        """What each of so many people gains at most who lie together, in the mean over path and draw."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
@@ -315,7 +315,7 @@ class TightDude(Dude[PathBillboard]):
                      trivial=float(self.program.people), failure_probability=failure_probability, source=source),
             Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
                      trivial=self._most_excess, failure_probability=min(1.0, 3.0 * failure_probability), source=source),
-            # Averages may be worth more than OPT where they exceed supplies; what coins draw is then compared with OPT.
+            # Averages may be worth more than OPT where they exceed supplies; what is drawn is then compared with OPT.
             self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(
                 math.log(1.0 / failure_probability)), source, min(1.0, 3.0 * failure_probability),
                         "optimum less the value of what was handed out"),

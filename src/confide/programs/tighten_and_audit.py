@@ -71,16 +71,16 @@ _ROUNDED = 1 - Fraction(1, 2**48)
       "slack alpha payments", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightenAndAudit(Dude[AuditedBillboard]):
-    """One best response for everybody, of a round that public coins draw, if a noisy audit finds all rows in supply.
+    """One best response for everybody, of a publicly drawn round, if a noisy audit finds all rows in supply.
 
     Prices are those of a program whose supplies are smaller by xi_j = 2 z s_a + z s + slack_j: room for the audit's own
-    noise and margin, for the prices' noise, and for the coins. When everybody's action is drawn, the load of them all
+    noise and margin, for the prices' noise, and for the draw. When everybody's action is drawn, the load of them all
     is released once, with noise of deviation s_a. It is accepted if that load and z s_a fit the whole supply in every
     row; else "not certified" is published, and everybody has nothing. Another try is another release.
 
     No row that is delivered is above its supply, with probability 1 - beta, whatever the prices are: to accept one that
     is, its noise must be below -z s_a, which has probability beta/k. That most runs are accepted is a design target.
-    Prices and audit share one squared budget: given prices and coins a neighbour's load differs by two contributions,
+    Prices and audit share one squared budget: given prices and draws a neighbour's load differs by two contributions,
     so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
 
     With an alpha the average prices are charged, in the column "price": whoever would gain more than alpha by another
@@ -109,7 +109,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     audit_share: Annotated[float, Parameter(
         "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
     slack: Annotated[float, Parameter(
-        "room for the coins, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
+        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
     alpha: Annotated[float | None, Parameter(
         "whoever would gain more than this by another choice at the charged prices gets her favourite; None to charge "
         "nothing", above=0)] = None
@@ -227,7 +227,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over prices, coins and audit; infinite where nothing is charged.
+        """What a lie gains at most, in the mean over prices, public draw and audit; infinite where nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """

@@ -39,7 +39,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["answers_row", "attained", "door_controls", "has_coins", "walked", "walked_rows"]
+__all__ = ["answers_row", "attained", "door_controls", "draws_publicly", "walked", "walked_rows"]
 
 if TYPE_CHECKING:  # what it is put on top of
     from confide.programs.program import Program as _Read
@@ -101,7 +101,7 @@ def answers_row(
     mechanism: Dude, pool: Pool, seed: int = 0, fault: Fault | None = None, *, sound: Dude | None = None,
 ) -> AuditRow:
     """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
-    public coins are drawn when records have been read.
+    public randomness is drawn when records have been read.
 
     Args:
         mechanism: a tiny one, sound or broken.
@@ -197,12 +197,12 @@ def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
     def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
         return walked(mechanism, pool, seed, fault=Fault("", noise=noise))
 
-    return [*controls(bugs, attack), *controls(early if has_coins(mechanism) else [], order),
+    return [*controls(bugs, attack), *controls(early if draws_publicly(mechanism) else [], order),
             *part_controls(walked(mechanism, pool, seed), damped, lambda part: f"privacy: {_NAMES[part]}")]
 
 
-def has_coins(mechanism: Dude) -> bool:
-    """Whether it draws public coins.
+def draws_publicly(mechanism: Dude) -> bool:
+    """Whether it draws public randomness.
 
     Args:
         mechanism: any.

@@ -1,6 +1,6 @@
 """What the times at which flags rise tell of one participant, exactly.
 
-Given prices, coins and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
+Given prices, draws and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
 pattern's probabilities in two worlds is a sum over rows of integrals over one level's noise. It is taken along a tiny
 mechanism's own runs, with the noise that they asked for; and over all patterns of a few people and rows.
 """
@@ -100,7 +100,7 @@ def pattern_loss(mechanism: RoundDude, board: Any, draws: Sequence[Draw], first:
 
 
 def _log_probability(mechanism: RoundDude, table: Records, board: Any, level: float, query: float) -> float:
-    """ln of the probability of a pattern, given prices and coins."""
+    """ln of the probability of a pattern, given prices and public draws."""
     program, flags = mechanism.program, mechanism.flags
     which = drawn_rounds(board.public_seed, program.people, mechanism.rounds)
     added = program.contributions(table, responses_in(program, table, board.main_prices, which))

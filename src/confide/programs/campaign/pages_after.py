@@ -265,8 +265,8 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
         best, got = program.respond(mine, prices), _action(plan, share["action"])
         left = (int(program.values(mine, best)[0]) * program.scale - int(program.paid(mine, best, prices)[0]))
         worth = said(names, int(program.values(mine, best)[0]) / PRICE_UNIT)
-        told.append(f"Your coin names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best choice is "
-                    f"{names.called(best[0])}: it is worth {worth} {names.worth} to you, "
+        told.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
+                    f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
                     f"{said(names, plan.mechanism.natural(left))} above its price.")
         if isinstance(board, AuditedBillboard) and not board.accepted:
             told.append("The audit did not accept the run: nobody gets anything.")
@@ -301,7 +301,7 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:
-    """Why she does not have what her coin drew."""
+    """Why she does not have what was drawn for her."""
     if isinstance(board, FlagBillboard):
         return "The flag of a row that it uses had risen before your place: you go without."
     if got == "nothing":

@@ -224,7 +224,7 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
 
 
 def _taking_part(plan: SharingPlan) -> str:
-    """What she may lose, ex post and, where it is promised, in the mean over her coin."""
+    """What she may lose, ex post and, where it is promised, in the mean over the public draw."""
     names, stated = plan.coding, plan.guarantees.of(Participation)
     lost = -stated[-1].utility
     if lost <= 0:
@@ -232,7 +232,7 @@ def _taking_part(plan: SharingPlan) -> str:
     if not plan.whole:
         return (f"in no run does what you get cost you more than {said(names, lost)} {names.worth} above what it is "
                 "worth to you")
-    mean = (f"; in the mean over your coin, at most {said(names, max(0.0, -stated[0].utility))} more"
+    mean = (f"; in the mean over the public draw, at most {said(names, max(0.0, -stated[0].utility))} more"
             if len(stated) > 1 else "")
     return (f"in an unlucky draw what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
             f"worth to you{mean}")

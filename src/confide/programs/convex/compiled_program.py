@@ -73,18 +73,18 @@ class ConvexProgram(Program):
                 "by how much a unit of excess can raise the optimum: where everybody may have nothing and every piece "
                 "that adds anything adds at least L, the most value over L; check_tau tries one on made-up records")
         super().__post_init__()
-
-    def _fits(self) -> None:
-        if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
-            raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
-                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
         if not self.extent.signed:
-            for one in self._for_rows("supply", self.supply):
+            for one in self.supplies:
                 non_negative("supply", one)
         largest = self._largest_sum_of_terms
         if largest > _MOST_TERMS:
             raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
                                f"at most {_MOST_TERMS:.4g} for one participant; measure rows in larger units")
+
+    def _fits(self) -> None:
+        if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
+            raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
+                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
 
     @property
     def _largest_sum_of_terms(self) -> float:
