@@ -212,12 +212,12 @@ def test_margin_is_below_that_of_both_noises_apart() -> None:
     plan = flags(people=100_000, epsilon=0.4, batch=13, supply=(5000 * LOAD_UNIT,) * 10, failure_probability=0.05)
     level, query = plan.parts
     printed = math.log(10 / 0.05) / level + math.log(10 * plan.queries / 0.05) / query
-    assert plan.margin == 13 * LOAD_UNIT + plan.room
+    assert plan.reserve == 13 * LOAD_UNIT + plan.room
     assert 0.7 * printed < plan.room / LOAD_UNIT < 0.8 * printed
     assert plan.queries == 7692
     assert [usual_batch(n, 0.4, 1.0, 10) for n in (1000, 100_000)] == [5, 13]
     assert usual_batch(10, 1e-9, 1.0, 10) == 10
-    assert np.array_equal(plan.levels, np.full(10, 5000 * LOAD_UNIT - plan.margin))
+    assert np.array_equal(plan.levels, np.full(10, 5000 * LOAD_UNIT - plan.reserve))
 
 
 @pytest.mark.parametrize("options", [
@@ -241,7 +241,7 @@ def test_room_for_noise_is_what_its_law_asks(options: dict[str, object]) -> None
 def test_one_batch_asks_nobody() -> None:
     plan = flags(batch=60, supply=(61 * LOAD_UNIT,), epsilon=1e-3)
     raised, served = plan.run(Noise.simulated(1), np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT))
-    assert (plan.queries, plan.margin) == (0, 60 * LOAD_UNIT)
+    assert (plan.queries, plan.reserve) == (0, 60 * LOAD_UNIT)
     assert served.all()
     assert raised.tolist() == [60]
 
@@ -268,7 +268,7 @@ def test_a_margin_above_the_supply_is_refused_and_says_what_would_do() -> None:
         flags(epsilon=0.2)
     with pytest.raises(Refused, match="infeasible budget"):
         flags(epsilon=1e-300)
-    need = flags(supply=(10**12,)).margin
+    need = flags(supply=(10**12,)).reserve
     flags(supply=(need + 1,))
     with pytest.raises(Refused, match="infeasible budget"):
         flags(supply=(need,))

@@ -131,7 +131,7 @@ def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> N
         assert np.array_equal(paid, np.where(taken == 0, price, 0.0))
         assert (paid > np.where(taken == 0, exact, 0.0)).any()  # on her coin, somebody pays more than its worth
     with pytest.raises(InvalidInput, match="seed"):
-        mechanism.check(replace(outcome.billboard, seed=""))
+        mechanism.check(replace(outcome.billboard, public_seed=""))
 
 
 def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None:

@@ -246,5 +246,5 @@ def people_for_tight() -> Finding:
 def flags_of_a_run() -> Finding:
     """Our flags' margin at n = 10^5, k = 10, epsilon = 1, beside the printed one."""
     flags = RoundDude(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6).flags
-    found = flags.margin / LOAD_UNIT
+    found = flags.reserve / LOAD_UNIT
     return Finding("holds-with-correction" if found < 5_000.0 else "false", _flag_margin(100_000, 10), found)

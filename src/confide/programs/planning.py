@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,9 @@ class ProgramPlan(Plan[Dude]):
         """Every other mode with the same settings of the prices, those that can run first."""
         settings = {name: getattr(self.path, name) for name in _PATH}
         found = list[Alternative]()
-        for mode in sorted(_KINDS.keys() - {self.mode}):
+        for mode in get_args(Mode):
+            if mode == self.mode:
+                continue
             try:
                 other = plan(self.program, epsilon=self.path.epsilon, delta=self.path.delta, mode=mode,
                              most_excess=self.most_excess, most_unused=self.most_unused, timed=False, **settings)
@@ -388,8 +390,9 @@ def plan(
     fraction("most_excess", most_excess)
     fraction("most_unused", most_unused)
     path = PrivDude(program, _ANY_EPSILON if epsilon is None else epsilon, delta, **options)
-    path = replace(path, **{name: number for name, number in usual_rounds(
-        program, step=path.step, start=path.start).items() if name not in options})
+    usual: dict[str, Any] = {name: number for name, number in usual_rounds(
+        program, step=path.step, start=path.start).items() if name not in options}
+    path = replace(path, **usual)
 
     def asked(mode: Mode) -> tuple[float | None, dict[str, Any]]:
         """Its alpha, and its other options, of those that are named."""

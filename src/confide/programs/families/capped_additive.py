@@ -55,10 +55,12 @@ class CappedAdditive(SetsOfGoods):
         above=0)] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.most, int) and not isinstance(self.most, bool):
-            object.__setattr__(self, "most", float(self.most))
         super().__post_init__()
         self._size("cap", self.cap)
+
+    def _fits(self) -> None:
+        if self.most is not None:
+            object.__setattr__(self, "most", float(self.most))
 
     @property
     def width(self) -> int:

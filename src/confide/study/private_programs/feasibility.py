@@ -39,7 +39,7 @@ def _printed_flags(people: int) -> float:
 def _margin(mechanism: Dude) -> float:
     if isinstance(mechanism, TightenAndAudit):
         return float(mechanism.reserve_units.max()) / LOAD_UNIT
-    return mechanism.flags.margin / LOAD_UNIT if isinstance(mechanism, RoundDude) else math.nan
+    return mechanism.flags.reserve / LOAD_UNIT if isinstance(mechanism, RoundDude) else math.nan
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
