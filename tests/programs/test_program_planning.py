@@ -227,7 +227,7 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
     (Electricity(100, 3, most=2, intervals=2, slots=2, shortfall=0.5), 300.0),
     (Knapsack(100, 3.0, rows=2, least_weight=0.5), 100.0)])  # an item may take nothing
 def test_what_all_supplies_can_be_worth(program: Program, most: float) -> None:
-    assert PrivDude(program, 1.0, 1e-6).trivial == most
+    assert PrivDude(program, 1.0, 1e-6).baseline_gap == most
 
 
 @pytest.mark.parametrize("seed", fast(1, list(range(4))))
@@ -241,7 +241,7 @@ def test_no_optimum_is_above_it(seed: int) -> None:
         (XorBundles(40, 2, goods=3, size=2, bids=1), [[((0, 1), 1.0)]] * 40)]
     for program, data in cases:
         best = exact(program, data).value
-        assert best <= PrivDude(program, 1.0, 1e-6).trivial + 1e-9 < 40 * program.constants.most_value
+        assert best <= PrivDude(program, 1.0, 1e-6).baseline_gap + 1e-9 < 40 * program.constants.most_value
 
 
 # ---- rounds, and time

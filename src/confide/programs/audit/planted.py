@@ -126,7 +126,7 @@ class OneReleaseEachRound(_Any):
 
 
 class _Single(Schedule):
-    def deviation(self, t: int) -> float:
+    def round_noise_std(self, t: int) -> float:
         return super().round_noise_std(t) / math.sqrt(self.total)
 
 
