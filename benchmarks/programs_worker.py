@@ -79,7 +79,7 @@ def accuracy(people: str, goods: str, supply: str, epsilon: str, seed: str) -> d
 def family(name: str, share: str, epsilon: str, seed: str) -> dict[str, float]:
     """PrivDude on a program of a family, with the rounds that `plan` advises: seconds, gap, excess, certificates."""
     program, data = FAMILIES[name](int(share), int(seed))
-    advised = plan(program, float(epsilon), DELTA, "PrivDude", most_excess=0.99, timed=False)
+    advised = plan(program, epsilon=float(epsilon), delta=DELTA, mode="PrivDude", most_excess=0.99, timed=False)
     made, records = advised.path, program.read(data)
     replace(made, rounds=2, burn_in=1).run(records, Noise.secure())
     best = exact(program, records, start="rounds")

@@ -85,7 +85,7 @@ def test_a_regression_is_walked_with_everybody_there() -> None:
 
 PROGRAMS: dict[str, Dude] = {
     "averages": PrivDude(UnitDemand(900, 200, goods=4), 2.0, 1e-6, rounds=20, burn_in=10),
-    "presence": PrivDude(UnitDemand(900, 200, goods=4), 2.0, 1e-6, rounds=20, burn_in=10, neighbours="null"),
+    "presence": PrivDude(UnitDemand(900, 200, goods=4), 2.0, 1e-6, rounds=20, burn_in=10, neighbours="add_or_remove"),
     "audited": TightenAndAudit(UnitDemand(4000, (2000,) * 4, goods=4), 2.0, 1e-6, rounds=20, burn_in=10,
                                law="discrete_gaussian"),
     "flags": RoundDude(UnitDemand(4000, (2000,) * 4, goods=4), 2.0, 1e-6, rounds=20, burn_in=10, batch=500),

@@ -115,8 +115,8 @@ def halves(*, kind: type[Any], people: int, supply: float, goods: int, factor: f
 
 
 def planned_program(*, people: int, supply: float, goods: int, factor: float = 1.0, epsilon: float, mode: str) -> Any:
-    return plan_program(UnitDemand(people, factor * supply, goods=goods), epsilon, 1e-6, mode,
-                        timed=False)  # type: ignore[arg-type]
+    return plan_program(UnitDemand(people, factor * supply, goods=goods), epsilon=epsilon, delta=1e-6,
+                        mode=mode, timed=False)  # type: ignore[arg-type]
 
 
 PROGRAMS = {"people": log_ints(30, 10**5), "goods": st.integers(1, 8), "supply": log(0.5, 1000.0),

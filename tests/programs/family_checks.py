@@ -88,10 +88,10 @@ def moves_at_most_sigma(program: Program, one: Any, other: Any, prices: np.ndarr
         assert loads.max() <= program.constants.largest_entry * LOAD_UNIT
         assert loads.sum() <= program.constants.largest_sum * LOAD_UNIT
         assert not ((loads > 0) & (loads < program.constants.least_entry * LOAD_UNIT)).any()
-    apart = float(np.linalg.norm(first - second)) / LOAD_UNIT / program.constants.sensitivity("substitution")
+    apart = float(np.linalg.norm(first - second)) / LOAD_UNIT / program.constants.l2_sensitivity("replace")
     assert apart <= 1.0
     for loads in (first, second):
-        assert np.linalg.norm(loads) <= program.constants.sensitivity("null") * LOAD_UNIT
+        assert np.linalg.norm(loads) <= program.constants.l2_sensitivity("add_or_remove") * LOAD_UNIT
     return apart
 
 

@@ -59,18 +59,18 @@ def test_noise_of_equations() -> None:
     """Spec convex_programs 4 and 7 (erratum 10): 2 sqrt(k) gamma; the print's sqrt(k) gamma is exceeded."""
     for k, gamma in ((1, 1.0), (3, 0.7), (5, 2.5)):
         game = AggregativeGame(10, (0.0,) * k, actions=2, gamma=gamma)
-        sigma = game.constants.squared_sensitivity("substitution")
+        sigma = game.constants.squared_l2_sensitivity("replace")
         assert sigma == pytest.approx(4 * k * gamma**2, rel=1e-12)
         assert sigma >= 4 * k * Fraction(int(gamma * LOAD_UNIT), LOAD_UNIT) ** 2
-        assert game.constants.squared_sensitivity("null") == sigma / 4
+        assert game.constants.squared_l2_sensitivity("add_or_remove") == sigma / 4
     game = AggregativeGame(1, (0.0,), actions=1, gamma=1.0)
     moved = [game.contributions(one, game.respond(one, np.zeros(1, dtype=np.int64)))[0, 0] / LOAD_UNIT
              for one in (game.one(([[1.0]], [1])), game.one(([[-1.0]], [1])))]
-    assert abs(moved[0] - moved[1]) == 2.0 == game.constants.sensitivity("substitution")
+    assert abs(moved[0] - moved[1]) == 2.0 == game.constants.l2_sensitivity("replace")
     few = AggregativeGame(10, (1.0,) * 8, actions=2, gamma=1.0, largest_sum=2.0)
-    assert few.constants.squared_sensitivity("substitution") == 8
+    assert few.constants.squared_l2_sensitivity("replace") == 8
     positive = AggregativeGame(10, (1.0,) * 8, actions=2, gamma=1.0, largest_sum=2.0, signed=False)
-    assert positive.constants.squared_sensitivity("substitution") == 4
+    assert positive.constants.squared_l2_sensitivity("replace") == 4
     assert positive.lowest_prices.tolist() == [-2 * PRICE_UNIT] * 8  # equations still
 
 
@@ -89,11 +89,11 @@ def test_one_record_moves_loads_by_sigma_at_most(
     one, other = (list(map(Fraction, row.tolist())) for row in
                   game.contributions(records, game.respond(records, prices)))
     apart = sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / LOAD_UNIT**2
-    assert apart <= game.constants.squared_sensitivity("substitution")
+    assert apart <= game.constants.squared_l2_sensitivity("replace")
     for row in (one, other):
         assert max(map(abs, row)) / LOAD_UNIT <= Fraction(gamma)
         assert sum(map(abs, row)) / LOAD_UNIT <= Fraction(game.constants.largest_sum)
-        assert sum(a * a for a in row) / LOAD_UNIT**2 <= game.constants.squared_sensitivity("null")
+        assert sum(a * a for a in row) / LOAD_UNIT**2 <= game.constants.squared_l2_sensitivity("add_or_remove")
 
 
 def test_solvers_see_the_same_program() -> None:
@@ -151,7 +151,7 @@ def test_the_published_game() -> None:
     for seed in range(12):
         data, target = made_up(5000, 5, 3, seed)
         mechanism = PrivDude(AggregativeGame(5000, target, actions=5, gamma=1.0), epsilon=1.0, delta=1e-6)
-        assert mechanism.averaged == pytest.approx(15.43, rel=1e-3)
+        assert mechanism.noise_std == pytest.approx(15.43, rel=1e-3)
         outcome = mechanism.run(data, Noise.simulated(seed))
         apart = outcome.diagnostics["excess"]  # type: ignore[index]
         assert (apart <= outcome.certificate.excess).all()

@@ -94,8 +94,8 @@ def one_row() -> tuple[PrivDude, np.ndarray]:
 
 def test_one_row_in_closed_form_is_solved() -> None:
     mechanism, values = one_row()
-    assert mechanism.squared_sensitivity == 1
-    assert mechanism.averaged == pytest.approx(4.453, abs=1e-3)
+    assert mechanism.squared_l2_sensitivity == 1
+    assert mechanism.noise_std == pytest.approx(4.453, abs=1e-3)
     best = exact(mechanism.program, values)
     assert best.value == pytest.approx(218.75, abs=1e-4)
     assert best.prices[0] == pytest.approx(0.75, abs=6e-4)

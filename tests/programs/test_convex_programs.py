@@ -97,8 +97,8 @@ def test_no_two_responses_lie_further_apart_than_sigma(model: Model) -> None:
     loads = np.concatenate([program.contributions(records, program.respond(
         records, (draw.random(program.rows) * high * scale).astype(np.int64))) for scale in (0.0, 0.1, 0.5)])
     apart = np.linalg.norm((loads[:, None] - loads[None]) / LOAD_UNIT, axis=2)
-    assert 0.2 * one.sensitivity("substitution") < apart.max() <= one.sensitivity("substitution")
-    assert np.linalg.norm(loads / LOAD_UNIT, axis=1).max() <= one.sensitivity("null")
+    assert 0.2 * one.l2_sensitivity("replace") < apart.max() <= one.l2_sensitivity("replace")
+    assert np.linalg.norm(loads / LOAD_UNIT, axis=1).max() <= one.l2_sensitivity("add_or_remove")
     assert np.abs(loads).max() <= one.largest_entry * LOAD_UNIT
     assert one.signed == (model is SIGNED)
     assert program.values(records, program.respond(records, high)).max() <= one.most_value * PRICE_UNIT

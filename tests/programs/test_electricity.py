@@ -110,8 +110,8 @@ def test_one_record_moves_loads_by_sigma_at_most(seed: int, options: dict[str, o
     records, draw = program.read(made_up(program, seed)), study_generator(seed)
     prices = (draw.random(6) * 1.2 * PRICE_UNIT).astype(np.int64)
     one, other = program.contributions(records, program.respond(records, prices)) // LOAD_UNIT
-    assert ((one - other) ** 2).sum() <= program.constants.squared_sensitivity("substitution") == min(6, 2 * most)
-    assert (one**2).sum() <= program.constants.squared_sensitivity("null") == most
+    assert ((one - other) ** 2).sum() <= program.constants.squared_l2_sensitivity("replace") == min(6, 2 * most)
+    assert (one**2).sum() <= program.constants.squared_l2_sensitivity("add_or_remove") == most
     assert max(one.sum(), other.sum()) <= program.constants.largest_sum
 
 

@@ -56,7 +56,7 @@ def test_no_transcript_costs_more_than_the_loss(
     rows: int, most: int, level: float, query: float, lattice: bool, batch: int, null: bool
 ) -> None:
     """Spec convex_programs 11.8, with a control whose queries have a quarter of the noise."""
-    promised = flag_loss(level, query, float(most), rows, neighbours="null" if null else "substitution")
+    promised = flag_loss(level, query, float(most), rows, neighbours="add_or_remove" if null else "replace")
 
     def law(factor: float) -> FlagLaw:
         return FlagLaw(people=3, levels=(1.0,) * rows, batch=batch, level=LaplaceLaw(1 / level, lattice),
@@ -81,29 +81,29 @@ def test_loss_in_closed_form() -> None:
     assert flag_loss(0.2, 0.3, 1.0, 10) == 0.5
     assert flag_loss(Fraction(1, 5), Fraction(3, 10), Fraction(3), 6) == Fraction(3, 2)
     assert flag_loss(0.2, 0.3, 3.0, 4) == pytest.approx(0.3 * 3 + 0.2)
-    assert flag_loss(0.3, 0.2, 3.0, 2, neighbours="null") == pytest.approx(0.6)
+    assert flag_loss(0.3, 0.2, 3.0, 2, neighbours="add_or_remove") == pytest.approx(0.6)
     with pytest.raises(InvalidInput):
         flag_loss(0.3, 0.2, 3.0, 2, neighbours="add")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("entries", "rows", "neighbours"), [
-    (1.0, 10, "substitution"), (3.0, 4, "substitution"), (3.0, 2, "substitution"), (1.0, 10, "null"),
-    (2.5, 1000, "substitution"), (1.0, 1, "substitution")])
+    (1.0, 10, "replace"), (3.0, 4, "replace"), (3.0, 2, "replace"), (1.0, 10, "add_or_remove"),
+    (2.5, 1000, "replace"), (1.0, 1, "replace")])
 def test_no_other_split_of_the_same_cost_leaves_less_margin(entries: float, rows: int, neighbours: str) -> None:
-    queries, beta = 5000, 0.05
-    level, query = flag_split(0.4, entries, rows, queries, beta, neighbours=neighbours)  # type: ignore[arg-type]
+    queries, failure_probability = 5000, 0.05
+    level, query = flag_split(0.4, entries, rows, queries, failure_probability, neighbours=neighbours)  # type: ignore[arg-type]
     assert flag_loss(level, query, entries, rows, neighbours=neighbours) == pytest.approx(0.4)  # type: ignore[arg-type]
-    many, few = math.log(rows * queries / beta), math.log(rows / beta)
+    many, few = math.log(rows * queries / failure_probability), math.log(rows / failure_probability)
     for ratio in np.geomspace(0.1, 10, 201):
         other = 0.4 / flag_loss(1.0, float(ratio), entries, rows, neighbours=neighbours)  # type: ignore[arg-type]
         assert many / query + few / level <= (many / ratio + few) / other * (1 + 1e-9)
-    if rows >= 2 * entries and neighbours == "substitution":
+    if rows >= 2 * entries and neighbours == "replace":
         assert query / level == pytest.approx(math.sqrt(many / few))
 
 
 def flags(**options) -> Flags:  # type: ignore[no-untyped-def]
     return Flags(**{"people": 60, "supply": (40 * LOAD_UNIT,) * 2, "largest": 1.0, "entries": 1.0, "epsilon": 4.0,
-                    "beta": 0.1, **options})
+                    "failure_probability": 0.1, **options})
 
 
 @given(st.data())
@@ -148,7 +148,8 @@ def test_no_noise_breaks_a_supply_with_stops(batch: int) -> None:
 
 
 def test_stops_cost_no_more_than_they_may() -> None:
-    big = {"people": 100_000, "batch": 13, "epsilon": 0.4, "supply": (5000 * LOAD_UNIT,) * 10, "beta": 0.05}
+    big = {"people": 100_000, "batch": 13, "epsilon": 0.4, "supply": (5000 * LOAD_UNIT,) * 10,
+           "failure_probability": 0.05}
     plan, loose = flags(stop_delta=1e-7, **big), flags(**big)
     assert 0.99e-7 < plan.delta <= 1e-7
     event = plan.event(Unit.RECORD_REPLACED)
@@ -162,7 +163,7 @@ def test_stops_cost_no_more_than_they_may() -> None:
 
 def test_stops_cost_their_delta_exactly() -> None:
     """One world's load reaches the stop, its neighbour's does not: above 0, and no more than the coupling's bound."""
-    plan = flags(people=5, supply=(3 * LOAD_UNIT,), epsilon=8.0, stop_delta=0.2, beta=0.05)
+    plan = flags(people=5, supply=(3 * LOAD_UNIT,), epsilon=8.0, stop_delta=0.2, failure_probability=0.05)
     level, query, room = (part / LOAD_UNIT for part in (plan.level_scale, plan.query_scale, plan.room))
     law = FlagLaw(people=5, levels=(2.0 - room,), stops=(2.0,), level=LaplaceLaw(level, False),
                   query=LaplaceLaw(query, False))
@@ -183,7 +184,8 @@ def test_stops_change_nothing_but_what_noise_beyond_its_room_does() -> None:
     draw, alike, apart = study_generator(5), 0, 0
     everybody = np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT)
     stopped = flags(supply=(30 * LOAD_UNIT,), stop_delta=0.3, epsilon=3.0, batch=2)
-    free = Flags(people=60, supply=(30 * LOAD_UNIT,), largest=1.0, entries=1.0, epsilon=3.0, batch=2, beta=0.05)
+    free = Flags(people=60, supply=(30 * LOAD_UNIT,), largest=1.0, entries=1.0, epsilon=3.0, batch=2,
+                 failure_probability=0.05)
     for _ in range(300):
         level = draw.laplace(0.0, 2 * stopped.level_scale, 1).astype(np.int64)
         query = draw.laplace(0.0, 2 * stopped.query_scale, (stopped.queries, 1)).astype(np.int64)
@@ -199,7 +201,7 @@ def test_stops_change_nothing_but_what_noise_beyond_its_room_does() -> None:
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"epsilon": 0.7, "supply": (400 * LOAD_UNIT,) * 5, "entries": 2.0}, {"neighbours": "null"},
+    {}, {"epsilon": 0.7, "supply": (400 * LOAD_UNIT,) * 5, "entries": 2.0}, {"neighbours": "add_or_remove"},
     {"largest": 0.3, "entries": 1.7}, {"epsilon": 0.4, "supply": (400 * LOAD_UNIT,)}])
 def test_noise_costs_the_budget_and_no_more(options: dict[str, object]) -> None:
     plan = flags(**options)
@@ -207,19 +209,20 @@ def test_noise_costs_the_budget_and_no_more(options: dict[str, object]) -> None:
 
 
 def test_margin_is_below_that_of_both_noises_apart() -> None:
-    plan = flags(people=100_000, epsilon=0.4, batch=13, supply=(5000 * LOAD_UNIT,) * 10, beta=0.05)
+    plan = flags(people=100_000, epsilon=0.4, batch=13, supply=(5000 * LOAD_UNIT,) * 10, failure_probability=0.05)
     level, query = plan.parts
     printed = math.log(10 / 0.05) / level + math.log(10 * plan.queries / 0.05) / query
-    assert plan.margin == 13 * LOAD_UNIT + plan.room
+    assert plan.reserve == 13 * LOAD_UNIT + plan.room
     assert 0.7 * printed < plan.room / LOAD_UNIT < 0.8 * printed
     assert plan.queries == 7692
     assert [usual_batch(n, 0.4, 1.0, 10) for n in (1000, 100_000)] == [5, 13]
     assert usual_batch(10, 1e-9, 1.0, 10) == 10
-    assert np.array_equal(plan.levels, np.full(10, 5000 * LOAD_UNIT - plan.margin))
+    assert np.array_equal(plan.levels, np.full(10, 5000 * LOAD_UNIT - plan.reserve))
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"batch": 7, "beta": 0.4}, {"epsilon": 40.0, "supply": (40 * LOAD_UNIT,), "beta": 1e-7}])
+    {}, {"batch": 7, "failure_probability": 0.4}, {"epsilon": 40.0, "supply": (40 * LOAD_UNIT,),
+                                                   "failure_probability": 1e-7}])
 def test_room_for_noise_is_what_its_law_asks(options: dict[str, object]) -> None:
     """P[some query's noise is below its level's by more than M], integrated otherwise, is beta/k and no more."""
     plan = flags(**options)
@@ -232,28 +235,28 @@ def test_room_for_noise_is_what_its_law_asks(options: dict[str, object]) -> None
     cuts = [-40 * level, 0.0, m - query * math.log(plan.queries), float(m), m + 40 * level]
     found = sum(quad(lambda z: math.exp(-abs(z) / level) / (2 * level) * fails(z), *ends, epsabs=1e-16)[0]
                 for ends in pairwise(cuts))
-    assert 0.95 * plan.beta / plan.rows < found <= plan.beta / plan.rows
+    assert 0.95 * plan.failure_probability / plan.rows < found <= plan.failure_probability / plan.rows
 
 
 def test_one_batch_asks_nobody() -> None:
     plan = flags(batch=60, supply=(61 * LOAD_UNIT,), epsilon=1e-3)
     raised, served = plan.run(Noise.simulated(1), np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT))
-    assert (plan.queries, plan.margin) == (0, 60 * LOAD_UNIT)
+    assert (plan.queries, plan.reserve) == (0, 60 * LOAD_UNIT)
     assert served.all()
     assert raised.tolist() == [60]
 
 
 def test_rows_end_within_supply_but_for_beta() -> None:
     runs, over = 400, 0
-    plan = flags(beta=0.3, epsilon=3.0, supply=(30 * LOAD_UNIT,), batch=3)
+    plan = flags(failure_probability=0.3, epsilon=3.0, supply=(30 * LOAD_UNIT,), batch=3)
     everybody = np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT)
     for seed in range(runs):
         over += int(plan.run(Noise.simulated(seed), *everybody)[1].sum() > 30)
-    assert over <= binom.isf(alpha("programs.flags.feasible"), runs, plan.beta)
+    assert over <= binom.isf(alpha("programs.flags.feasible"), runs, plan.failure_probability)
 
 
 @pytest.mark.parametrize("bad", [
-    {"people": 0}, {"epsilon": 0.0}, {"beta": 1.0}, {"batch": 0}, {"batch": 61}, {"stop_delta": 1.0},
+    {"people": 0}, {"epsilon": 0.0}, {"failure_probability": 1.0}, {"batch": 0}, {"batch": 61}, {"stop_delta": 1.0},
     {"stop_delta": 1e-3, "epsilon": 601.0}, {"largest": 0.0}, {"entries": math.inf}])
 def test_public_faults_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
@@ -265,7 +268,7 @@ def test_a_margin_above_the_supply_is_refused_and_says_what_would_do() -> None:
         flags(epsilon=0.2)
     with pytest.raises(Refused, match="infeasible budget"):
         flags(epsilon=1e-300)
-    need = flags(supply=(10**12,)).margin
+    need = flags(supply=(10**12,)).reserve
     flags(supply=(need + 1,))
     with pytest.raises(Refused, match="infeasible budget"):
         flags(supply=(need,))

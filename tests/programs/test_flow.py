@@ -98,13 +98,13 @@ def test_two_contributions_lie_no_further_apart_than_sigma(seed: int, hops: int,
     assert parts.max() <= 1
     assert parts.sum(axis=1).max() <= program.constants.largest_sum
     apart = np.square(parts[:, None] - parts[None]).sum(axis=2)
-    assert apart.max() <= program.constants.squared_sensitivity("substitution")
-    assert np.square(parts).sum(axis=1).max() <= program.constants.squared_sensitivity("null")
+    assert apart.max() <= program.constants.squared_l2_sensitivity("replace")
+    assert np.square(parts).sum(axis=1).max() <= program.constants.squared_l2_sensitivity("add_or_remove")
 
 
 def test_constants() -> None:
     program = Flow(100, 30, arcs=ROOF, hops=2, escape=6.0)
-    assert program.constants.sensitivity("substitution") == pytest.approx(2.0)  # sqrt(2 L)
+    assert program.constants.l2_sensitivity("replace") == pytest.approx(2.0)  # sqrt(2 L)
     assert (program.constants.tau, program.constants.width, program.constants.most_value) == ((6.0,) * 5, 100.0, 6.0)
     assert program.row_names == ("0->1", "1->2", "0->2", "2->3", "1->3")
     assert Flow(100, 30, arcs=ROOF, hops=9, escape=6.0).width == 3  # no simple path has more arcs

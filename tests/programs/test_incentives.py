@@ -140,8 +140,8 @@ def test_no_event_of_two_shifted_gaussians_moves_by_more(law: str) -> None:
 
 def test_a_lie_is_two_steps_where_neighbours_are_nothing() -> None:
     constants, squared = UnitDemand(10, (3.0, 4.0)).constants, Fraction(1, 9)
-    assert loss_of_a_lie(constants, "substitution", squared) == squared
-    assert loss_of_a_lie(constants, "null", squared) == 2 * squared
+    assert loss_of_a_lie(constants, "replace", squared) == squared
+    assert loss_of_a_lie(constants, "add_or_remove", squared) == 2 * squared
 
 
 def test_the_printed_bound_follows_from_ours_and_its_proof_does_not_stand() -> None:

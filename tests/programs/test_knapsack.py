@@ -128,7 +128,7 @@ def test_sigma_is_reached() -> None:
     light = Knapsack(2, 1, rows=4, least_weight=1.0, most_weight=1.0)
     one, other = light.one([1, 0, 1, 0, 0]), light.one([1, 1, 0, 0, 0])
     assert moves_at_most_sigma(light, one, other, none, none) == pytest.approx(1, rel=1e-5)
-    assert light.constants.sensitivity("substitution") == pytest.approx(2**0.5, rel=1e-5)
+    assert light.constants.l2_sensitivity("replace") == pytest.approx(2**0.5, rel=1e-5)
 
 
 def test_the_program_for_a_solver() -> None:

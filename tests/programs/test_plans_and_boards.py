@@ -61,10 +61,10 @@ def test_a_billboard_of_other_supplies_is_refused(kind: type[Any], options: dict
     mine.check(own)
     for supplies in ((800.0, 700.0, 600.0), (690.0, 810.0, 600.0)):
         other = made(kind, UnitDemand(PEOPLE, supplies), **options)
-        assert other._facts["trivial"] == mine._facts["trivial"]
+        assert other._facts["baseline_gap"] == mine._facts["baseline_gap"]
         refused(mine, other.run(values, Noise.simulated(1)).billboard)
         refused(other, own)
-    assert replace(mine, beta=0.01).certify(own).beta == 0.01
+    assert replace(mine, failure_probability=0.01).certify(own).failure_probability == 0.01
 
 
 def test_a_billboard_of_other_options_or_another_network_is_refused() -> None:
@@ -96,11 +96,12 @@ def test_odd_boards_are_refused_by_name_in_every_door() -> None:
     odd: dict[str, tuple[Any, ...]] = {
         "prices": (None, np.zeros((30, 2), np.int64), np.zeros((30, 3)), np.zeros(3, np.int64), [[0] * 3] * 30),
         "slacks": (None, np.zeros((3, 3), np.int64), np.zeros((30, 3)), "x"), "burn_in": (10.0, None, -1, 30, True),
-        "deviation": ("x", None, math.nan, 1), "tau": (None, [1.0] * 3, np.ones(2), np.full(3, np.nan)),
-        "beta": (None, "x"), "trivial": (None, math.inf), "discrete": (0, None), "two_sided": (None,),
-        "seed": (None, 3),
+        "round_noise_std": ("x", None, math.nan, 1), "tau": (None, [1.0] * 3, np.ones(2), np.full(3, np.nan)),
+        "failure_probability": (None, "x"), "baseline_gap": (None, math.inf), "discrete": (0, None),
+        "two_sided": (None,),
+        "public_seed": (None, 3),
         "plan": (None, b"x"), "inexact": (None,), "raised": (None, np.zeros(2, np.int64), np.zeros(3)),
-        "tightened": (None, np.zeros(3)), "audit": (None, np.zeros((3, 1), np.int64)), "accepted": (None, 1)}
+        "reserve_units": (None, np.zeros(3)), "audit": (None, np.zeros((3, 1), np.int64)), "accepted": (None, 1)}
     values = popular(PEOPLE, 3, seed=1)
     for kind, options in KINDS:
         mechanism = made(kind, **options)
@@ -121,7 +122,7 @@ def test_odd_boards_are_refused_by_name_in_every_door() -> None:
 
 @pytest.mark.parametrize("bad", [
     {"start": 0.5}, {"start": "abc"}, {"start": (0.1, math.nan, 0.1)}, {"start": (0.1,)}, {"start": {1, 2, 3}},
-    {"start": (None,) * 3}, {"beta": Fraction(3, 2)}, {"epsilon": None}, {"burn_share": "x"}])
+    {"start": (None,) * 3}, {"failure_probability": Fraction(3, 2)}, {"epsilon": None}, {"burn_share": "x"}])
 def test_odd_settings_are_refused_by_name(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
         PrivDude(**{"program": UnitDemand(PEOPLE, SUPPLIES), "epsilon": 1.0, "delta": 1e-6, **bad})
@@ -135,7 +136,7 @@ def test_sizes_have_limits() -> None:
             ("slots", lambda: Electricity(10, 5.0, most=2, intervals=2, slots=10**400)),
             ("rows", lambda: Electricity(10, 5.0, most=2, intervals=2**20, slots=2)),
             ("people", lambda: AggregativeGame(10**400, (1.0,), actions=2, gamma=1.0))):
-        with pytest.raises(InvalidInput, match=f"{field}.*at most"):
+        with pytest.raises(InvalidInput, match=rf"{field}.*(at most|must be in \[1, )"):
             make()
     assert UnitDemand(2**31 - 1, 5.0, goods=2).people == 2**31 - 1
     game = AggregativeGame(10, (1.0,), actions=2, gamma=Fraction(1, 3))  # type: ignore[arg-type]
@@ -146,7 +147,7 @@ def test_sizes_have_limits() -> None:
         with pytest.raises(Refused):
             made(TightenAndAudit, **options)
     with pytest.raises(InvalidInput, match="timed"):
-        plan(UnitDemand(PEOPLE, SUPPLIES), 1.0, 1e-6, timed="no")  # type: ignore[arg-type]
+        plan(UnitDemand(PEOPLE, SUPPLIES), epsilon=1.0, delta=1e-6, timed="no")  # type: ignore[arg-type]
 
 
 # ---- programs that a solver answers
@@ -211,10 +212,11 @@ def test_solved_programs_are_not_charged_for_and_reasons_are_true() -> None:
     assert TightenAndAudit(program, 60.0, 1e-2, 4, 2).gain == math.inf
     for make in (lambda: TightenAndAudit(program, 60.0, 1e-2, 4, 2, alpha=0.05),
                  lambda: TrueDude(program, 60.0, 1e-2, 4, 2), lambda: TightDude(program, 60.0, 1e-2, 4, 2),
-                 lambda: plan(program, 60.0, 1e-2, truthful=True, most_unused=0.99, timed=False, rounds=4, burn_in=2)):
+                 lambda: plan(program, epsilon=60.0, delta=1e-2, truthful=True, most_unused=0.99, timed=False,
+                              rounds=4, burn_in=2)):
         with pytest.raises(InvalidInput, match="answered by a solver"):
             make()
-    found = plan(program, 60.0, 1e-2, feasible=True, most_unused=0.9, timed=False, rounds=4, burn_in=2)
+    found = plan(program, epsilon=60.0, delta=1e-2, feasible=True, most_unused=0.9, timed=False, rounds=4, burn_in=2)
     assert found.mode in ("TightenAndAudit", "RoundDude")
     assert found.mechanism.program == program
     with pytest.raises(InvalidInput, match="contributions can be below 0"):
@@ -233,11 +235,11 @@ def test_time_is_planned_at_two_prices_and_with_everybodys_parts(monkeypatch: py
             return super().respond(records, prices)
 
     clock = count()  # every response takes one second of it
-    monkeypatch.setattr("confide.programs.planning.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("confide.programs.costs.perf_counter", lambda: float(next(clock)))
     counted = Counted(**{one.name: getattr(program, one.name) for one in fields(program)})
-    found = plan(counted, 60.0, 1e-2, rounds=40, burn_in=2, most_excess=0.99)
+    found = plan(counted, epsilon=60.0, delta=1e-2, rounds=40, burn_in=2, most_excess=0.99)
     half = tuple((program.highest_prices // 2).tolist())
     assert asked == [(64, (0,) * program.rows)] * 4 + [(64, half)] * 4
-    once = plan(counted, 60.0, 1e-2, feasible=True, rounds=40, burn_in=2, most_unused=0.99)
+    once = plan(counted, epsilon=60.0, delta=1e-2, feasible=True, rounds=40, burn_in=2, most_unused=0.99)
     solves = np.array([82, 43]) * program.people / 64  # of everybody; beside them the draws take next to nothing
     assert [found.seconds, once.seconds] == pytest.approx(solves, rel=1e-3)

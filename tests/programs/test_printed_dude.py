@@ -24,10 +24,11 @@ def small(**options) -> PrintedDude:  # type: ignore[no-untyped-def]
 def test_noise_and_step_are_the_printed_ones() -> None:
     """Spec convex_programs 2 (source setting) and 11.1."""
     one = PrintedDude(UnitDemand(1000, 50, goods=10), 1.0, 1e-6, rounds=1000)
-    assert one.deviation == one.schedule.main_deviation == pytest.approx(3169.661, rel=1e-6)
+    assert one.round_noise_std == one.schedule.main_noise_std == pytest.approx(3169.661, rel=1e-6)
     per_round, each = 1.0 / math.sqrt(8 * 1000 * math.log(2e6)), 1e-6 / 2000
-    assert one.deviation == pytest.approx(math.sqrt(2) * math.sqrt(2 * math.log(1.25 / each)) / per_round, rel=1e-12)
-    spread = 1000 + one.deviation * math.sqrt(2 * math.log(4 * 1000 * 10 / 0.05))
+    assert one.round_noise_std == pytest.approx(math.sqrt(2) * math.sqrt(2 * math.log(1.25 / each)) / per_round,
+                                                rel=1e-12)
+    spread = 1000 + one.round_noise_std * math.sqrt(2 * math.log(4 * 1000 * 10 / 0.05))
     assert one.descent.natural_step == pytest.approx(2 / (math.sqrt(1000) * spread), rel=1e-12)
 
 
@@ -60,7 +61,7 @@ def test_rounds_are_w_squared_unless_they_are_named() -> None:
 def test_what_is_proved_of_the_printed_noise() -> None:
     """Seventeen times the noise: exact accounting proves far less loss than is asked for, and the event says so."""
     one = PrintedDude(UnitDemand(1000, 50, goods=10), 1.0, 1e-6, rounds=1000)
-    assert one.averaged / (math.sqrt(2)) == pytest.approx(70.9, rel=1e-3)
+    assert one.noise_std / (math.sqrt(2)) == pytest.approx(70.9, rel=1e-3)
     assert one.proved.epsilon < 0.06
     assert GDP(math.sqrt(one.squared_budget) * (1 + 1e-12)).delta_at(one.proved.epsilon) <= 1.0001e-6
     [event] = one.events()
@@ -80,8 +81,8 @@ def test_the_printed_claim_is_false_for_large_epsilon() -> None:
 
 def test_a_printed_sensitivity_that_is_too_small_costs_privacy() -> None:
     """Erratum 10's kind: noise in proportion to less than what a record moves."""
-    right, wrong = small(), small(sensitivity=math.sqrt(2) / 8)
-    assert wrong.deviation == pytest.approx(right.deviation / 8)
+    right, wrong = small(), small(l2_sensitivity=math.sqrt(2) / 8)
+    assert wrong.round_noise_std == pytest.approx(right.round_noise_std / 8)
     assert wrong.proved.epsilon > 8 * right.proved.epsilon
     assert wrong.squared_budget == pytest.approx(64 * float(right.squared_budget), rel=1e-9)
 
@@ -112,7 +113,7 @@ def test_averaging_all_rounds_keeps_the_start() -> None:
 
 @pytest.mark.parametrize("bad", [
     {"burn_in": 10}, {"step": "adagrad"}, {"law": "discrete_gaussian"}, {"start": (0.1,) * 4}, {"delta": 0.5},
-    {"burn_share": 0.2}, {"sensitivity": 0.0}, {"rounds": -1}, {"beta": 0.0}, {"program": None}])
+    {"burn_share": 0.2}, {"l2_sensitivity": 0.0}, {"rounds": -1}, {"failure_probability": 0.0}, {"program": None}])
 def test_options_that_the_print_has_not(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         PrintedDude(**{"program": UnitDemand(300, 37, goods=4), "epsilon": 1.0, "delta": 1e-6, "rounds": 30, **bad})  # type: ignore[arg-type]

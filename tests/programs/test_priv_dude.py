@@ -34,9 +34,9 @@ def test_calibration() -> None:
     for epsilon, delta, mu in ((1, 1e-6, 0.2367043807), (0.1, 1e-6, 0.0275446502), (0.5, 1e-5, 0.1422105587)):
         assert gdp_mu(epsilon, delta) == pytest.approx(mu, rel=1e-6)
     assert total_variation("gaussian", Fraction(gdp_mu(1, 1e-6)) ** 2) == pytest.approx(0.0942113940, rel=1e-6)
-    one = Schedule(rounds=1000, burn_in=0, squared_sensitivity=Fraction(2),
+    one = Schedule(rounds=1000, burn_in=0, squared_l2_sensitivity=Fraction(2),
                    squared_budget=squared_budget("gaussian", 1.0, 1e-6))
-    assert one.main_deviation == pytest.approx(188.9334, rel=1e-6)
+    assert one.main_noise_std == pytest.approx(188.9334, rel=1e-6)
     for epsilon, delta, factor in ((1, 1e-6, 4.531), (0.1, 1e-6, 39.46), (0.5, 1e-5, 7.667)):  # section 2, secure mode
         rho = squared_budget("discrete_gaussian", epsilon, delta)
         assert 1 / float(rho) ** 0.5 == pytest.approx(factor, rel=2e-4)
@@ -46,8 +46,8 @@ def test_calibration() -> None:
 @pytest.mark.parametrize("burn_in", [0, 20])
 def test_all_rounds_together_cost_the_budget_and_no_more(law: str, burn_in: int) -> None:
     mechanism = small(law=law, burn_in=burn_in)
-    plan, squared = mechanism.schedule, mechanism.squared_sensitivity
-    spent = sum(squared / Fraction(plan.deviation(t)) ** 2 for t in range(plan.total))
+    plan, squared = mechanism.schedule, mechanism.squared_l2_sensitivity
+    spent = sum(squared / Fraction(plan.round_noise_std(t)) ** 2 for t in range(plan.total))
     assert 0.999999 * mechanism.squared_budget < spent <= mechanism.squared_budget
     [one] = mechanism.events()
     cost = Fraction(one.mu) ** 2 if law == "gaussian" else 2 * Fraction(one.rho)  # type: ignore[attr-defined]
@@ -57,12 +57,13 @@ def test_all_rounds_together_cost_the_budget_and_no_more(law: str, burn_in: int)
 def test_bounds() -> None:
     """Spec convex_programs 11.2."""
     s = 2**0.5 / gdp_mu(1, 1e-6)
-    assert corrected_regret(rows=10, tau=1, width=1e5, averaged=s, rounds=1e9, beta=0.05) == pytest.approx(406.6, 1e-5)
+    assert corrected_regret(rows=10, tau=1, width=1e5, noise_std=s, rounds=1e9,
+                            failure_probability=0.05) == pytest.approx(406.6, 1e-5)
     assert bernstein(1000, 1, 5) == pytest.approx(101.68, rel=1e-4)
 
 
 @pytest.mark.parametrize("options", fast(2, [
-    {}, {"law": "discrete_gaussian"}, {"step": "adagrad"}, {"burn_in": 0}, {"neighbours": "null"},
+    {}, {"law": "discrete_gaussian"}, {"step": "adagrad"}, {"burn_in": 0}, {"neighbours": "add_or_remove"},
     {"start": (0.3, 0.3, 0.2, 0.1)}, {"rounds": 1, "burn_in": 0}]))
 def test_shares_are_separate_decodes(options: dict[str, object]) -> None:
     mechanism = small(**options)
@@ -103,8 +104,9 @@ def test_a_billboard_that_no_run_makes_is_refused() -> None:
     board = mechanism.run(popular(300, 4, seed=2), Noise.simulated(3)).billboard
     other = board.slacks.copy()
     other[5, 1] += 4000 * LOAD_UNIT
-    for change in ({"slacks": other}, {"tau": 2 * board.tau}, {"deviation": board.deviation / 2}, {"burn_in": 19},
-                   {"prices": board.prices[:-1]}, {"seed": "x"}, {"trivial": 1e9}):
+    for change in ({"slacks": other}, {"tau": 2 * board.tau}, {"round_noise_std": board.round_noise_std / 2},
+                   {"burn_in": 19},
+                   {"prices": board.prices[:-1]}, {"public_seed": "x"}, {"baseline_gap": 1e9}):
         with pytest.raises(InvalidInput):
             mechanism.check(replace(board, **change))
 
@@ -126,7 +128,8 @@ def test_average_loads_follow_noise_and_the_ends_of_the_path() -> None:
 
 
 @pytest.mark.parametrize("bad", [
-    {"epsilon": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"rounds": 0}, {"burn_in": -1}, {"beta": 1.0}, {"step": "newton"},
+    {"epsilon": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"rounds": 0}, {"burn_in": -1}, {"failure_probability": 1.0},
+    {"step": "newton"},
     {"law": "laplace"}, {"neighbours": "add"}, {"start": (0.1,)}, {"burn_share": 1.0}, {"rounds": 10**6}])
 def test_public_faults_are_refused_before_any_record(bad: dict[str, object]) -> None:
     with pytest.raises((InvalidInput, Refused)):
@@ -184,7 +187,7 @@ def test_loads_good_by_good_are_those_of_responses(goods: int) -> None:
 @pytest.mark.parametrize("kind", [PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit])
 def test_a_delta_of_a_half_is_refused(kind: Any, delta: float) -> None:
     """Spec convex_programs 8: delta outside (0, 1/2)."""
-    with pytest.raises(InvalidInput, match=r"delta: .* must be in \(0, 1/2\)"):
+    with pytest.raises(InvalidInput, match=r"delta: .* must be in \(0, 0.5\)"):
         kind(UnitDemand(5000, 2500.0, goods=1), 1.0, delta)
 
 
@@ -198,7 +201,8 @@ def test_a_billboard_of_another_plan_is_not_decoded(kind: Any, options: dict[str
     program = UnitDemand(5000, 2500.0, goods=1)
     rounds = (1000, 100) if kind is TightDude else (30, 10)
     mine = kind(program, 1.0, 1e-6, *rounds, **options)
-    others = [replace(mine, epsilon=2.0), replace(mine, beta=0.2), replace(mine, law="discrete_gaussian"),
+    others = [replace(mine, epsilon=2.0), replace(mine, failure_probability=0.2),
+              replace(mine, law="discrete_gaussian"),
               replace(mine, rounds=rounds[0] + 1, burn_in=rounds[1] - 1)]
     if kind is not TightDude:
         others += [replace(mine, program=UnitDemand(5000, 2500.0, goods=1, tau=2.0)),
@@ -209,16 +213,16 @@ def test_a_billboard_of_another_plan_is_not_decoded(kind: Any, options: dict[str
     def board_of(it: Any) -> Any:
         found: Any = mine.board
         more = {"raised": np.full(1, 5000)} if kind is RoundDude else {}
-        more |= {"tightened": it.tightened, "audit": np.zeros(1, np.int64), "accepted": True} \
+        more |= {"reserve_units": it.reserve_units, "audit": np.zeros(1, np.int64), "accepted": True} \
             if kind is TightenAndAudit else {}
         return found(**vars(it._board(np.zeros((sum(rounds), 1), np.int64), np.zeros((sum(rounds), 1), np.int64),
-                                      seed="5c" * 32)), **more)
+                                      public_seed="5c" * 32)), **more)
 
     assert mine.decode([0.5], 3, board_of(mine))
     for other in others:
         assert other.decode([0.5], 3, board_of(other))
         with pytest.raises(InvalidInput, match="billboard: is of another plan"):
             mine.decode([0.5], 3, board_of(other))
-    assert replace(mine, beta=1e-3).certify(board_of(mine)).beta == 1e-3  # a stricter certificate may be asked for
+    assert replace(mine, failure_probability=1e-3).certify(board_of(mine)).failure_probability == 1e-3
     with pytest.raises(InvalidInput, match="is of another plan"):
         mine.certify(board_of(replace(mine, epsilon=2.0)))

@@ -31,14 +31,14 @@ from confide.programs.printed_bounds import (
 )
 from confide.programs.schedule import Schedule, squared_budget
 
-USUAL = {"rows": 10, "tau": 1.0, "width": 1e5, "beta": 0.05}
+USUAL = {"rows": 10, "tau": 1.0, "width": 1e5, "failure_probability": 0.05}
 S = math.sqrt(2) / gdp_mu(1.0, 1e-6)
 
 
 def test_the_numbers_of_the_spec() -> None:
     """Spec convex_programs 11.1 and 11.2."""
     printed = {"sensitivity": math.sqrt(2), "epsilon": 1.0, "delta": 1e-6}
-    assert corrected_regret(**USUAL, averaged=S, rounds=1e9) == pytest.approx(406.600, rel=1e-5)  # type: ignore[arg-type]
+    assert corrected_regret(**USUAL, noise_std=S, rounds=1e9) == pytest.approx(406.600, rel=1e-5)  # type: ignore[arg-type]
     assert printed_regret(**USUAL, **printed) == pytest.approx(281802.6, rel=1e-5)  # type: ignore[arg-type]
     assert printed_deviation(**printed, rounds=1000) == pytest.approx(3169.661, rel=1e-6)
     assert bernstein(1000, 1, 5) == pytest.approx(101.68, rel=1e-4)
@@ -72,12 +72,13 @@ def test_smallest_supplies_are_where_the_promises_begin() -> None:
     assert 10 * certified_excess(10, s, 0.05) > 0.05 * 10 * (found.certificate - 1)
     for copies, fits in ((found.printed, True), (found.printed - 2, False)):
         said = printed_accuracy(people=20 * copies, rows=10, tau=1.0, width=20.0 * copies, sensitivity=math.sqrt(2),
-                                epsilon=1.0, delta=1e-6, beta=0.05)
+                                epsilon=1.0, delta=1e-6, failure_probability=0.05)
         assert (said.excess <= 0.05 * 10 * copies) is fits
 
 
 def test_the_printed_theorem_is_vacuous_at_usual_sizes() -> None:
-    usual = {"rows": 10, "tau": 1.0, "sensitivity": math.sqrt(2), "epsilon": 1.0, "delta": 1e-6, "beta": 0.05}
+    usual = {"rows": 10, "tau": 1.0, "sensitivity": math.sqrt(2), "epsilon": 1.0, "delta": 1e-6,
+             "failure_probability": 0.05}
     small = printed_accuracy(people=10**5, width=1e5, most_excess=1e5, **usual)  # type: ignore[arg-type]
     large = printed_accuracy(people=10**8, width=1e8, most_excess=1e8, **usual)  # type: ignore[arg-type]
     assert small.vacuous
@@ -105,8 +106,9 @@ def test_table_2() -> None:
 def test_the_best_step_is_the_best() -> None:
     """`corrected_regret` is `regret_of_steps` at D/sqrt(T G2), and no other constant step has less."""
     for width, rounds in ((1e5, 300), (300.0, 100_000), (50.0, 10_000)):
-        best = corrected_regret(rows=10, tau=1.0, width=width, averaged=S, rounds=rounds, beta=0.05)
-        found = [regret_of_steps(steps=[eta] * 10, taus=[1.0] * 10, width=width, averaged=S, rounds=rounds, beta=0.05)
+        best = corrected_regret(rows=10, tau=1.0, width=width, noise_std=S, rounds=rounds, failure_probability=0.05)
+        found = [regret_of_steps(steps=[eta] * 10, taus=[1.0] * 10, width=width, noise_std=S, rounds=rounds,
+                                 failure_probability=0.05)
                  for eta in np.geomspace(1e-2, 1e2, 1001) * 2.0 / (width * math.sqrt(rounds))]
         assert min(found) == pytest.approx(best, rel=1e-4)
         assert min(found) >= best * (1 - 1e-12)
@@ -119,9 +121,10 @@ def one(scale: float, tau: float = 1.0) -> Constants:
 
 def test_a_run_is_promised_the_regret_of_its_own_step() -> None:
     """With many rounds and few people the usual step is not the best one, and promises less than the best one's R."""
-    schedule = Schedule(rounds=99_000, burn_in=1_000, squared_sensitivity=one(300).squared_sensitivity("substitution"),
+    schedule = Schedule(rounds=99_000, burn_in=1_000, squared_l2_sensitivity=one(300).squared_l2_sensitivity("replace"),
                         squared_budget=squared_budget("gaussian", 1.0, 1e-6))
-    best = corrected_regret(rows=10, tau=1, width=300, averaged=schedule.averaged, rounds=99_000, beta=0.05)
+    best = corrected_regret(rows=10, tau=1, width=300, noise_std=schedule.noise_std, rounds=99_000,
+                            failure_probability=0.05)
     own = regret_bound(one(300), schedule, 0.05)
     assert own > 1.2 * best
     assert regret_bound(one(30), schedule, 0.05) != own
@@ -137,7 +140,8 @@ def test_bounds_hold_of_adverse_loads(two_sided: bool) -> None:
     taus = np.array([0.5, 1.0, 2.0])
     low, high = (-2 * taus if two_sided else np.zeros(k)), 2 * taus
     eta = 2 * taus / (20.0 * math.sqrt(rounds))
-    bound = regret_of_steps(steps=eta.tolist(), taus=taus.tolist(), width=width, averaged=s, rounds=rounds, beta=0.05,
+    bound = regret_of_steps(steps=eta.tolist(), taus=taus.tolist(), width=width, noise_std=s, rounds=rounds,
+                            failure_probability=0.05,
                             two_sided=two_sided)
     for run in range(12):
         prices, paid, total = np.zeros(k), 0.0, np.zeros(k)
@@ -162,14 +166,15 @@ def test_what_a_regret_promises() -> None:
 
 
 @pytest.mark.parametrize("bad", [
-    {"rows": 0}, {"tau": 0.0}, {"width": -1.0}, {"averaged": -1.0}, {"beta": 0.0}, {"beta": 1.0}])
+    {"rows": 0}, {"tau": 0.0}, {"width": -1.0}, {"noise_std": -1.0}, {"failure_probability": 0.0},
+    {"failure_probability": 1.0}])
 def test_regret_checks_its_numbers(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
-        corrected_regret(**{**USUAL, "averaged": S, "rounds": 100, **bad})  # type: ignore[arg-type]
+        corrected_regret(**{**USUAL, "noise_std": S, "rounds": 100, **bad})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", [
-    {"epsilon": 0.0}, {"delta": 1.0}, {"width": 0.5}, {"sensitivity": 0.0}, {"rows": 0}, {"beta": 0.0}])
+    {"epsilon": 0.0}, {"delta": 1.0}, {"width": 0.5}, {"sensitivity": 0.0}, {"rows": 0}, {"failure_probability": 0.0}])
 def test_printed_regret_checks_its_numbers(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         printed_regret(**{**USUAL, "sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6, **bad})  # type: ignore[arg-type]
@@ -179,7 +184,9 @@ def test_other_numbers_that_are_checked() -> None:
     for call in (lambda: printed_deviation(1.0, 1.0, 1e-6, 0.5), lambda: certified_excess(0, 1.0, 0.05),
                  lambda: smallest_supply(goods=10, epsilon=1e-12), lambda: smallest_supply(goods=10, epsilon=1.0,
                                                                                           most_excess=1.0),
-                 lambda: regret_of_steps(steps=[1.0], taus=[1.0, 1.0], width=1.0, averaged=1.0, rounds=1, beta=0.1),
-                 lambda: regret_of_steps(steps=[0.0], taus=[1.0], width=1.0, averaged=1.0, rounds=1, beta=0.1)):
+                 lambda: regret_of_steps(steps=[1.0], taus=[1.0, 1.0], width=1.0, noise_std=1.0, rounds=1,
+                                         failure_probability=0.1),
+                 lambda: regret_of_steps(steps=[0.0], taus=[1.0], width=1.0, noise_std=1.0, rounds=1,
+                                         failure_probability=0.1)):
         with pytest.raises(InvalidInput):
             call()

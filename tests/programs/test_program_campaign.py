@@ -183,7 +183,7 @@ def test_forged_packs_are_found(tmp_path: Path) -> None:
         return replace(outcome, mechanism=replace(outcome.mechanism, epsilon=25.0))  # type: ignore[type-var]
 
     def seedless(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, billboard=replace(outcome.billboard, seed="0" * 63))  # type: ignore[type-var]
+        return replace(outcome, billboard=replace(outcome.billboard, public_seed="0" * 63))  # type: ignore[type-var]
 
     assert broken(lambda pack: None) == set()
     for change, where in ((moved, "billboard"), (accepted, "billboard"), (seedless, "billboard"),
@@ -197,7 +197,7 @@ def test_another_seed_gives_other_shares_than_those_that_were_signed(tmp_path: P
     forger = Forger(it := campaign(tmp_path, *EDITS["round"]), tmp_path)  # no audit that might reject it
 
     def reseeded(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, billboard=replace(outcome.billboard, seed="ab" * 32))  # type: ignore[type-var]
+        return replace(outcome, billboard=replace(outcome.billboard, public_seed="ab" * 32))  # type: ignore[type-var]
 
     shutil.copytree(tmp_path / "out", pack := tmp_path / "other")
     remake(pack, forger.key, reseeded)

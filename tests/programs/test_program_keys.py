@@ -48,7 +48,7 @@ def test_items_may_be_limited_as_a_whole(tmp_path: Path) -> None:
         else:
             program.one(record)
     assert "at most 1.2 times" in found.rejected[next(iter(found.rejected))]
-    assert it.plan.margins[0] / it.plan.margins[1] == pytest.approx(5, rel=0.2)  # type: ignore[attr-defined]
+    assert it.plan.reserve[0] / it.plan.reserve[1] == pytest.approx(5, rel=0.2)  # type: ignore[attr-defined]
 
 
 def test_power_without_needs_is_a_packing_program_and_hard_needs_are_met(tmp_path: Path) -> None:
@@ -77,3 +77,18 @@ def test_resources_that_are_bought_in_public_are_on_the_page(tmp_path: Path) -> 
     assert [row[0] for row in table.rows] == ["x", "y"]  # type: ignore[union-attr]
     assert [row[1] for row in table.rows] == units.tolist()  # type: ignore[union-attr]
     assert table.rows[0][2] == pytest.approx(4 * units[0])  # type: ignore[union-attr]
+
+
+def test_old_words_of_files_are_read_for_ever_under_the_same_digest(tmp_path: Path) -> None:
+    """`beta`, and neighbours "null": what they mean, and what a ledger knows the campaign by, stays."""
+    (tmp_path / "then").mkdir()
+    (tmp_path / "now").mkdir()
+    old = campaign(tmp_path / "then", ("[privacy]", '[privacy]\nbeta = 0.1\nneighbours = "null"'))
+    new = campaign(tmp_path / "now", (
+        "[privacy]", '[privacy]\nfailure_probability = 0.1\nneighbours = "add_or_remove"'))
+    assert old.file.digest == new.file.digest
+    assert old.plan.mechanism == new.plan.mechanism
+    assert old.plan.mechanism.failure_probability == 0.1  # type: ignore[attr-defined]
+    assert old.plan.mechanism.neighbours == "add_or_remove"  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match=r"^privacy.beta: "):
+        campaign(tmp_path / "then", ("[privacy]", "[privacy]\nbeta = 0.7"))

@@ -114,7 +114,7 @@ def test_hopeless_plans_are_refused(edits: tuple[tuple[str, str], ...], says: st
 
 
 def test_every_option_of_a_mode_is_a_key() -> None:
-    common = {"program", "epsilon", "delta", "beta", "neighbours", "start"}
+    common = {"program", "epsilon", "delta", "failure_probability", "neighbours", "start"}
     for mode, name in NAMES.items():
         own = {each.name for each in fields(getattr(programs, name)) if each.init} - common
         assert own == _OWN[mode]
@@ -125,8 +125,8 @@ def test_what_is_planned_is_what_runs(mode: str, tmp_path: Path) -> None:
     plan: Any = campaign(tmp_path, *EDITS[mode]).plan
     assert plan.mechanism == plan.outlook.mechanism
     assert plan.to_dict()["unused_share"] == pytest.approx(
-        plan.mechanism.kept_back.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
-    assert plan.to_dict()["averaged"] == plan.mechanism.averaged
+        plan.mechanism.reserve.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
+    assert plan.to_dict()["averaged"] == plan.mechanism.noise_std
 
 
 def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> 
     units, it = plan.coding.load_units, plan.mechanism
     lines = {row[0]: row[1] for row in plan.sections()[0].blocks[0].rows}
     assert units.min() != 1.0 or units.max() != 1.0
-    assert lines["noise of the audit, standard deviation"].startswith(f"{(it.audit_deviation * units).min():,.4g}")
+    assert lines["noise of the audit, standard deviation"].startswith(f"{(it.audit_noise_std * units).min():,.4g}")
 
 
 def test_a_refusal_multiplies_supplies_in_the_units_it_is_told() -> None:
@@ -190,7 +190,7 @@ def test_a_refusal_multiplies_supplies_in_the_units_it_is_told() -> None:
     program, text = Knapsack(1000, (20.0,), least_weight=0.5), []
     for units in (None, [8.0]):
         with pytest.raises(Refused) as caught:
-            plan_programs(program, 0.5, 1e-6, timed=False, load_units=units)
+            plan_programs(program, epsilon=0.5, delta=1e-6, timed=False, load_units=units)
         text.append(float(caught.value.remedy.split("supplies of ")[1].split(" with")[0].replace(",", "")))
     assert text[1] == 8 * text[0]
 
@@ -244,7 +244,7 @@ def test_the_template_and_the_examples_are_worth_planning(tmp_path: Path) -> Non
     for path in (tmp_path / "program.toml", *examples):
         plan: Any = Campaign.load(path).plan
         assert plan.outlook.settles
-        kept = plan.margins / plan.coding.supplies
+        kept = plan.reserve / plan.coding.supplies
         assert (kept > 0.0).all() if plan.whole else plan.outlook.excess_share < 0.1
         assert (kept < 0.2).all()
 
@@ -268,11 +268,11 @@ def test_a_refusal_calls_modes_and_rows_by_the_names_it_is_given() -> None:
     plain, named = ("margins of TightDude", "row 0 would"), ("margins of the tight one", "row bread would")
     for given, said in (({}, plain), (names, named)):
         with pytest.raises(Refused) as caught:
-            plan_programs(program, 1.0, 1e-6, "TightDude", timed=False, **given)
+            plan_programs(program, epsilon=1.0, delta=1e-6, mode="TightDude", timed=False, **given)
         assert all(one in caught.value.reason for one in said)
     with pytest.raises(InvalidInput, match=r"row_names: 2 of them; must be 3"):
-        plan_programs(program, 1.0, 1e-6, timed=False, row_names=("a", "b"))
+        plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, row_names=("a", "b"))
     with pytest.raises(InvalidInput, match="load_units: 1 of them"):
-        plan_programs(program, 1.0, 1e-6, timed=False, load_units=[2.0])
+        plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, load_units=[2.0])
     with pytest.raises(InvalidInput, match="mode_names"):
-        plan_programs(program, 1.0, 1e-6, timed=False, mode_names={"Nothing": "x"})
+        plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, mode_names={"Nothing": "x"})

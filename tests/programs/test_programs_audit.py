@@ -100,19 +100,19 @@ UNIT = PROGRAMS["unit"]
 PLANS: dict[str, Dude] = {
     "tight": TIGHT,
     "tight, scaled": replace(TIGHT, payments="scaled"),
-    "tight, null, discrete": replace(TIGHT, neighbours="null", law="discrete_gaussian"),
-    "null": PrivDude(UNIT, 1.0, 1e-6, neighbours="null"),
+    "tight, null, discrete": replace(TIGHT, neighbours="add_or_remove", law="discrete_gaussian"),
+    "null": PrivDude(UNIT, 1.0, 1e-6, neighbours="add_or_remove"),
     "discrete": PrivDude(UNIT, 1.0, 1e-6, law="discrete_gaussian"),
     "adagrad, start": PrivDude(UNIT, 0.5, 1e-6, step="adagrad", start=(0.1,) * 5),
     "one round": PrivDude(UNIT, 1.0, 1e-6, rounds=1, burn_in=0),
     "one good": RoundDude(UnitDemand(5000, (1500.0,)), 1.0, 1e-6),
     "stops": RoundDude(UNIT, 1.0, 1e-6, truncate=True),
-    "flags, null": RoundDude(UNIT, 1.0, 1e-6, neighbours="null", batch=3),
+    "flags, null": RoundDude(UNIT, 1.0, 1e-6, neighbours="add_or_remove", batch=3),
     "flags, discrete": RoundDude(UNIT, 1.0, 1e-6, law="discrete_gaussian", batch=50),
-    "true, null": TrueDude(UNIT, 1.0, 1e-6, neighbours="null", alpha=0.003),
+    "true, null": TrueDude(UNIT, 1.0, 1e-6, neighbours="add_or_remove", alpha=0.003),
     "true, discrete": TrueDude(PROGRAMS["knapsack, light"], 1.0, 1e-6, law="discrete_gaussian"),
     "audit, discrete": TightenAndAudit(UNIT, 1.0, 1e-6, law="discrete_gaussian", audit_share=0.3),
-    "audit, null": TightenAndAudit(PROGRAMS["bundles"], 1.0, 1e-6, neighbours="null"),
+    "audit, null": TightenAndAudit(PROGRAMS["bundles"], 1.0, 1e-6, neighbours="add_or_remove"),
     "audit, charging": TightenAndAudit(UNIT, 1.0, 1e-6, alpha=0.02),
     "audit, scaled, discrete": TightenAndAudit(UNIT, 1.0, 1e-6, alpha=0.02, payments="scaled", law="discrete_gaussian"),
     "printed": PrintedDude(UnitDemand(600, 80, goods=4), 1.0, 1e-6, rounds=20),
@@ -345,7 +345,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         assert stop_delta_row(mixed(sound, StopsAtBeta), sound).flagged
 
 
-@pytest.mark.parametrize("changes", [{}, {"batch": 300}, {"neighbours": "null"}])
+@pytest.mark.parametrize("changes", [{}, {"batch": 300}, {"neighbours": "add_or_remove"}])
 def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
     sound = RoundDude(UnitDemand(6000, 1000.0, goods=5), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True, **changes)
@@ -434,7 +434,7 @@ def test_large_programs_are_scaled() -> None:
     few = scaled(large)
     assert few.program.people * few.schedule.total * 10 <= 2.1e7
     assert few.program.supplies[0] / few.program.people == pytest.approx(0.05, rel=1e-3)
-    assert few.averaged / few.program.supplies[0] < 4 * large.averaged / 50_000
+    assert few.noise_std / few.program.supplies[0] < 4 * large.noise_std / 50_000
     assert scaled(TIGHT).program.people >= 1000  # margins do not shrink as people do
 
 
@@ -458,8 +458,8 @@ def separated(law: Any, runs: int, seed: int) -> tuple[int, int]:
     """
     d, one = 3, Fraction(1)
     program = CappedAdditive(4, 2.0, goods=2 * d, cap=d)
-    schedule = Schedule(rounds=40, burn_in=10, squared_sensitivity=program.constants.squared_sensitivity(
-        "substitution"), squared_budget=one, law=law)
+    schedule = Schedule(rounds=40, burn_in=10, squared_l2_sensitivity=program.constants.squared_l2_sensitivity(
+        "replace"), squared_budget=one, law=law)
     worlds = []
     for first in (True, False):
         record = np.r_[np.full(d, float(first)), np.full(d, float(not first))]
@@ -473,7 +473,7 @@ def separated(law: Any, runs: int, seed: int) -> tuple[int, int]:
             assert load.tolist() == (record * LOAD_UNIT).tolist()
             exact = np.tile(program.supply_units - load, runs)
             slack = schedule.released(noise, exact, t).reshape(runs, 2 * d)
-            statistic -= (slack / LOAD_UNIT - 2.0 + np.abs(shift) / 2) @ shift / schedule.deviation(t) ** 2
+            statistic -= (slack / LOAD_UNIT - 2.0 + np.abs(shift) / 2) @ shift / schedule.round_noise_std(t) ** 2
             prices = np.clip(np.rint(prices - 1e-6 * slack), 0, None)
         worlds.append(statistic)
     return int((worlds[0] > 0).sum()), int((worlds[1] > 0).sum())
@@ -512,12 +512,12 @@ def test_a_program_of_ones_own_gives_its_records() -> None:
 
 
 def test_neighbours_differ_in_one_record() -> None:
-    for neighbours in ("substitution", "null"):
+    for neighbours in ("replace", "add_or_remove"):
         twin, pool = small(PrivDude(UNIT, 1.0, 1e-6, neighbours=neighbours))  # type: ignore[arg-type]
         for step in steps(twin, pool, 1):
             same = [a is b for a, b in zip(step.records, step.changed, strict=True)]
             assert same.count(False) == 1
-            if neighbours == "null":
+            if neighbours == "add_or_remove":
                 assert step.other is None or step.records[step.index] is None
 
 

@@ -33,7 +33,7 @@ def small(people: int = 400, goods: int = 4, **options) -> RoundDude:  # type: i
 
 @pytest.mark.parametrize("options", fast(2, [
     {}, {"truncate": True, "epsilon": 12.0}, {"batch": 1}, {"batch": 23}, {"law": "discrete_gaussian"},
-    {"neighbours": "null"}, {"flag_share": 0.7}, {"rounds": 1, "burn_in": 0}]))
+    {"neighbours": "add_or_remove"}, {"flag_share": 0.7}, {"rounds": 1, "burn_in": 0}]))
 def test_shares_are_separate_decodes(options: dict[str, object]) -> None:
     mechanism, values = small(**options), popular(400, 4, seed=2)
     outcome = mechanism.run(values, Noise.simulated(3))
@@ -43,7 +43,8 @@ def test_shares_are_separate_decodes(options: dict[str, object]) -> None:
     shares = outcome.shares["action"].to_pylist()
     assert [mechanism.decode(values[i], i, board) for i in range(400)] == [{"action": one} for one in shares]
     records = mechanism.program.read(values)
-    drawn = responses_in(mechanism.program, records, board.main_prices, drawn_rounds(board.seed, 400, mechanism.rounds))
+    drawn = responses_in(mechanism.program, records, board.main_prices, drawn_rounds(board.public_seed, 400,
+                                                                                     mechanism.rounds))
     late = np.append(board.raised, 400)[drawn[:, 0]] <= np.arange(400)
     assert shares == np.where(late, -1, drawn[:, 0]).tolist()
     load = np.bincount(np.array(shares) + 1, minlength=5)[1:]
@@ -73,7 +74,7 @@ def test_flags_with_stops_keep_every_supply(runs: int) -> None:
 @pytest.mark.slow
 def test_flags_keep_every_supply_but_for_beta() -> None:
     """Spec convex_programs 11.8; prices of few rounds leave far too much demand."""
-    mechanism, values = small(beta=0.2, rounds=5, burn_in=0), popular(400, 4, seed=2)
+    mechanism, values = small(failure_probability=0.2, rounds=5, burn_in=0), popular(400, 4, seed=2)
     records, over = mechanism.program.read(values), 0
     for seed in range(300):
         excess = mechanism.run(records, Noise.simulated(seed)).diagnostics["excess"]  # type: ignore[union-attr]
@@ -141,7 +142,7 @@ def test_a_billboard_that_no_run_makes_is_refused() -> None:
     mechanism, values = small(batch=5), popular(400, 4, seed=2)
     board = mechanism.run(values, Noise.simulated(3)).billboard
     for change in ({"raised": board.raised + 1}, {"raised": np.zeros(4, dtype=np.int64)}, {"raised": board.raised[:3]},
-                   {"raised": board.raised.astype(float)}, {"seed": ""}, {"seed": "x"},
+                   {"raised": board.raised.astype(float)}, {"public_seed": ""}, {"public_seed": "x"},
                    {"slacks": board.slacks + 4000 * LOAD_UNIT}):
         with pytest.raises(InvalidInput):
             mechanism.check(replace(board, **change))
@@ -160,7 +161,7 @@ class NotPacking(UnitDemand):
 
 @pytest.mark.parametrize("bad", [
     {"epsilon": 0.0}, {"delta": 1.0}, {"flag_share": 0.0}, {"flag_share": 1.0}, {"stop_share": 1.0}, {"batch": 0},
-    {"batch": 401}, {"truncate": 1}, {"beta": 0.0}, {"epsilon": 2000.0, "truncate": True}])
+    {"batch": 401}, {"truncate": 1}, {"failure_probability": 0.0}, {"epsilon": 2000.0, "truncate": True}])
 def test_public_faults_are_refused_before_any_record(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         small(**bad)

@@ -70,8 +70,8 @@ def test_two_contributions_lie_no_further_apart_than_sigma(seed: int, high: floa
     records = program.read(values)
     parts = np.concatenate([program.contributions(records, program.respond(records, one)) for one in prices])
     apart = np.square((parts[:, None] - parts[None]) / LOAD_UNIT).sum(axis=2)
-    assert apart.max() <= program.constants.squared_sensitivity("substitution")
-    assert np.square(parts / LOAD_UNIT).sum(axis=1).max() <= program.constants.squared_sensitivity("null")
+    assert apart.max() <= program.constants.squared_l2_sensitivity("replace")
+    assert np.square(parts / LOAD_UNIT).sum(axis=1).max() <= program.constants.squared_l2_sensitivity("add_or_remove")
 
 
 def test_constants() -> None:
@@ -79,7 +79,7 @@ def test_constants() -> None:
     one = program.constants
     assert program.row_names == ("0 for 0", "2 for 0", "1 for 1", "2 for 2")
     assert (one.tau, one.largest_sum, one.width, one.packing) == ((0.25, 0.5, 1.0, 0.5), 2.0, 53.0, False)
-    assert one.sensitivity("substitution") == pytest.approx(2.0)  # sqrt(2 d)
+    assert one.l2_sensitivity("replace") == pytest.approx(2.0)  # sqrt(2 d)
     assert SharedResources(50, needs=((0,),), costs=(0.25,), tau=1.0).taus == (1.0,)
     assert PrivDude(program, 1.0, 1e-6).descent.rule == "adagrad"
 

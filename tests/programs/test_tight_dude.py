@@ -48,14 +48,14 @@ def row(outcome: Any, i: int) -> dict[str, Any]:
 def test_margins() -> None:
     """Spec convex_programs 6.2: R (1/tau + Cinf/alpha) + Bern(b, Cinf, ln(3k/beta)), R at beta/3."""
     mechanism = wide(program=UnitDemand(20_000, (9000.0, 12_000.0), tau=(1.0, 2.0)), rounds=10_000)
-    regret = regret_bound(mechanism.program.constants, mechanism.schedule, mechanism.beta / 3)
+    regret = regret_bound(mechanism.program.constants, mechanism.schedule, mechanism.failure_probability / 3)
     for j, (supply, tau) in enumerate(((9000.0, 1.0), (12_000.0, 2.0))):
         wanted = regret * (1 / tau + 2) + bernstein(supply, 1.0, math.log(6 / 0.05))
         # A coin's sides and the rounding of charged prices are more.
-        assert wanted < mechanism.margins[j] < wanted + supply * 1e4 / 2**32 + 1e-5 * regret
-        assert mechanism.priced.supplies[j] == pytest.approx(supply - mechanism.margins[j], abs=2 / LOAD_UNIT)
+        assert wanted < mechanism.reserve[j] < wanted + supply * 1e4 / 2**32 + 1e-5 * regret
+        assert mechanism.priced.supplies[j] == pytest.approx(supply - mechanism.reserve[j], abs=2 / LOAD_UNIT)
     assert mechanism.regret == regret
-    assert mechanism.kept == max(mechanism.margins / np.array([9000.0, 12_000.0]))
+    assert mechanism.reserve_share == max(mechanism.reserve / np.array([9000.0, 12_000.0]))
 
 
 def test_margins_are_refused_where_they_are_the_whole_supply_and_what_would_do_is_named() -> None:
@@ -63,12 +63,13 @@ def test_margins_are_refused_where_they_are_the_whole_supply_and_what_would_do_i
     program = UnitDemand(100_000, 5000.0, goods=10)
     with pytest.raises(Refused, match="more rounds"):
         TightDude(program, 1.0, 1e-6, 200, 100)
-    s = PrivDude(program, 1.0, 1e-6, burn_in=0).averaged
-    assert corrected_regret(rows=10, tau=1, width=1e5, averaged=s, rounds=1e9, beta=0.05) / 0.01 > 40_000
+    s = PrivDude(program, 1.0, 1e-6, burn_in=0).noise_std
+    assert corrected_regret(rows=10, tau=1, width=1e5, noise_std=s, rounds=1e9,
+                            failure_probability=0.05) / 0.01 > 40_000
     with pytest.raises(Refused, match=r"supplies 1\.\d+ times as large") as refusal:
         wide(program=UnitDemand(4000, (1000.0,)))
     named = 1000.0 * refusal.value.remedies[0].settings["factor"]
-    assert wide(program=UnitDemand(4000, (named,))).kept > 0.99
+    assert wide(program=UnitDemand(4000, (named,))).reserve_share > 0.99
     with pytest.raises(Refused):
         wide(program=UnitDemand(4000, (0.999 * named,)))
 
@@ -77,7 +78,8 @@ def test_margins_are_refused_where_they_are_the_whole_supply_and_what_would_do_i
 def test_the_regret_bound_is_that_of_the_step_that_is_taken(people: int, rounds: int) -> None:
     """At the best step the two bounds meet; where noise outgrows the scale, 2 tau/(n sqrt(T)) is not the best one."""
     mechanism = PrivDude(UnitDemand(people, people / 2, goods=4), 1.0, 1e-6, rounds, 0)
-    best = corrected_regret(rows=4, tau=1.0, width=float(people), averaged=mechanism.averaged, rounds=rounds, beta=0.05)
+    best = corrected_regret(rows=4, tau=1.0, width=float(people), noise_std=mechanism.noise_std, rounds=rounds,
+                            failure_probability=0.05)
     ratio = mechanism.regret / best
     assert (1.3 < ratio < 1.8) if people == 300 else (1.0 < ratio < 1.001)
 
@@ -90,9 +92,9 @@ def test_margins_grow_until_they_cover_what_they_change() -> None:
             return replace(super().constants, step_scale=tuple(0.5 * one for one in self.supplies))
 
     mechanism = wide(program=Stepped(4000, (3000.0,)), rounds=10_000)
-    covered = regret_bound(mechanism.priced.constants, mechanism.schedule, mechanism.beta / 3)
-    assert covered > regret_bound(mechanism.program.constants, mechanism.schedule, mechanism.beta / 3)
-    assert mechanism.margins[0] >= 3 * covered + bernstein(3000.0, 1.0, math.log(60))
+    covered = regret_bound(mechanism.priced.constants, mechanism.schedule, mechanism.failure_probability / 3)
+    assert covered > regret_bound(mechanism.program.constants, mechanism.schedule, mechanism.failure_probability / 3)
+    assert mechanism.reserve[0] >= 3 * covered + bernstein(3000.0, 1.0, math.log(60))
 
 
 @pytest.mark.parametrize("bad", [
@@ -109,7 +111,7 @@ def test_public_faults_are_refused_before_any_record(bad: dict[str, Any]) -> Non
 @pytest.mark.parametrize("options", fast(2, [
     {}, {"payments": "scaled", "program": Parts(4000, (2000.0,), parts=(0.7,))},
     {"payments": "scaled"}, {"program": Parts(4000, (2000.0,), parts=(0.7,))}, {"law": "discrete_gaussian"},
-    {"neighbours": "null"}]))
+    {"neighbours": "add_or_remove"}]))
 def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> None:
     mechanism, values = wide(**options), popular(4000, 1, seed=2)
     outcome = mechanism.run(values, Noise.simulated(3))
@@ -129,13 +131,13 @@ def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> N
         assert np.array_equal(paid, np.where(taken == 0, price, 0.0))
         assert (paid > np.where(taken == 0, exact, 0.0)).any()  # on her coin, somebody pays more than its worth
     with pytest.raises(InvalidInput, match="seed"):
-        mechanism.check(replace(outcome.billboard, seed=""))
+        mechanism.check(replace(outcome.billboard, public_seed=""))
 
 
 def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None:
     mechanism = wide(program=UnitDemand(40_000, (20_000.0,)), alpha=0.2, rounds=4000)
     board = mechanism._board(
-        np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), seed="5c" * 32)
+        np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), public_seed="5c" * 32)
     board.prices[100:2300] = 2 * PRICE_UNIT  # 1.1 on average: 45% of the good, at more than anybody's value
     assert mechanism.decode([0.05], 3, board) == {"action": -1, "price": 0.0}
     assert {mechanism.decode([0.9], i, board)["action"] for i in range(20)} == {-1, 0}  # she misses .09 only
@@ -230,7 +232,7 @@ def test_promises() -> None:
     many, excess, lost = promises.of(Accuracy)
     assert many.bound == mechanism.regret / exact_alpha(mechanism.program, 0.5)
     assert excess.bound == 0
-    shown = mechanism.kept * 2000 + 3 * mechanism.regret + math.sqrt(2 * 2000 * math.log(60))  # 2,000 is all there is
+    shown = mechanism.reserve_share * 2000 + 3 * mechanism.regret + math.sqrt(2 * 2000 * math.log(60))
     assert lost.bound == pytest.approx(shown, rel=1e-4)
     assert not any(one.vacuous for one in (truth, many, excess))
     assert lost.vacuous
@@ -245,7 +247,7 @@ def test_promises() -> None:
 def test_what_is_claimed_after_a_run_holds() -> None:
     mechanism, values = wide(), 0.5 + 0.5 * study_generator(1).random((4000, 1))
     outcome = mechanism.run(values, Noise.simulated(8))
-    sure = replace(mechanism, beta=1e-9)
+    sure = replace(mechanism, failure_probability=1e-9)
     many, excess, lost = mechanism.claims(sure.certify(outcome.billboard)).of(Accuracy)
     found = outcome.diagnostics
     assert found["unsatisfied"] <= many.bound < 20  # type: ignore[index]

@@ -30,7 +30,7 @@ def small(people: int = 400, goods: int = 4, **options) -> TightenAndAudit:  # t
 
 
 @pytest.mark.parametrize("options", fast(2, [
-    {}, {"law": "discrete_gaussian"}, {"neighbours": "null"}, {"audit_share": 0.3}, {"slack": 0.0},
+    {}, {"law": "discrete_gaussian"}, {"neighbours": "add_or_remove"}, {"audit_share": 0.3}, {"slack": 0.0},
     {"burn_in": 0, "rounds": 1}]))
 def test_shares_are_separate_decodes(options: dict[str, object]) -> None:
     mechanism, values = small(**options), popular(400, 4, seed=2)
@@ -40,7 +40,7 @@ def test_shares_are_separate_decodes(options: dict[str, object]) -> None:
     shares = outcome.shares["action"].to_pylist()
     assert [mechanism.decode(values[i], i, board) for i in range(400)] == [{"action": one} for one in shares]
     drawn = responses_in(mechanism.program, mechanism.program.read(values), board.main_prices,
-                         drawn_rounds(board.seed, 400, mechanism.rounds))[:, 0]
+                         drawn_rounds(board.public_seed, 400, mechanism.rounds))[:, 0]
     assert shares == (drawn.tolist() if board.accepted else [-1] * 400)
     if not options:
         assert board.accepted
@@ -53,7 +53,7 @@ def test_what_is_released_is_the_load_of_what_coins_drew() -> None:
         ("slack", 0): np.zeros(4), "coins": coins, "audit": np.array([0.0, 1.0, -2.0, 30.0])})).billboard
     load = np.bincount(values.argmax(axis=1), minlength=4)  # prices are zero in the only round
     assert np.array_equal(board.audit, (load + np.array([0, 1, -2, 30])) * LOAD_UNIT)
-    left = 50 * LOAD_UNIT - mechanism.tightened
+    left = 50 * LOAD_UNIT - mechanism.reserve_units
     assert np.array_equal(board.slacks[0], left - load * LOAD_UNIT)
     assert (left > 0).all()
 
@@ -61,7 +61,7 @@ def test_what_is_released_is_the_load_of_what_coins_drew() -> None:
 def test_a_load_above_its_supply_is_accepted_by_rare_noise_alone() -> None:
     """Spec convex_programs 6.2: noise of a row below -z s_a, which has probability beta/k."""
     mechanism = TightenAndAudit(UnitDemand(400, (60.0, 400.0)), epsilon=6.0, delta=1e-6, rounds=1, burn_in=0)
-    z, s = mechanism.quantile, mechanism.audit_deviation
+    z, s = mechanism.quantile, mechanism.audit_noise_std
     assert norm.cdf(-z) == pytest.approx(0.05 / 2, rel=1e-12)
     assert Fraction(s) ** 2 * mechanism.squared_budget * Fraction(1, 2) >= 2
     for wanting, accepted in ((60, True), (61, False)):
@@ -91,9 +91,9 @@ def test_nothing_is_delivered_where_the_audit_does_not_certify() -> None:
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_prices_and_audit_cost_the_budget_and_no_more(law: str, share: float) -> None:
     mechanism = small(law=law, audit_share=share, people=4000)
-    plan, squared = mechanism.schedule, mechanism.squared_sensitivity
-    spent = sum(squared / Fraction(plan.deviation(t)) ** 2 for t in range(plan.total)) + squared / Fraction(
-        mechanism.audit_deviation) ** 2
+    plan, squared = mechanism.schedule, mechanism.squared_l2_sensitivity
+    spent = sum(squared / Fraction(plan.round_noise_std(t)) ** 2 for t in range(plan.total)) + squared / Fraction(
+        mechanism.audit_noise_std) ** 2
     assert 0.999999 * mechanism.squared_budget < spent <= mechanism.squared_budget
     cost = sum(Fraction(one.mu) ** 2 if law == "gaussian" else 2 * Fraction(one.rho)  # type: ignore[attr-defined]
                for one in mechanism.events())
@@ -104,9 +104,9 @@ def test_tightening_in_closed_form() -> None:
     mechanism = TightenAndAudit(UnitDemand(100_000, 5000, goods=10), 1.0, 1e-6)
     mu, z = 0.2367043807, norm.isf(0.005)
     audit, s = 2**0.5 / (mu * 0.5**0.5), 2**0.5 / (mu * (0.5 * 0.9) ** 0.5)
-    assert mechanism.averaged == pytest.approx(s, rel=1e-6)
+    assert mechanism.noise_std == pytest.approx(s, rel=1e-6)
     wanted = 2 * z * audit + z * s + 0.1 * z * math.sqrt(5000)
-    assert mechanism.tightened / LOAD_UNIT == pytest.approx(np.full(10, wanted), rel=1e-6)
+    assert mechanism.reserve_units / LOAD_UNIT == pytest.approx(np.full(10, wanted), rel=1e-6)
     assert mechanism.priced.supplies == pytest.approx((5000 - wanted,) * 10, rel=1e-6)
 
 
@@ -152,7 +152,8 @@ def test_a_billboard_that_no_run_makes_is_refused() -> None:
     board = mechanism.run(values, Noise.simulated(3)).billboard
     for change in ({"accepted": not board.accepted}, {"accepted": 1}, {"audit": board.audit[:3]},
                    {"audit": board.audit + 100 * LOAD_UNIT}, {"audit": board.audit.astype(float)},
-                   {"tightened": board.tightened - 1}, {"seed": ""}, {"seed": "x"}, {"tau": board.tau * 2}):
+                   {"reserve_units": board.reserve_units - 1}, {"public_seed": ""}, {"public_seed": "x"},
+                   {"tau": board.tau * 2}):
         with pytest.raises(InvalidInput):
             mechanism.check(replace(board, **change))
     other = PrivDude(mechanism.program, 1.0, 1e-6, 40, 20).run(values, Noise.simulated(1)).billboard
@@ -169,7 +170,8 @@ class NotPacking(UnitDemand):
 
 
 @pytest.mark.parametrize("bad", [
-    {"epsilon": 0.0}, {"delta": 1.0}, {"audit_share": 0.0}, {"audit_share": 1.0}, {"slack": -0.1}, {"beta": 1.0},
+    {"epsilon": 0.0}, {"delta": 1.0}, {"audit_share": 0.0}, {"audit_share": 1.0}, {"slack": -0.1},
+    {"failure_probability": 1.0},
     {"rounds": 0}])
 def test_public_faults_are_refused_before_any_record(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
@@ -186,8 +188,8 @@ def test_what_cannot_be_kept_is_refused_and_says_what_would_do() -> None:
     supply, epsilon = found.value.remedies
     least, enough = 50 * supply.settings["factor"], epsilon.settings["epsilon"]
     half = TightenAndAudit(UnitDemand(400, least, goods=4), epsilon=0.5, delta=1e-6, rounds=40, burn_in=20)
-    assert half.kept_back == pytest.approx(least / 2, rel=0.01)
-    assert small(epsilon=enough).kept_back.max() == pytest.approx(25.0, rel=0.15)
+    assert half.reserve == pytest.approx(least / 2, rel=0.01)
+    assert small(epsilon=enough).reserve.max() == pytest.approx(25.0, rel=0.15)
     with pytest.raises(Refused, match="infeasible budget"):
         TightenAndAudit(UnitDemand(400, 0, goods=4), epsilon=0.5, delta=1e-6)
 

@@ -50,7 +50,8 @@ def worth(share: dict[str, Any], values: Any) -> float:
 
 @pytest.mark.parametrize("options", fast(3, [
     {}, {"step": "adagrad", "alpha": 0.003}, {"program": halves(), "alpha": 0.003},
-    {"law": "discrete_gaussian", "alpha": 1e-6}, {"neighbours": "null"}, {"rounds": 1, "burn_in": 0, "alpha": 1e-4}]))
+    {"law": "discrete_gaussian", "alpha": 1e-6}, {"neighbours": "add_or_remove"}, {"rounds": 1, "burn_in": 0,
+                                                                                   "alpha": 1e-4}]))
 def test_shares_are_separate_decodes(options: dict[str, Any]) -> None:
     mechanism, values = small(**options), popular(300, 4, seed=2)
     outcome = mechanism.run(values, Noise.simulated(3))
@@ -99,12 +100,13 @@ def test_what_is_claimed_after_a_run_holds() -> None:
         values = popular(3000, 4, seed=seed)
         outcome = mechanism.run(values, Noise.simulated(seed))
         found = outcome.diagnostics
-        sure = replace(mechanism, beta=alpha("programs.true.claims") / 6)  # both betas of a claim, three runs
+        sure = replace(mechanism,
+                       failure_probability=alpha("programs.true.claims") / 6)  # both betas of a claim, three runs
         many, excess, lost = mechanism.claims(sure.certify(outcome.billboard)).of(Accuracy)
         assert found["unsatisfied"] <= many.bound == int(many.bound)  # type: ignore[index]
         assert found["excess"].max() <= excess.bound  # type: ignore[index]
         assert not any(one.vacuous for one in (many, excess, lost))
-        assert lost.failure_probability == excess.failure_probability == 2 * sure.beta
+        assert lost.failure_probability == excess.failure_probability == 2 * sure.failure_probability
     whole = mechanism.program.linear_program(mechanism.program.read(values))
     assert optimum(whole) - found["value"] <= lost.bound  # type: ignore[index]
     with pytest.raises(InvalidInput, match="certificate"):
@@ -119,11 +121,11 @@ def test_promises() -> None:
     assert truth.gain == additive_gain(0.01, 1.0, total_variation("gaussian", mechanism.squared_budget))
     assert truth.gain == pytest.approx(0.01 + 1.01 * 0.0942113940, rel=1e-6)
     assert not truth.vacuous
-    assert mechanism.gain_beside(0.0).added == mechanism.gain
+    assert mechanism.relative_gain(0.0).added == mechanism.gain
     assert part.utility == -0.01
     assert all(one.vacuous for one in promises.of(Accuracy))  # 40 rounds are far too few
     assert small(epsilon=50.0, delta=0.4).guarantees().of(Truthfulness)[0].vacuous
-    assert small(neighbours="null").gain == pytest.approx(
+    assert small(neighbours="add_or_remove").gain == pytest.approx(
         0.01 + 1.01 * total_variation("gaussian", 2 * mechanism.squared_budget))
     assert small(law="discrete_gaussian").gain > mechanism.gain
     long = TrueDude(UnitDemand(10**6, 10**5, goods=10), 1.0, 1e-6, rounds=100_000, burn_in=0, alpha=0.5)

@@ -140,7 +140,7 @@ def test_sigma_is_reached() -> None:
     program, none = XorBundles(2, 1, goods=6, size=3, bids=1), np.zeros(6, np.int64)
     one, other = program.one([((0, 1, 2), 1.0)]), program.one([((5, 4, 3), 1.0)])
     assert moves_at_most_sigma(program, one, other, none, none) == pytest.approx(1, rel=1e-12)
-    assert program.constants.sensitivity("substitution") == pytest.approx(6**0.5)
+    assert program.constants.l2_sensitivity("replace") == pytest.approx(6**0.5)
 
 
 def test_the_program_for_a_solver() -> None:

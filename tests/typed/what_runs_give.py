@@ -143,9 +143,10 @@ def programs(program: Program, data: Any) -> None:
     assert_type(RoundDude(program, 1.0, 1e-6).run(data, NOISE).billboard, FlagBillboard)
     assert_type(TightenAndAudit(program, 1.0, 1e-6).run(data, NOISE).billboard.accepted, bool)
     assert_type(TightenAndAudit(program, 1.0, 1e-6).run(data, NOISE).billboard, AuditedBillboard)
-    assert_type(plan_program(program, 1.0, 1e-6).mechanism.run(data, NOISE).certificate, PathCertificate)
-    assert_type(plan_program(program, 1.0, 1e-6).mechanism.run(data, NOISE).billboard.average_prices,
-                NDArray[np.float64])
+    assert_type(PrivDude.for_budget(program=program, epsilon=1.0, delta=1e-6), PrivDude)
+    planned = plan_program(program, epsilon=1.0, delta=1e-6).mechanism
+    assert_type(planned.run(data, NOISE).certificate, PathCertificate)
+    assert_type(planned.run(data, NOISE).billboard.average_prices, NDArray[np.float64])
 
 
 def printed(it: PrintedDude, data: Any) -> Dude:

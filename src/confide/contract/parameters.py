@@ -254,8 +254,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     """Check a value by the one type of several that it looks like."""
     if value is None and type(None) in kinds:
         return
-    several = [each for each in kinds if get_origin(each) is tuple]
-    single = [each for each in kinds if each is not type(None) and get_origin(each) is not tuple]
+    several, single = _told_apart(kinds)
     if several and isinstance(value, tuple | list):
         _check(name, value, several[0], parameter)
         return
@@ -275,6 +274,13 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
         one_of(name, value, words)
     elif classes:
         raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+
+
+@cache
+def _told_apart(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+    """The types of sequences, and those of single values."""
+    several = [each for each in kinds if get_origin(each) is tuple]
+    return several, [each for each in kinds if each is not type(None) and each not in several]
 
 
 def _items(name: str, value: Any) -> Iterable[Any]:

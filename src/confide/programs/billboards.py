@@ -6,6 +6,7 @@ A price is a whole number of 2^-24; what was released, supply less noisy load, o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,20 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
-__all__ = ["PathBillboard", "numbers_of"]
+__all__ = ["BOARD_WORDS", "PathBillboard", "numbers_of"]
+
+BOARD_WORDS: Mapping[str, Any] = {
+    "round_noise_std": "deviation", "failure_probability": "beta", "baseline_gap": "trivial", "public_seed": "seed"}
+"""Field of a billboard -> its name where it is written."""
 
 
+@renamed(deviation="round_noise_std", beta="failure_probability", trivial="baseline_gap", seed="public_seed")
 @wire("PathBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan inexact "
-      "seed")
+      "seed", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathBillboard(Billboard):
     """The path of prices, and what is needed to certify the run from it alone.
@@ -30,32 +37,33 @@ class PathBillboard(Billboard):
         prices: (burn_in + T, k) int64, in units of price.
         slacks: (burn_in + T, k) int64 supply less noisy load, in units of load.
         burn_in: rounds that are not averaged.
-        deviation: standard deviation of the noise of each main round.
+        round_noise_std: standard deviation of the noise of each main round.
         discrete: whether its law is the discrete Gaussian's.
         tau: (k,) dual bounds.
         two_sided: whether rows are equations.
-        beta: probability that the certificate may fail.
-        trivial: how far the value of a program of this size can be from its optimum in any case; 0 where nothing has a
-            value, and only the rows count.
+        failure_probability: probability that the certificate may fail.
+        baseline_gap: how far the value of a program of this size can be from its optimum in any case; 0 where nothing
+            has a value, and only the rows count.
         most_excess: what all rows together can exceed their supply by in any case.
         inexact: what all responses together may lose against the best ones: 0 where they are exact.
-        plan: digest of the mechanism that made it, with all its settings and its program's, but without beta.
-        seed: of the public coins, 64 hexadecimal digits; empty where none are used.
+        plan: digest of the mechanism that made it, with all its settings and its program's, but without the failure
+            probability.
+        public_seed: of the public randomness, 64 hexadecimal digits; empty where there is none.
     """
 
     prices: NDArray[np.int64]
     slacks: NDArray[np.int64]
     burn_in: int
-    deviation: float
+    round_noise_std: float
     discrete: bool
     tau: NDArray[np.float64]
     two_sided: bool
-    beta: float
-    trivial: float
+    failure_probability: float
+    baseline_gap: float
     most_excess: float
     plan: str
     inexact: float = 0.0
-    seed: str = ""
+    public_seed: str = ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.prices)} rounds, {self.prices.shape[1]} rows>"
@@ -74,17 +82,17 @@ class PathBillboard(Billboard):
         numbers_of(self, "tau", (rows,), np.float64)
         if type(self.burn_in) is not int or not 0 <= self.burn_in < total:
             raise InvalidInput("burn_in", f"{self.burn_in!r}", f"must be a whole number in 0..{total - 1}")
-        for name in ("deviation", "beta", "trivial", "most_excess", "inexact"):
+        for name in ("round_noise_std", "failure_probability", "baseline_gap", "most_excess", "inexact"):
             found = getattr(self, name)
             if not isinstance(found, float) or not math.isfinite(found):
                 raise InvalidInput(name, f"{type(found).__name__} is of another type, or not finite",
                                    "must be a finite number")
-        for name, kind in (("discrete", bool), ("two_sided", bool), ("plan", str), ("seed", str)):
+        for name, kind in (("discrete", bool), ("two_sided", bool), ("plan", str), ("public_seed", str)):
             if not isinstance(getattr(self, name), kind):
                 raise InvalidInput(name, f"{type(getattr(self, name)).__name__} is of another type",
                                    f"must be {kind.__name__}")
-        if not bool((self.tau > 0.0).all()) or not self.deviation > 0.0:
-            raise InvalidInput("tau", "or the deviation is not above 0")
+        if not bool((self.tau > 0.0).all()) or not self.round_noise_std > 0.0:
+            raise InvalidInput("tau", "or round_noise_std is not above 0")
 
     @property
     def rounds(self) -> int:

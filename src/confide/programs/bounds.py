@@ -26,7 +26,8 @@ __all__ = ["bernstein", "certified_excess", "corrected_regret", "game_accuracy",
 
 
 def corrected_regret(
-    *, rows: int, tau: float, width: float, averaged: float, rounds: float, beta: float, two_sided: bool = False,
+    *, rows: int, tau: float, width: float, noise_std: float, rounds: float, failure_probability: float,
+    two_sided: bool = False,
 ) -> float:
     """R: the regret of projected gradient descent at its best constant step, with probability at least 1 - beta.
 
@@ -34,19 +35,19 @@ def corrected_regret(
         rows: k.
         tau: half the side of the price box.
         width: w, the largest distance of a load from its supply.
-        averaged: s.
+        noise_std: s.
         rounds: T, may be infinite.
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         two_sided: whether prices may be negative: the box is twice as wide.
 
     Example:
         >>> s = 2**0.5 / 0.2367043807
-        >>> round(corrected_regret(rows=10, tau=1.0, width=1e5, averaged=s, rounds=1e9, beta=0.05), 3)
+        >>> round(corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=s, rounds=1e9, failure_probability=0.05), 3)
         406.6
     """
-    k, x = whole("rows", rows, at_least=1), _log(beta)
+    k, x = whole("rows", rows, at_least=1), _log(failure_probability)
     diameter = (2.0 if two_sided else 1.0) * 2.0 * positive("tau", tau) * math.sqrt(k)
-    s = non_negative("averaged", averaged)
+    s = non_negative("noise_std", noise_std)
     if math.isinf(rounds):
         first = diameter * s * math.sqrt(k)
     else:
@@ -55,7 +56,8 @@ def corrected_regret(
 
 
 def regret_of_steps(
-    *, steps: Sequence[float], taus: Sequence[float], width: float, averaged: float, rounds: int, beta: float,
+    *, steps: Sequence[float], taus: Sequence[float], width: float, noise_std: float, rounds: int,
+    failure_probability: float,
     two_sided: bool = False,
 ) -> float:
     """R of given constant steps, with probability at least 1 - beta.
@@ -64,9 +66,9 @@ def regret_of_steps(
         steps: (k,) eta of each row, prices for each unit of load.
         taus: (k,) half the side of the box of each row.
         width: w.
-        averaged: s.
+        noise_std: s.
         rounds: T.
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         two_sided: whether prices may be negative.
 
     Raises:
@@ -74,8 +76,10 @@ def regret_of_steps(
 
     Example:
         >>> best = 2 * 10**0.5 / (10 * 1e5**2 * 300) ** 0.5  # next to no noise
-        >>> whole = regret_of_steps(steps=[best] * 10, taus=[1.0] * 10, width=1e5, averaged=1e-9, rounds=300, beta=0.05)
-        >>> abs(whole / corrected_regret(rows=10, tau=1.0, width=1e5, averaged=1e-9, rounds=300, beta=0.05) - 1) < 1e-9
+        >>> whole = regret_of_steps(steps=[best] * 10, taus=[1.0] * 10, width=1e5, noise_std=1e-9, rounds=300,
+        ...                         failure_probability=0.05)
+        >>> abs(whole / corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=1e-9, rounds=300,
+        ...                              failure_probability=0.05) - 1) < 1e-9
         True
     """
     if len(steps) != len(taus):
@@ -83,35 +87,36 @@ def regret_of_steps(
     for name, numbers in (("steps", steps), ("taus", taus)):
         for one in numbers:
             positive(name, one)
-    x, s, t = _log(beta), non_negative("averaged", averaged), whole("rounds", rounds, at_least=1)
+    x, s, t = _log(failure_probability), non_negative("noise_std", noise_std), whole("rounds", rounds, at_least=1)
     sides = 2.0 if two_sided else 1.0
     start = sum((sides * 2.0 * tau) ** 2 / (2.0 * eta * t) for eta, tau in zip(steps, taus, strict=True))
     return start + _squares(steps, positive("width", width), s, t, x) / 2.0 + _of_noise(taus, s, x, two_sided)
 
 
-def regret_bound(constants: Constants, schedule: Schedule, beta: float, *, two_sided: bool = False) -> float:
+def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
+                 two_sided: bool = False) -> float:
     """R of a run with the usual constant steps, prices on their grid: infinite where there is no public scale.
 
     Args:
         constants: of the program.
         schedule: of the rounds.
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         two_sided: whether rows are equations.
     """
     if constants.step_scale is None:
         return math.inf
     t = schedule.rounds
     steps = [2.0 * tau / (scale * math.sqrt(t)) for tau, scale in zip(constants.tau, constants.step_scale, strict=True)]
-    whole_regret = regret_of_steps(steps=steps, taus=constants.tau, width=constants.width, averaged=schedule.averaged,
-                                   rounds=t, beta=beta, two_sided=two_sided)
+    whole_regret = regret_of_steps(steps=steps, taus=constants.tau, width=constants.width, noise_std=schedule.noise_std,
+                                   rounds=t, failure_probability=failure_probability, two_sided=two_sided)
     off, sides = 0.5 / PRICE_UNIT, 2.0 if two_sided else 1.0  # each price is rounded after each round
     slip = sum(off * (sides * 2.0 * tau + off) / eta for eta, tau in zip(steps, constants.tau, strict=True))
     return whole_regret + slip
 
 
-def _log(beta: float) -> float:
+def _log(failure_probability: float) -> float:
     """x = ln(4/beta): four events."""
-    return math.log(4.0 / fraction("beta", beta))
+    return math.log(4.0 / fraction("failure_probability", failure_probability))
 
 
 def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
@@ -154,22 +159,23 @@ def game_accuracy(
     return all_told, all_told / ((box - 1.0) * min(positive("taus", one) for one in taus))
 
 
-def certified_excess(rows: int, averaged: float, beta: float) -> float:
+def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
     """What the certificate claims of a row whose average slack, as it was released, is 0: z s.
 
     Prices make it so where they are not at the ends of their box (`planning`), so this is what a plan counts on.
 
     Args:
         rows: k.
-        averaged: s.
-        beta: in (0, 1).
+        noise_std: s.
+        failure_probability: in (0, 1).
 
     Example:
         >>> round(certified_excess(10, 6.2978, 0.05), 2)
         17.68
     """
     k = whole("rows", rows, at_least=1)
-    return -float(ndtri(fraction("beta", beta) / (2 * k))) * non_negative("averaged", averaged)
+    return -float(ndtri(fraction("failure_probability", failure_probability) / (2 * k))) * non_negative("noise_std",
+                                                                                                        noise_std)
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:

@@ -25,6 +25,7 @@ from scipy.special import ndtri
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Certificate, as_billboard
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
@@ -35,15 +36,17 @@ _ROUNDED = 0.5 / LOAD_UNIT
 _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, where the mixture is sharpest
 
 
-@wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous")
+@renamed(beta="failure_probability")
+@wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathCertificate(Certificate):
     """What holds of a run: excess, gap and regret together with probability at least 1 - beta.
 
-    `sharp_gap` holds together with `excess` at the same level, in place of `gap`; `complaint` has a beta of its own.
+    `sharp_gap` holds together with `excess` at the same level,
+    in place of `gap`; `complaint` has a failure probability of its own.
 
     Args:
-        beta: probability of failure.
+        failure_probability: probability of failure.
         excess: (k,) the averages' load is above its supply by at most this, row by row; their absolute difference
             where rows are equations.
         gap: the optimum is above the value of the averages by at most this.
@@ -53,7 +56,7 @@ class PathCertificate(Certificate):
         vacuous: whether the gap says nothing; the excess, where nothing has a value.
     """
 
-    beta: float
+    failure_probability: float
     excess: NDArray[np.float64]
     gap: float
     sharp_gap: float
@@ -75,12 +78,13 @@ class PathCertificate(Certificate):
         return float(self.excess.sum())
 
 
-def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCertificate:
+@renamed(beta="failure_probability")
+def certificate(billboard: PathBillboard, failure_probability: float | None = None) -> PathCertificate:
     """What can be claimed of a run from its billboard: free post-processing.
 
     Args:
         billboard: of any of the family's mechanisms.
-        beta: probability of failure, in (0, 1); the plan's by default.
+        failure_probability: probability of failure, in (0, 1); the plan's by default.
 
     Raises:
         InvalidInput: no billboard of a price path.
@@ -96,10 +100,11 @@ def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCert
         (True, False)
     """
     billboard = as_path(billboard)
-    failure = fraction("beta", billboard.beta if beta is None else beta)
+    failure = fraction("failure_probability", billboard.failure_probability if failure_probability is None
+                       else failure_probability)
     prices = billboard.main_prices / PRICE_UNIT
     slacks = billboard.natural_slacks[billboard.burn_in :]
-    s, tau = billboard.deviation / math.sqrt(billboard.rounds), np.asarray(billboard.tau)
+    s, tau = billboard.round_noise_std / math.sqrt(billboard.rounds), np.asarray(billboard.tau)
     discrete, rows = billboard.discrete, prices.shape[1]
 
     tails = 2 * rows if billboard.two_sided else rows
@@ -125,11 +130,13 @@ def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCert
                  + quantile(failure / (4 * rows), discrete) * s * float(np.linalg.norm(average - reference, 1))
                  + _ROUNDED * float(np.abs(prices - average).sum()) / billboard.rounds + billboard.inexact)
     seen += slip + billboard.inexact
-    valued = billboard.trivial > 0.0  # else every value is 0, and so is the gap
+    valued = billboard.baseline_gap > 0.0  # else every value is 0, and so is the gap
     return PathCertificate(
-        beta=failure, excess=excess, gap=seen + deviation if valued else 0.0, sharp_gap=seen + sharp if valued else 0.0,
+        failure_probability=failure, excess=excess, gap=seen + deviation if valued else 0.0,
+        sharp_gap=seen + sharp if valued else 0.0,
         regret=seen + deviation + 2.0 * float(tau @ excess), complaint=max(0.0, complaint),
-        vacuous=not (seen + deviation < billboard.trivial if valued else float(excess.sum()) < billboard.most_excess))
+        vacuous=not (seen + deviation < billboard.baseline_gap if valued
+                     else float(excess.sum()) < billboard.most_excess))
 
 
 def quantile(tail: float, discrete: bool) -> float:

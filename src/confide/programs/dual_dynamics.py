@@ -8,7 +8,6 @@ Source: Wu 2017, Algorithm 8 (PrivDude); spec convex_programs 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Progress
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_BITS, PRICE_UNIT
@@ -103,7 +103,7 @@ class Descent:
 
 
 def play(
-    descent: Descent, shards: Shards, noise: Noise, *, progress: Callable[[int, int], object] | None = None,
+    descent: Descent, shards: Shards, noise: Noise, *, progress: Progress | None = None,
 ) -> tuple[_Units, _Units]:
     """All rounds.
 

@@ -11,20 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from confide.contract.checks import finite, fraction, one_of, positive, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
@@ -37,90 +38,79 @@ from confide.privacy.noise.base import as_noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, as_path, certificate
-from confide.programs.constants import Neighbours
+from confide.programs.constants import NEIGHBOUR_WORDS, Neighbours, neighbours_today
 from confide.programs.dual_dynamics import Descent, Step, play
+from confide.programs.enough_rounds import usual_rounds
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program, as_plain
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
 
-__all__ = ["Dude", "Progress", "Sharding"]
+__all__ = ["MECHANISM_WORDS", "Dude", "Sharding"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
 """The type of the billboard."""
 
-Progress = Callable[[int, int], object]
 Sharding = Callable[[list[Any]], Shards]
+
+MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"neighbours": NEIGHBOUR_WORDS}}
+"""How the fields of all of them are written, where they have other names."""
 
 _SHARD = 1 << 16  # people of one, at most
 _UNITS: Mapping[Neighbours, Unit] = {
-    "substitution": Unit.RECORD_REPLACED, "null": Unit.RECORD_ADDED_OR_REMOVED}
+    "replace": Unit.RECORD_REPLACED, "add_or_remove": Unit.RECORD_ADDED_OR_REMOVED}
 
 
+@renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
+         squared_sensitivity="squared_l2_sensitivity")
 @dataclass(frozen=True)
 class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
-
-    Args:
-        program: the family and its public parameters.
-        epsilon: of the whole outcome, towards everybody else together, > 0.
-        delta: in (0, 1/2): it is a probability of failure, and noise for larger ones would say nothing.
-        rounds: T, main rounds, over which is averaged.
-        burn_in: rounds before them.
-        burn_share: of the path's squared budget for the burn-in, in (0, 1).
-        step: "gradient" or "adagrad"; by default what the family's usual step is.
-        law: "gaussian", accounted as Gaussian DP, or "discrete_gaussian", as zCDP with a little more noise.
-        beta: in (0, 1), the probability that certificates and bounds may fail.
-        neighbours: "substitution": a record is replaced by any other; "null": by that of a slot without one.
-        start: (k,) public prices to begin with, such as last period's; zeros by default.
 
     Raises:
         InvalidInput: a number out of range.
         Refused: noise beyond all sizes.
     """
 
-    program: Program
-    epsilon: float
-    delta: float
-    rounds: int = 200
-    burn_in: int = 100
+    program: Annotated[Program, Parameter("the family and its public parameters")]
+    epsilon: Annotated[float, Parameter("of the whole outcome, towards everybody else together", unit="nats", above=0)]
+    delta: Annotated[float, Parameter(
+        "probability that privacy fails, far below 1/people; the noise is Gaussian and needs one", above=0, below=0.5)]
+    rounds: Annotated[int, Parameter("main rounds, over which is averaged", symbol="T", at_least=1)] = 200
+    burn_in: Annotated[int, Parameter("rounds before them", at_least=0)] = 100
     _: KW_ONLY
-    burn_share: float = 0.1
-    step: Step | None = None
-    law: Law = "gaussian"
-    beta: float = 0.05
-    neighbours: Neighbours = "substitution"
-    start: tuple[float, ...] | None = field(default=None)
+    burn_share: Annotated[float, Parameter(
+        "of the path's squared budget for the burn-in", above=0, below=1)] = 0.1
+    step: Annotated[Step | None, Parameter("of prices; by default what the family's usual step is")] = None
+    law: Annotated[Law, Parameter(
+        "of the noise: Gaussian, accounted as Gaussian DP, or discrete, as zCDP with a little more noise")] = "gaussian"
+    failure_probability: Annotated[float, Parameter(
+        "probability that certificates and bounds fail", symbol="beta", above=0, below=1)] = 0.05
+    neighbours: Annotated[Neighbours, Parameter(
+        "replace: a record is replaced by any other; add_or_remove: by that of a slot without one")] = "replace"
+    start: Annotated[tuple[float, ...] | None, Parameter(
+        "(k,) public prices to begin with, such as last period's; zeros by default")] = field(default=None)
 
     board: ClassVar[type[PathBillboard]] = PathBillboard
     """Of its runs."""
 
-    tosses: ClassVar[bool] = False
-    """Whether its runs have public coins, and its billboards their seed."""
+    public_randomness: ClassVar[bool] = False
+    """Whether its runs draw public randomness, and its billboards have its seed."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.program, Program):
-            raise InvalidInput("program", f"{type(self.program).__name__} is no program")
-        as_doubles(self)
-        for name, check in (("epsilon", positive), ("delta", fraction), ("burn_share", fraction), ("beta", fraction)):
-            object.__setattr__(self, name, check(name, getattr(self, name)))
-        if not self.delta < 0.5:
-            raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2), and far below 1/people")
-        object.__setattr__(self, "rounds", whole("rounds", self.rounds, at_least=1))
-        object.__setattr__(self, "burn_in", whole("burn_in", self.burn_in))
-        one_of("law", self.law, ("gaussian", "discrete_gaussian"))
-        one_of("neighbours", self.neighbours, tuple(_UNITS))
-        if self.step is not None:
-            one_of("step", self.step, ("gradient", "adagrad"))
+        as_plain(self)
+        object.__setattr__(self, "neighbours", neighbours_today(self.neighbours))
+        super().__post_init__()
+        for name in ("epsilon", "delta", "burn_share", "failure_probability"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if self.start is not None:
-            given: Any = self.start
-            given = given.tolist() if isinstance(given, np.ndarray) else given
-            if not isinstance(given, list | tuple) or len(given) != self.program.rows:
+            if not isinstance(self.start, list | tuple) or len(self.start) != self.program.rows:
                 raise InvalidInput("start", "is no list of as many numbers as there are rows",
                                    f"must be {self.program.rows} numbers")
-            object.__setattr__(self, "start", tuple(finite("start", one) for one in given))
+            object.__setattr__(self, "start", tuple(map(float, self.start)))
+        self._fits()
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
             most = int(self.program.most_responses)
@@ -129,6 +119,28 @@ class Dude(Mechanism[P_co, PathCertificate]):
                                   up=False, rounds=most // self.program.people - self.burn_in),
                            "a shape with a fast oracle"])
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
+
+    def _fits(self) -> None:
+        """Check what a mechanism has of its own, across its settings, before prices are planned."""
+
+    @classmethod
+    def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
+        """The mechanism with as many rounds as its prices need, and otherwise the usual settings.
+
+        Args:
+            program: the family and its public parameters, the number of people among them.
+            epsilon: above 0, in nats.
+            delta: in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
+            settings: whatever shall be otherwise; see the class.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: noise or margins beyond what rows hold.
+        """
+        if not isinstance(program, Program):
+            raise InvalidInput("program", f"{type(program).__name__} is no Program")
+        usual = usual_rounds(program, step=settings.get("step"), start=settings.get("start"))
+        return cls(program=program, epsilon=epsilon, delta=delta, **{**usual, **settings})
 
     # ---- public arithmetic
 
@@ -153,15 +165,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return Fraction(1)
 
     @cached_property
-    def squared_sensitivity(self) -> Fraction:
+    def squared_l2_sensitivity(self) -> Fraction:
         """sigma^2: how far a neighbour step moves a load."""
-        return self.program.constants.squared_sensitivity(self.neighbours)
+        return self.program.constants.squared_l2_sensitivity(self.neighbours)
 
     @cached_property
     def schedule(self) -> Schedule:
         """Noise of all rounds."""
         return Schedule(rounds=self.rounds, burn_in=self.burn_in, burn_share=self.burn_share, law=self.law,
-                        squared_sensitivity=self.squared_sensitivity,
+                        squared_l2_sensitivity=self.squared_l2_sensitivity,
                         squared_budget=self.squared_budget * self.path_share)
 
     @cached_property
@@ -175,13 +187,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return self.program
 
     @property
-    def averaged(self) -> float:
+    def noise_std(self) -> float:
         """s: standard deviation of the noise of a row's average load."""
-        return self.schedule.averaged
+        return self.schedule.noise_std
 
     @property
-    def kept_back(self) -> NDArray[np.float64]:
-        """(k,) how much of each supply is held back, so that what is handed out fits: nothing, where it may not."""
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) how much of each supply is in reserve, so that what is handed out fits: nothing, where it may not."""
         return np.zeros(self.program.rows)
 
     @property
@@ -200,7 +212,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return ApproxDP(self.epsilon, self.delta)
 
     @property
-    def trivial(self) -> float:
+    def baseline_gap(self) -> float:
         """How far the value can be from the optimum in any case.
 
         In a packing program no value is below 0, so it is what bounds the optimum itself: V for everybody, or, where
@@ -225,7 +237,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         if self.descent.rule != "gradient":
             return math.inf
         return self._inexact + regret_bound(
-            self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
+            self.priced.constants, self.schedule, self.failure_probability, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -242,12 +254,14 @@ class Dude(Mechanism[P_co, PathCertificate]):
         source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
                         erratum="no factor 2; constants by martingale tails")
         least = min(self.program.taus)
-        value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages", trivial=self.trivial,
-                          failure_probability=self.beta, source=source),) if self.trivial > 0.0 else ()
+        value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages",
+                          trivial=self.baseline_gap,
+                          failure_probability=self.failure_probability,
+                          source=source),) if self.baseline_gap > 0.0 else ()
         return (
             *value,
             Accuracy(bound=self.regret / least, measure="excess of all rows together, of the averages",
-                     trivial=self._most_excess, failure_probability=self.beta, source=source),
+                     trivial=self._most_excess, failure_probability=self.failure_probability, source=source),
         )
 
     @property
@@ -257,7 +271,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return min(one.width * one.rows, self.program.people * one.largest_sum)
 
     def certify(self, billboard: AnyBillboard) -> PathCertificate:
-        return certificate(self._own(billboard, but="beta"), self.beta)  # a smaller one may be asked for
+        return certificate(self._own(billboard, but="failure_probability"),
+                           self.failure_probability)  # a smaller one may be asked for
 
     # ---- the run
 
@@ -267,10 +282,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """The path of prices, and everybody's part.
 
         Args:
-            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`). A row that cannot
-                be used counts as null in a release, whoever's it is; a study refuses it.
+            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table: a
+                pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
+                order (`reading.frames`). A row that cannot be used counts as null in a release, whoever's it is; a
+                study refuses it.
             noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
+            progress: called with the rounds played and all of them.
             shards: where the records lie; threads of this process by default.
         """
         source = as_noise(noise)
@@ -290,14 +307,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
     @property
     def _facts(self) -> dict[str, Any]:
         """What a billboard repeats of the plan, so that it can be certified alone."""
-        return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
-                "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": float(self.trivial), "most_excess": float(self._most_excess),
+        return {"round_noise_std": self.schedule.main_noise_std, "discrete": self.law == "discrete_gaussian",
+                "tau": np.array(self.program.taus), "two_sided": self.program.two_sided,
+                "failure_probability": self.failure_probability, "baseline_gap": float(self.baseline_gap),
+                "most_excess": float(self._most_excess),
                 "inexact": float(self._inexact), "plan": self._plan}
 
     @cached_property
     def _plan(self) -> str:
-        """Digest of all that was planned, but for beta: certificates may be asked for another.
+        """Digest of all that was planned, but for the failure probability: certificates may be asked for another.
 
         What the other facts repeat is not all of a plan: permuted supplies, another network, another alpha leave each
         of them as it is.
@@ -333,8 +351,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         low, high = self.priced.lowest_prices, self.priced.highest_prices
         if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
             raise InvalidInput("prices", "are beyond those of this plan")
-        if (self.tosses or board.seed) and not is_seed(board.seed):
-            raise InvalidInput("seed", "of the public coins is missing" if not board.seed else "is of another form",
+        if (self.public_randomness or board.public_seed) and not is_seed(board.public_seed):
+            raise InvalidInput("public_seed", "is missing" if not board.public_seed else "is of another form",
                                "must be 64 hexadecimal digits")
         return board
 

@@ -42,7 +42,7 @@ _USUAL: dict[str, Any] = {"rows": 10, "tau": 1.0, "width": 1e5, "sensitivity": m
 
 def excess_grows_as_rows() -> Finding:
     """The exponent of k in our a-priori bound of all excess together, from 10,000 rows to 20,000, T without end."""
-    found = [corrected_regret(rows=k, tau=1.0, width=1.0, averaged=1.0, rounds=math.inf, beta=0.05)
+    found = [corrected_regret(rows=k, tau=1.0, width=1.0, noise_std=1.0, rounds=math.inf, failure_probability=0.05)
              for k in (10_000, 20_000)]
     slope = math.log2(found[1] / found[0])
     return Finding("holds" if abs(slope - 1.0) < 0.02 else "false", 1.0, slope)
@@ -121,7 +121,8 @@ def regret_with_noise() -> Finding:
     printed = norm * math.sqrt(k / rounds) * (
         largest + sd * math.sqrt(math.log(4.0 * rounds * k / beta) / a)
         + 2.0 * sd * math.sqrt(math.log(4.0 * k / beta) / a))
-    ours = corrected_regret(rows=k, tau=1.0, width=largest, averaged=sd / math.sqrt(rounds), rounds=rounds, beta=beta)
+    ours = corrected_regret(rows=k, tau=1.0, width=largest, noise_std=sd / math.sqrt(rounds), rounds=rounds,
+                            failure_probability=beta)
     return Finding("holds-with-correction" if ours <= printed else "false", printed, ours)
 
 
@@ -147,7 +148,7 @@ def infeasible_programs() -> Finding:
     mechanism = PrivDude(program, 1.0, 1e-6, 20, 10)
     outcome: Any = mechanism.run((np.zeros((people, 1, 1)), np.ones((people, 1))), Noise.simulated(1))
     board = outcome.billboard
-    found = float(-board.natural_slacks[board.burn_in :].mean()) - quantile(0.05, False) * mechanism.averaged
+    found = float(-board.natural_slacks[board.burn_in :].mean()) - quantile(0.05, False) * mechanism.noise_std
     return Finding("holds" if found > 0.0 else "false", 0.0, found)
 
 
@@ -200,7 +201,7 @@ def sensitivity_of_schedules() -> Finding:
     values[0, :8] = values[1, 8:16] = 1.0
     records: Any = program.read(values.reshape(2, 4, 5))
     load = program.contributions(records, program.respond(records, np.zeros(20, dtype=np.int64))) / LOAD_UNIT
-    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
+    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.l2_sensitivity("replace")
     right = abs(found - sigma) < _ROOM and found < 2.0 * math.sqrt(8.0)
     return Finding("holds-with-correction" if right else "false", 2.0 * math.sqrt(8.0), found)
 
@@ -213,7 +214,7 @@ def loads_of_neighbours() -> Finding:
         prices = np.rint(draw.uniform(0.0, 0.5, 5) * PRICE_UNIT).astype(np.int64)
         loads = [program.load_at(program.one(draw.random(5)), prices) / LOAD_UNIT for _ in range(2)]
         worst = max(worst, float(np.linalg.norm(loads[0] - loads[1])))
-    sigma = program.constants.sensitivity("substitution")
+    sigma = program.constants.l2_sensitivity("replace")
     return Finding("holds" if worst <= sigma + _ROOM else "false", sigma, worst)
 
 
@@ -295,7 +296,8 @@ def width_of_a_slot() -> Finding:
 
 def width_at_its_own_rounds() -> Finding:
     """Our bound at T = w^2 from w = 10^3 to 10^6, as a ratio; the print's grows by its logarithms."""
-    bounds = [corrected_regret(rows=10, tau=1.0, width=w, averaged=6.0, rounds=w**2, beta=0.05) for w in (1e3, 1e6)]
+    bounds = [corrected_regret(rows=10, tau=1.0, width=w, noise_std=6.0, rounds=w**2,
+                               failure_probability=0.05) for w in (1e3, 1e6)]
     printed = [printed_regret(**{**_USUAL, "width": w}) for w in (1e3, 1e6)]
     found, claimed = bounds[1] / bounds[0], printed[1] / printed[0]
     return Finding("holds" if found <= claimed else "false", claimed, found)
@@ -305,7 +307,7 @@ def printed_constants() -> Finding:
     """Our bound with the print's noise, at T = w^2, beside the print's R_p: n = 10^5, k = 10, epsilon = 1."""
     claimed = printed_regret(**_USUAL)
     s = printed_factor(1.0, 1e-6, 1e10) * math.sqrt(2.0)
-    found = corrected_regret(rows=10, tau=1.0, width=1e5, averaged=s, rounds=1e10, beta=0.05)
+    found = corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=s, rounds=1e10, failure_probability=0.05)
     return Finding("holds-with-correction" if found <= claimed else "false", claimed, found)
 
 

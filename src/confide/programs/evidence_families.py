@@ -49,7 +49,7 @@ def distance_of_bundles() -> Finding:
     """How far two bundles of 3 of 7 goods lie apart at most, beside 3 sqrt2: all pairs."""
     sets = np.array([[j in one for j in range(7)] for one in itertools.combinations(range(7), 3)], dtype=np.float64)
     found = max(float(np.linalg.norm(a - b)) for a in sets for b in sets)
-    sigma = CappedAdditive(2, 1.0, goods=7, cap=3).constants.sensitivity("substitution")
+    sigma = CappedAdditive(2, 1.0, goods=7, cap=3).constants.l2_sensitivity("replace")
     right = abs(found - sigma) < _ROOM and found < 3.0 * math.sqrt(2.0)
     return Finding("holds-with-correction" if right else "false", 3.0 * math.sqrt(2.0), found)
 
@@ -110,7 +110,7 @@ def distance_of_paths() -> Finding:
     program = Flow(2, 1.0, arcs=arcs, hops=3, escape=4.0)
     records: Any = program.read([[0, 3, *[0.5] * 6], [4, 7, *[0.5] * 6]])
     load = program.contributions(records, program.respond(records, np.zeros(6, dtype=np.int64))) / LOAD_UNIT
-    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
+    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.l2_sensitivity("replace")
     return Finding("holds" if abs(found - sigma) < _ROOM else "false", math.sqrt(6.0), found)
 
 
@@ -134,7 +134,7 @@ def distance_of_items() -> Finding:
     program = Knapsack(2, 1.0, rows=6, least_weight=0.1)
     records: Any = program.read([[1.0, *[1.0] * 6], [1.0, *[0.0] * 6]])
     load = program.contributions(records, program.respond(records, np.zeros(6, dtype=np.int64))) / LOAD_UNIT
-    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
+    found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.l2_sensitivity("replace")
     return Finding("holds" if abs(found - sigma) < 1e-6 else "false", math.sqrt(6.0), found)
 
 
@@ -191,7 +191,7 @@ def distance_of_projects() -> Finding:
     records: Any = program.read([[1.0, 0.0], [0.0, 1.0]])
     load = program.contributions(records, np.array([[0], [1]], dtype=np.int32))
     found = float(np.linalg.norm((load[0] - load[1]) / LOAD_UNIT))
-    right = abs(found - program.constants.sensitivity("substitution")) < _ROOM and program.constants.width == 2.0
+    right = abs(found - program.constants.l2_sensitivity("replace")) < _ROOM and program.constants.width == 2.0
     return Finding("holds" if right else "false", 2.0, found)
 
 
@@ -205,7 +205,7 @@ def distance_of_actions() -> Finding:
     each = game.contributions(records, game.respond(records, np.zeros(1, dtype=np.int64))) / LOAD_UNIT
     twice = np.hstack([each, -each])  # as printed, a row for either sign
     found, once = (float(np.linalg.norm(table[0] - table[1])) for table in (twice, each))
-    ours = once == game.constants.sensitivity("substitution")
+    ours = once == game.constants.l2_sensitivity("replace")
     return Finding("false" if found > 1.0 and ours else "holds", 1.0, found)
 
 
@@ -218,7 +218,8 @@ def table_of_games() -> Finding:
 
 def any_dual_bound() -> Finding:
     """R/tau at tau = 5 over R/tau at 1: the choice changes nothing."""
-    found = [corrected_regret(rows=6, tau=tau, width=1e3, averaged=20.0, rounds=1e4, beta=0.05, two_sided=True) / tau
+    found = [corrected_regret(rows=6, tau=tau, width=1e3, noise_std=20.0, rounds=1e4, failure_probability=0.05,
+                              two_sided=True) / tau
              for tau in (1.0, 5.0)]
     return Finding("holds" if abs(found[1] / found[0] - 1.0) < 1e-12 else "false", 1.0, found[1] / found[0])
 
@@ -247,5 +248,5 @@ def excess_without_people() -> Finding:
     each = []
     for people in (1_000, 1_000_000):
         game = AggregativeGame(people, (0.0,) * 3, actions=4, gamma=1.0)
-        each.append(certified_excess(6, PrivDude(game, 1.0, 1e-6).averaged, 0.05))
+        each.append(certified_excess(6, PrivDude(game, 1.0, 1e-6).noise_std, 0.05))
     return Finding("holds" if each[0] == each[1] else "false", 1.0, each[1] / each[0])

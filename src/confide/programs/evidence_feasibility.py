@@ -41,7 +41,7 @@ _USUAL: dict[str, float] = {"epsilon": 1.0, "delta": 1e-6}
 
 
 def _flag_margin(people: int, rows: int) -> float:
-    return printed_flag_margin(people, rows, **_USUAL, beta=0.05)
+    return printed_flag_margin(people, rows, **_USUAL, failure_probability=0.05)
 
 
 # ---- Algorithm 9
@@ -177,7 +177,7 @@ def chance_of_few() -> Finding:
 
 def _tight_margin(alpha: float) -> float:
     """At n = 10^5, k = 10, b = 5,000."""
-    return printed_tight_margin(1e5, 10, 5_000.0, alpha, **_USUAL, beta=0.05)
+    return printed_tight_margin(1e5, 10, 5_000.0, alpha, **_USUAL, failure_probability=0.05)
 
 
 def margin_of_tight() -> Finding:
@@ -209,7 +209,8 @@ def row_of_a_reassigned() -> Finding:
 
 def nobody_reassigned() -> Finding:
     """Our margin at alpha = 10^6 over the one without reassignment, T without end: it degrades gracefully."""
-    regret = corrected_regret(rows=10, tau=1.0, width=1e5, averaged=_S, rounds=math.inf, beta=0.05 / 3.0)
+    regret = corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=_S, rounds=math.inf,
+                              failure_probability=0.05 / 3.0)
     drawn = bernstein(5_000.0, 1.0, math.log(3.0 * 10 / 0.05))
     each = [regret * (1.0 + reassigned) + drawn for reassigned in (1e-6, 0.0)]
     falls = regret / 0.01 > regret / 0.1 > regret * 1e-6
@@ -226,7 +227,8 @@ def half_of_the_budget() -> Finding:
 
 def supply_of_tight() -> Finding:
     """Our R over b where b = k d/epsilon, k = 10, d = epsilon = 1, T without end and alpha too: it must be below 1."""
-    found = corrected_regret(rows=10, tau=1.0, width=20.0, averaged=_S, rounds=math.inf, beta=0.05) / 10.0
+    found = corrected_regret(rows=10, tau=1.0, width=20.0, noise_std=_S, rounds=math.inf,
+                             failure_probability=0.05) / 10.0
     return Finding("vacuous-at-practical-size" if found > 1.0 else "holds", 1.0, found)
 
 
@@ -244,5 +246,5 @@ def people_for_tight() -> Finding:
 def flags_of_a_run() -> Finding:
     """Our flags' margin at n = 10^5, k = 10, epsilon = 1, beside the printed one."""
     flags = RoundDude(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6).flags
-    found = flags.margin / LOAD_UNIT
+    found = flags.reserve / LOAD_UNIT
     return Finding("holds-with-correction" if found < 5_000.0 else "false", _flag_margin(100_000, 10), found)

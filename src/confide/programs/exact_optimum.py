@@ -168,7 +168,7 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
         rounds: main rounds, after as many before them.
     """
     records = program.read(data)
-    schedule = Schedule(rounds=rounds, burn_in=rounds, squared_sensitivity=Fraction(1), squared_budget=Fraction(1))
+    schedule = Schedule(rounds=rounds, burn_in=rounds, squared_l2_sensitivity=Fraction(1), squared_budget=Fraction(1))
     silent = Noise.replayed({("slack", t): np.zeros(program.rows) for t in range(schedule.total)})
     with ThreadShards(records.shards(_SHARD)) as held:
         prices, _ = play(Descent(program=program, schedule=schedule), held, silent)

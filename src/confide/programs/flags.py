@@ -3,7 +3,7 @@
 Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its load, as
 it is delivered, is noisily above a noisy level below its supply. What is published is when each flag rose.
 
-Privacy. Fix prices, coins and the times at which all flags rise. Then what everybody else is given is fixed, so that a
+Privacy. Fix prices, draws and the times at which all flags rise. Then what everybody else is given is fixed, so that a
 neighbour's record moves all queries of row j from her batch on by one constant D_j, and none before. A row's
 probability is a sum over its level's noise z of P(z), of "below" for each query before, and of "above" for the last. If
 D_j > 0, each "below" is less likely, and the one "above" costs e^(D_j/scale of the queries), z unmoved. If D_j < 0,
@@ -64,7 +64,7 @@ _Loss = TypeVar("_Loss", float, Fraction)
 
 
 def flag_loss(
-    level: _Loss, query: _Loss, entries: _Loss, rows: int, *, neighbours: Neighbours = "substitution"
+    level: _Loss, query: _Loss, entries: _Loss, rows: int, *, neighbours: Neighbours = "replace"
 ) -> _Loss:
     """What all flags cost together, in nats: pure DP.
 
@@ -77,7 +77,7 @@ def flag_loss(
         query: epsilon of each query's noise, Laplace(Cinf/query).
         entries: kappa = C1/Cinf, how many rows one contribution can fill.
         rows: k.
-        neighbours: "substitution" or "null".
+        neighbours: "replace" or "add_or_remove".
 
     Source: spec convex_programs 5.
 
@@ -85,7 +85,7 @@ def flag_loss(
         >>> flag_loss(0.2, 0.2, 1.0, 10), flag_loss(0.2, 0.3, 1.0, 1), flag_loss(0.25, 0.5, 2.0, 3)
         (0.4, 0.3, 1.25)
     """
-    one_of("neighbours", neighbours, ("substitution", "null"))
+    one_of("neighbours", neighbours, ("replace", "add_or_remove"))
     first, second = _filled(entries, rows, neighbours)
     return max(level, query) * first + min(level, query) * second
 
@@ -94,11 +94,12 @@ def _filled(entries: _Loss, rows: int, neighbours: Neighbours) -> tuple[_Loss, _
     """How many rows cost the larger part, and how many the smaller one."""
     kind = type(entries)
     first = min(kind(rows), entries)
-    return first, kind(0) if neighbours == "null" else min(kind(rows) - first, entries)
+    return first, kind(0) if neighbours == "add_or_remove" else min(kind(rows) - first, entries)
 
 
 def flag_split(
-    epsilon: float, entries: float, rows: int, queries: int, beta: float, *, neighbours: Neighbours = "substitution"
+    epsilon: float, entries: float, rows: int, queries: int, failure_probability: float, *,
+    neighbours: Neighbours = "replace"
 ) -> tuple[float, float]:
     """(level, query) parts that cost epsilon together and leave the least margin below the supply.
 
@@ -111,7 +112,7 @@ def flag_split(
         entries: kappa.
         rows: k.
         queries: of each row.
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         neighbours: as for `flag_loss`.
 
     Source: spec convex_programs 5 (split), which is the case k >= 2 kappa.
@@ -122,7 +123,8 @@ def flag_split(
         (1.64, 0.4)
     """
     positive("epsilon", epsilon)
-    many, few = math.log(rows * max(1, queries) / fraction("beta", beta)), math.log(rows / beta)
+    many = math.log(rows * max(1, queries) / fraction("failure_probability", failure_probability))
+    few = math.log(rows / failure_probability)
     first, second = _filled(float(entries), rows, neighbours)
     ratio = max(1.0, math.sqrt(many * second / (first * few)))
     level = epsilon / (first * ratio + second)
@@ -142,7 +144,7 @@ def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
         entries: kappa.
         rows: k.
     """
-    return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "substitution"))
+    return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "replace"))
                                                            / epsilon))))
 
 
@@ -156,10 +158,10 @@ class Flags:
         largest: Cinf, in loads.
         entries: kappa = C1/Cinf.
         epsilon: of all flags, > 0.
-        beta: in (0, 1), the probability that some row may end above its supply; none with stops.
+        failure_probability: in (0, 1), the probability that some row may end above its supply; none with stops.
         batch: people between two queries.
         stop_delta: what stops may cost, which raise a flag whatever its noise before a supply can break; 0 for none.
-        neighbours: "substitution" or "null".
+        neighbours: "replace" or "add_or_remove".
 
     Raises:
         InvalidInput: a number out of range.
@@ -167,8 +169,8 @@ class Flags:
 
     Example:
         >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
-        ...               beta=0.05, batch=13)
-        >>> flags.queries, round(flags.margin / 2**20, 1)
+        ...               failure_probability=0.05, batch=13)
+        >>> flags.queries, round(flags.reserve / 2**20, 1)
         (7692, 81.9)
     """
 
@@ -177,17 +179,17 @@ class Flags:
     largest: float
     entries: float
     epsilon: float
-    beta: float = 0.05
+    failure_probability: float = 0.05
     batch: int = 1
     stop_delta: float = 0.0
-    neighbours: Neighbours = "substitution"
+    neighbours: Neighbours = "replace"
 
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=1)
         positive("largest", self.largest)
         positive("entries", self.entries)
         positive("epsilon", self.epsilon)
-        fraction("beta", self.beta)
+        fraction("failure_probability", self.failure_probability)
         fraction("stop_delta", self.stop_delta, zero=True)
         if whole("batch", self.batch, at_least=1) > self.people:
             raise InvalidInput("batch", f"{self.batch} people are more than there are", f"at most {self.people}")
@@ -195,15 +197,15 @@ class Flags:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
                                f"with stops at most {_MOST_STOPPED:g}")
         least = min(self.supply)
-        if least <= self.margin:
+        if least <= self.reserve:
             fixed = self.batch * self.unit
             half = least / 2.0
             kept = ", of which about half is kept back"
             larger = (tried("a supply {factor} times as large" + kept, self._at, digits=3,
-                            factor=2.0 * self.margin / least) if least > 0 else
-                      tried("a supply of {supply}" + kept, self._at, digits=5, supply=2.0 * self.margin / LOAD_UNIT))
-            more = 1.01 * (self.margin - fixed) / (half - fixed) if half > fixed else None
-            needs = f"{self.margin / least:.3g} times" if least > 0 else "more than"
+                            factor=2.0 * self.reserve / least) if least > 0 else
+                      tried("a supply of {supply}" + kept, self._at, digits=5, supply=2.0 * self.reserve / LOAD_UNIT))
+            more = 1.01 * (self.reserve - fixed) / (half - fixed) if half > fixed else None
+            needs = f"{self.reserve / least:.3g} times" if least > 0 else "more than"
             raise Refused(f"infeasible budget: the flags' margin is {needs} the smallest supply",
                           (*larger, *tried("{times} times the epsilon", self._at, digits=3, times=more))
                           or "more supply and a larger epsilon")
@@ -265,7 +267,7 @@ class Flags:
     @property
     def _failure(self) -> float:
         """How often noise may break a supply: beta, or what makes the stops cost no more than their delta."""
-        return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.beta
+        return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure: float) -> int:
         """M, in units of load: with probability `failure` at most, some query's noise is below its level's by more.
@@ -285,14 +287,14 @@ class Flags:
         return self.room_at(self._failure)
 
     @property
-    def margin(self) -> int:
+    def reserve(self) -> int:
         """Cinf batch and the room for noise: levels are this far below supplies, in units of load."""
         return self.batch * self.unit + self.room
 
     @property
     def levels(self) -> NDArray[np.int64]:
         """(k,) T_j, in units of load."""
-        return np.array(self.supply, dtype=np.int64) - self.margin
+        return np.array(self.supply, dtype=np.int64) - self.reserve
 
     @property
     def stops(self) -> NDArray[np.int64]:

@@ -196,7 +196,7 @@ def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fractio
         neighbours: of the mechanism.
         squared: of the path, for its own neighbours.
     """
-    return squared * constants.squared_sensitivity("substitution") / constants.squared_sensitivity(neighbours)
+    return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
 
 def additive_gain(alpha: float, most_value: float, variation: float) -> float:
@@ -253,7 +253,7 @@ def audited_gain(
     truth and once for the lie.
 
     Args:
-        alpha: how much less than her favourite anybody has, in the mean over her coin.
+        alpha: how much less than her favourite anybody has, in the mean over the public draw.
         most_value: V.
         path_variation: total variation between two paths of prices.
         audit_variation: total variation between two noisy looks.

@@ -1,4 +1,4 @@
-"""Billboards of runs where everybody gets one whole action: coins, and what keeps supplies."""
+"""Billboards of runs where everybody gets one whole action: the public seed, and what keeps supplies."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.coins import COINS
-from confide.programs.billboards import PathBillboard, numbers_of
+from confide.programs.billboards import BOARD_WORDS, PathBillboard, numbers_of
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
@@ -20,11 +21,12 @@ __all__ = ["AuditedBillboard", "FlagBillboard", "coin_slip", "packing_only", "sp
 _CELLS = 1 << 21  # of contributions that are held at once
 
 
+@renamed()
 @wire("FlagBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan inexact "
-      "seed raised")
+      "seed raised", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
-    """The path, the coins, and when each row's flag rose.
+    """The path, the public seed, and when each row's flag rose.
 
     Args:
         raised: (k,) int64, how many places had been counted when the flag of a row rose; n where it never did. Who
@@ -38,28 +40,29 @@ class FlagBillboard(PathBillboard):
         numbers_of(self, "raised", (self.prices.shape[1],), np.int64)
 
 
+@renamed(tightened="reserve_units")
 @wire("AuditedBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan "
-      "inexact seed tightened audit accepted")
+      "inexact seed tightened audit accepted", reserve_units="tightened", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
-    """The path of a program with less supply, the coins, and the audit of what they led to.
+    """The path of a program with less supply, the public seed, and the audit of what they led to.
 
     Slacks are what was released: the smaller supply less the noisy load. A certificate made from this billboard is
     about the whole supply: with b in place of b - xi its proof is the same, word for word.
 
     Args:
-        tightened: (k,) int64 by how much supplies were smaller, in units of load.
+        reserve_units: (k,) int64 by how much supplies were smaller, in units of load.
         audit: (k,) int64 the load of everybody's action, with noise, in units of load.
         accepted: whether it was certified; if not, everybody has nothing.
     """
 
-    tightened: NDArray[np.int64]
+    reserve_units: NDArray[np.int64]
     audit: NDArray[np.int64]
     accepted: bool
 
     def require_form(self) -> None:
         super().require_form()
-        for name in ("tightened", "audit"):
+        for name in ("reserve_units", "audit"):
             numbers_of(self, name, (self.prices.shape[1],), np.int64)
         if not isinstance(self.accepted, bool):
             raise InvalidInput("accepted", f"{type(self.accepted).__name__} is of another type", "must be bool")
@@ -67,7 +70,7 @@ class AuditedBillboard(PathBillboard):
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
         """(burn_in + T, k) the whole supply less noisy load, in loads: what all promises of the path are about."""
-        return (self.slacks + self.tightened) / LOAD_UNIT
+        return (self.slacks + self.reserve_units) / LOAD_UNIT
 
 
 def packing_only(program: Program, what: str) -> None:
@@ -86,7 +89,7 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """By how much the probabilities of rounds are off, all together: a coin has 2^32 sides.
+    """By how much the probabilities of rounds are off, all together: a draw has 2^32 values.
 
     Args:
         rounds: T.

@@ -4,30 +4,7 @@ Noise of a row's average is N(0, s^2), and prices make the average load follow i
 (last price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and
 the certificate will claim about z s of each row. What is feasible by design keeps a margin back instead.
 
-That needs rounds enough for prices to arrive. A row whose load is twice its supply b raises its price by 2 tau b/(scale
-sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
-Where everybody together wants but a share f more than all rows hold, prices are pushed up f times as hard, and it takes
-(scale/(2 f b))^2. Measured with unit demand, n = 20,000, epsilon = 1, tastes around popularities of .3 to 1, three
-draws of them: the largest excess as a share of supply (planned: what the certificate adds for noise alone):
-
-    goods  supply    burn-in + main rounds: excess                               planned
-    2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
-    5      n/(1.2k)  16 + 32: 7.3%, 32 + 32: 3.2%, 64 + 64: .5%, 128 + 64: .1%   .4%
-    5      n/(1.05k) 173 + 86: 3.2%, 690 + 345: .3%, 2758 + 1379: .1%            .4%
-    5      n/(1.02k) 163 + 81: 1.9%, 651 + 325: 1.4%, 2602 + 1301: .1%           .4%
-    10     n/(2k)    32 + 64: 12%, 64 + 64: .6%, 100 + 200: .3%                  1.6%
-    10     n/(1.2k)  100 + 200: 6.9%, 200 + 200: 2.1%, 400 + 200: .3%            1.0%
-    10     n/(1.05k) 690 + 345: 3.5%, 2759 + 1379: .2%                           .8%
-    10     n/(1.02k) 651 + 325: 2.0%, 2604 + 1302: .7%                           .8%
-    10     n/k       100 + 200: 2.4%, 256 + 128: .8%, 400 + 200: .3%             .8%
-
-Hence f is counted as .1 at least (and 1 at most), as .2 where rows hold all that everybody can want, so that prices
-need not rise together; and there are no fewer rounds than 32 + 16.
-With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and steps by n, 200 + 100 rounds met the plan at k = 10
-(certificate 1.7% against 1.8%), and at k = 30 they left 55% of excess where 900 + 900 left .5% (certificate 5.8%
-against 5.9%). So families of goods take larger steps where there are many goods (`sets_of_goods`): at k = 30 they leave
-4.7% of the worst row after 200 + 100 rounds. AdaGrad arrived in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5%
-and 12.5% of the optimum.
+How many rounds that takes, `enough_rounds` says.
 
 Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 """
@@ -36,21 +13,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.former_calls import by_position_before
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, retried, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name, wire_parts, wire_types
-from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
+from confide.programs.constants import neighbours_today
+from confide.programs.costs import costs
 from confide.programs.dude import Dude
+from confide.programs.enough_rounds import holds, limited, needed_rounds, usual_rounds
 from confide.programs.incentives import check_payments
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
@@ -73,18 +57,20 @@ _EXACT = ("RoundDude", "TightDude", "TightenAndAudit")
 _CHARGING = ("TrueDude", "TightDude", "TightenAndAudit")
 
 _FLAGGED = 0.8  # what flags keep back costs more: late comers go without, whatever it is worth to them
-_MOST_ROUNDS = 40_000
-_LEAST_PUSH, _NO_PUSH = 0.1, 0.2  # f at least; and where nothing pushes all prices up
-_LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so large that prices swing
+_STEPS = 6  # of a picture, to each side
+_LEAST_EPSILON, _MOST_TIMES = 2.0**-14, 2.0**24  # that are looked at for an error
+_ANY_EPSILON = 1.0  # until the one that an error needs is known
 _SECURE = 1.2e-5  # seconds a draw
-_TRIAL = 4096  # made-up records whose responses are timed
-_TRIAL_SOLVED = 64  # the same, where each response takes a solver
 _ALPHA = 0.01  # of modes that always charge, where none is named
 
 
+@renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
-class ProgramPlan:
+class ProgramPlan(Plan[Dude]):
     """What to expect of a mode at these sizes; nothing of it depends on a record.
+
+    The figure to choose by is the share of what all rows hold that the certificate will claim as excess, or, where
+    every row is within its supply, that margins keep back.
 
     Args:
         path: the mechanism whose prices all modes use, with the settings that were asked for.
@@ -111,7 +97,7 @@ class ProgramPlan:
 
     @property
     def program(self) -> Program:
-        """Of which it is a plan."""
+        """The program that this plan is for."""
         return self.path.program
 
     @cached_property
@@ -121,34 +107,106 @@ class ProgramPlan:
 
     @property
     def certain(self) -> bool:
-        """Whether the mode's solutions are feasible by design, but with probability beta."""
+        """Whether the mode's solutions are feasible by design, but with the failure probability."""
         return self.mode in _EXACT
 
     @cached_property
-    def averaged(self) -> float:
+    def noise_std(self) -> float:
         """s: standard deviation of the noise of a row's average."""
-        return self.mechanism.averaged
+        return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
         """(k,) what excess and margins are compared with: supply, or where it is 0 or less, or an equation, width."""
-        return _holds(self.program)
+        return holds(self.program)
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        share = "share of what rows hold"
+        first = {"reserve": Predicted(self.unused_share, share)} if self.certain else {
+            "excess": Predicted(self.excess_share, share, "rule of thumb")}
+        gain = {"gain of a lie": Predicted(self.gain, "units of value", "bound")} if math.isfinite(self.gain) else {}
+        return {**first, "noise_std": Predicted(self.noise_std, "units of load"), **gain,
+                "rounds": Predicted(self.path.schedule.total),
+                "time": Predicted(self.seconds, "seconds", "rule of thumb")}
+
+    @cached_property
+    def alternatives(self) -> Sequence[Alternative]:
+        """Every other mode with the same settings of the prices, those that can run first."""
+        settings = {name: getattr(self.path, name) for name in _PATH}
+        found = list[Alternative]()
+        for mode in get_args(Mode):
+            if mode == self.mode:
+                continue
+            try:
+                other = plan(self.program, epsilon=self.path.epsilon, delta=self.path.delta, mode=mode,
+                             most_excess=self.most_excess, most_unused=self.most_unused, timed=False, **settings)
+                found.append(Alternative(name=mode, predicted=other.predicted, refused=self._drawback(other)))
+            except InvalidInput as error:
+                found.append(Alternative(name=mode, refused=error.problem))
+            except Refused as error:
+                found.append(Alternative(name=mode, refused=error.reason))
+        return sorted(found, key=lambda each: (not each.predicted, *(one.value for one in each.predicted.values())))
+
+    def _drawback(self, other: ProgramPlan) -> str:
+        """Why the other one was not chosen."""
+        if self.certain and not other.certain:
+            return "rows may be above their supply, by the noise"
+        if math.isfinite(self.gain) and not math.isfinite(other.gain):
+            return "it promises nothing against lies"
+        if other.certain and not self.certain:
+            return f"it holds {other.unused_share:.2%} of all supply in reserve"
+        if other.certain and other.unused_share > self.unused_share:
+            return "it holds more in reserve"
+        if (other.mode, self.mode) == ("RoundDude", "TightenAndAudit"):
+            return "participants in late slots are more likely to get nothing"
+        if math.isfinite(other.gain) and not math.isfinite(self.gain):
+            return "it charges prices"
+        return "another mode was asked for" if other.certain == self.certain else ""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        said = list[str]()
+        if not self.settles:
+            burn_in, rounds = self.needed_rounds
+            said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
+                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
+                        f"more value")
+        if self.mode == "TrueDude":
+            said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
+        return said
+
+    def plot(self) -> Picture:
+        """The figure to choose by, at several values of epsilon; the plan is marked."""
+        now, first = self.path.epsilon, next(iter(self.predicted))
+        rows = list[tuple[float, float, str]]()
+        for epsilon in [now * 4.0 ** (step / _STEPS) for step in range(-_STEPS, _STEPS + 1)]:
+            with suppress(Refused):  # the reserve would be all that a row holds
+                rows.append((epsilon, _share(
+                    replace(self.path, epsilon=epsilon), self.mode,
+                    lambda path, mode: _of_mode(path, mode, self.alpha, self.options)), self.mode))
+        rows = [row for row in rows if math.isfinite(row[1])]
+        (picture,) = curves(
+            rows, title="How much supply the noise costs", x="epsilon (nats)", y=f"{first} (share of what rows hold)",
+            log_x=True, alt=f"The share that is {first} falls as epsilon grows; the plan is marked.",
+            marks=[(now, self.predicted[first].value, "this plan")])
+        return picture
 
     @property
     def limits(self) -> bool:
         """Whether any row can be over at all: else each holds what everybody together can use."""
-        return bool(_limited(self.program).any())
+        return bool(limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
         """Of all rows of the averages together: k s/sqrt(2 pi); of equations twice that."""
         sides = 2.0 if self.program.two_sided else 1.0
-        return float(_limited(self.program).sum()) * sides * self.averaged / math.sqrt(2.0 * math.pi)
+        return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
         """What the certificate will claim of all rows together, about: k z s."""
-        return float(_limited(self.program).sum()) * _reach(self.path) * self.averaged
+        return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
     def excess_share(self) -> float:
@@ -158,7 +216,7 @@ class ProgramPlan:
     @property
     def needed_rounds(self) -> tuple[int, int]:
         """Burn-in and main rounds for prices to arrive and follow; none with AdaGrad or prices to start from."""
-        return _needed(self.path)
+        return needed_rounds(self.program, step=self.path.step, start=self.path.start)
 
     @property
     def settles(self) -> bool:
@@ -167,18 +225,18 @@ class ProgramPlan:
         return self.path.burn_in >= burn_in and self.path.rounds >= rounds
 
     @cached_property
-    def margins(self) -> NDArray[np.float64]:
-        """(k,) what the mode keeps back of each row, at most; 0 where it does not."""
-        return self.mechanism.kept_back
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) what the mode holds in reserve of each row, at most; 0 where it does not."""
+        return self.mechanism.reserve
 
     @property
     def unused_share(self) -> float:
         """Margins over what all rows hold: about the welfare that feasibility costs."""
-        return float(self.margins.sum() / self.holds.sum())
+        return float(self.reserve.sum() / self.holds.sum())
 
     @cached_property
     def regret(self) -> float:
-        """R before the run, with probability 1 - beta; infinite with AdaGrad."""
+        """R before the run, but with the failure probability; infinite with AdaGrad."""
         return self.path.regret
 
     @property
@@ -208,12 +266,12 @@ class ProgramPlan:
         said = [
             f"{self.mode} for {self.program.people:,} participants and {k:,} rows: {self.path.loss} towards everybody "
             f"else together",
-            f"the noise of a row's average load has standard deviation {self.averaged:.4g}; the smallest row holds "
+            f"the noise of a row's average load has standard deviation {self.noise_std:.4g}; the smallest row holds "
             f"{float(b.min()):,.6g}",
         ]
         if self.certain:
             sure = ", for sure" if getattr(self.mechanism, "truncate", False) else (
-                f" with probability {1 - self.path.beta:g}")
+                f" with probability {1 - self.path.failure_probability:g}")
             said.append(f"no row is over{sure}; margins keep back at most {self.unused_share:.2%} of what all rows "
                         "hold")
         elif not self.limits:
@@ -221,17 +279,12 @@ class ProgramPlan:
         else:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
                         f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
-                        f"hold, with probability {1 - self.path.beta:g}")
-        if not self.settles:
-            burn_in, rounds = self.needed_rounds
-            said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
-                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
-                        f"more value")
-        if self.mode == "TrueDude":
-            said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
+                        f"hold, with probability {1 - self.path.failure_probability:g}")
+        said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
-        said += [f"before the run it is proved, with probability {1 - self.path.beta:g}: {one.sentence()}, where it "
-                 f"cannot be above {one.trivial:,.6g} whatever is done" for one in proved] or [
+        sure = f"before the run it is proved, with probability {1 - self.path.failure_probability:g}"
+        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.trivial:,.6g} whatever is done"
+                 for one in proved] or [
             "before the run nothing is proved of value and excess: the certificate after it will tell"]
         if math.isfinite(self.gain):
             said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
@@ -250,19 +303,22 @@ class ProgramPlan:
             "rows": self.program.rows,
             "settings": {word: _plain(part) for word, part in wire_parts(path).items() if word != "program"},
             "options": {name: _plain(value) for name, value in self.options.items()},
-            "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
+            "alpha": self.alpha, "averaged": self.noise_std, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
-            "margins": self.margins.tolist(), "unused_share": self.unused_share,
+            "margins": self.reserve.tolist(), "unused_share": self.unused_share,
             "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
             "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
             "megabytes": self.megabytes, "sentences": list(self.sentences()),
         }
 
 
+@renamed(beta="failure_probability")
+@by_position_before("program", "epsilon", "delta", "mode")
 def plan(
-    program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
-    truthful: bool = False, alpha: float | None = None, most_excess: float = 0.05, most_unused: float = 0.3,
-    timed: bool = True, load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
+    program: Program, *, epsilon: float | None = None, delta: float = 0.0, error: float | None = None,
+    mode: Mode | None = None, feasible: bool = False, truthful: bool = False, alpha: float | None = None,
+    failure_probability: float = 0.05, most_excess: float = 0.05, most_unused: float = 0.3, timed: bool = True,
+    load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
     row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
     """What to run at these sizes, and what to expect.
@@ -274,20 +330,23 @@ def plan(
 
     Args:
         program: of any family.
-        epsilon: > 0.
-        delta: in (0, 1/2).
+        epsilon: > 0, in nats. Give this or `error`.
+        delta: in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
+        error: in (0, 1), the share of what rows hold that may be excess or kept back: the plan then has about the
+            least epsilon that does.
         mode: a mechanism's name, which leaves no choice.
-        feasible: whether every row must be within its supply, with probability 1 - beta.
+        feasible: whether every row must be within its supply, but with the failure probability.
         truthful: whether lies must not pay.
         alpha: > 0, of modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
             TightenAndAudit where `truthful` is asked for; else it charges only with an alpha.
+        failure_probability: in (0, 1), that certificates and bounds fail.
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of made-up records are timed on this machine.
         load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
         mode_names: what each mode is called in refusals and errors; by default as its mechanism.
         row_names: (k,) what each row is called in refusals; by default `program.row_names`.
-        options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
+        options: of all modes, such as rounds, burn_in, step, law or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
 
@@ -298,14 +357,19 @@ def plan(
 
     Example:
         >>> from confide.programs import UnitDemand
-        >>> found = plan(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6)
-        >>> found.mode, round(found.averaged, 2), round(found.excess_share, 4)
+        >>> found = plan(UnitDemand(100_000, 5_000, goods=10), epsilon=1.0, delta=1e-6)
+        >>> found.mode, round(found.noise_std, 2), round(found.excess_share, 4)
         ('PrivDude', 6.3, 0.0035)
-        >>> plan(UnitDemand(1_000, 50, goods=10), 1.0, 1e-6)  # doctest: +ELLIPSIS
+        >>> plan(UnitDemand(1_000, 50, goods=10), epsilon=1.0, delta=1e-6)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
+    if (epsilon is None) == (error is None):
+        raise InvalidInput("epsilon", "and error are both given" if error is not None else "is missing",
+                           "give either epsilon or error")
+    if epsilon is None:
+        most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
         if not isinstance(given, bool):
             raise InvalidInput(flag, f"{type(given).__name__} is neither True nor False")
@@ -315,17 +379,20 @@ def plan(
             raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
     if mode is not None:
         one_of("mode", mode, tuple(_KINDS))
+    if "neighbours" in options:
+        options["neighbours"] = neighbours_today(options["neighbours"])
     names, given_options = _names(program, load_units, mode_names, row_names), dict(options)
     named: dict[str, Any] = {name: value for name, value in options.items() if name not in _PATH}
     if alpha is not None:
         named["alpha"] = positive("alpha", alpha)
     options = {name: value for name, value in options.items() if name in _PATH}
+    options["failure_probability"] = failure_probability
     fraction("most_excess", most_excess)
     fraction("most_unused", most_unused)
-    path = PrivDude(program, epsilon, delta, **options)
-    needed = dict(zip(("burn_in", "rounds"), _needed(path), strict=True))
-    path = replace(path, **{name: max(getattr(path, name), min(_MOST_ROUNDS, number))
-                            for name, number in needed.items() if name not in options})
+    path = PrivDude(program, _ANY_EPSILON if epsilon is None else epsilon, delta, **options)
+    usual: dict[str, Any] = {name: number for name, number in usual_rounds(
+        program, step=path.step, start=path.start).items() if name not in options}
+    path = replace(path, **usual)
 
     def asked(mode: Mode) -> tuple[float | None, dict[str, Any]]:
         """Its alpha, and its other options, of those that are named."""
@@ -339,6 +406,8 @@ def plan(
     def mode_of(path: PrivDude) -> Mode:
         return _advised(path, feasible, truthful, made) if mode is None else mode
 
+    if epsilon is None:
+        path = replace(path, epsilon=_least_epsilon(path, lambda of: _share(of, mode_of(of), made) <= most_excess))
     chosen = mode_of(path)
     for name in named:
         if name not in _OWN[chosen]:
@@ -356,12 +425,13 @@ def plan(
             raise InvalidInput("mode", f"{names.modes[chosen]} is not {what}", f"must be one of {names.listed(able)}")
 
     def again(larger: Program = program, **changed: float) -> ProgramPlan:
-        return plan(larger, changed.get("epsilon", epsilon), delta, mode, feasible=feasible, truthful=truthful,
-                    alpha=alpha, most_excess=most_excess, most_unused=most_unused, timed=False, load_units=load_units,
-                    mode_names=mode_names, row_names=row_names, **given_options)
+        return plan(larger, epsilon=changed.get("epsilon", path.epsilon), delta=delta, mode=mode, feasible=feasible,
+                    truthful=truthful, alpha=alpha, failure_probability=failure_probability, most_excess=most_excess,
+                    most_unused=most_unused, timed=False, load_units=load_units, mode_names=mode_names,
+                    row_names=row_names, **given_options)
 
     _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused, names, again)
-    seconds, megabytes = _costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
+    seconds, megabytes = costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
                         seconds=0.0, megabytes=megabytes, options=own)
@@ -415,21 +485,6 @@ def _advised(path: PrivDude, feasible: bool, truthful: bool, made: _Made) -> Mod
     return "RoundDude" if flagged < _FLAGGED * audited else "TightenAndAudit"
 
 
-def _needed(path: PrivDude) -> tuple[int, int]:
-    """Burn-in and main rounds, by the supplies and by how much more than them everybody together may want."""
-    scale, program = path.program.constants.step_scale, path.program
-    if path.descent.rule != "gradient" or scale is None or path.start is not None:
-        return 0, 1
-    limited = _limited(program) & (np.array(program.supplies) > 0)
-    if not limited.any():
-        return 0, 1
-    holds = _holds(program)
-    more = program.people * program.constants.largest_sum / float(holds.sum()) - 1.0
-    push = min(1.0, max(_LEAST_PUSH, more)) if more > 0.0 else _NO_PUSH
-    most = float((np.array(scale) / (2.0 * push * holds))[limited].max()) ** 2
-    return max(_LEAST_ROUNDS[0], math.ceil(most)), max(_LEAST_ROUNDS[1], math.ceil(most / 2.0))
-
-
 def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[str, Any]) -> Dude:
     """The mode's mechanism with the settings of a path, and with options of its own.
 
@@ -442,32 +497,33 @@ def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[s
     return _KINDS[mode](**settings, **options)
 
 
-def _limited(program: Program) -> NDArray[np.bool_]:
-    """(k,) rows that can be over at all."""
-    if program.two_sided:
-        return np.ones(program.rows, dtype=bool)
-    return np.array(program.supplies) < program.people * program.constants.largest_entry
-
-
-def _holds(program: Program) -> NDArray[np.float64]:
-    supplies = np.array(program.supplies, dtype=np.float64)
-    instead = program.two_sided | (supplies <= 0)
-    return np.where(instead, program.constants.width,
-                    np.minimum(supplies, program.people * program.constants.largest_entry))
-
-
 def _reach(path: PrivDude) -> float:
-    """z of the certificate, whose beta is half for excess."""
+    """z of the certificate, whose failure probability is half for excess."""
     tails = path.program.rows * (2 if path.program.two_sided else 1)
-    return quantile(path.beta / (2 * tails), path.law == "discrete_gaussian")
+    return quantile(path.failure_probability / (2 * tails), path.law == "discrete_gaussian")
 
 
 def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
     """(k,) the mode's margins; infinite where they leave nothing of a row."""
     try:
-        return made(path, mode).kept_back
+        return made(path, mode).reserve
     except Refused:
         return np.full(path.program.rows, np.inf)
+
+
+def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
+    """What margins keep back, or the certificate will claim as excess, of what all rows hold."""
+    held = float(holds(path.program).sum())
+    if mode in _EXACT:
+        return float(_held_back(path, mode, made).sum()) / held
+    return float(limited(path.program).sum()) * _reach(path) * path.noise_std / held
+
+
+def _least_epsilon(path: PrivDude, does: Callable[[PrivDude], bool]) -> float:
+    """About the least epsilon that does; the largest that is looked at, where none does: that one is then refused."""
+    found = first_that(lambda epsilon: does(replace(path, epsilon=epsilon)), _LEAST_EPSILON, close=2e-4,
+                       farthest=_MOST_TIMES)
+    return _LEAST_EPSILON * _MOST_TIMES if found is None else found
 
 
 def _worth(
@@ -479,10 +535,7 @@ def _worth(
     certain = mode in _EXACT
 
     def share(of: PrivDude) -> float:
-        b = _holds(of.program)
-        if certain:
-            return float(_held_back(of, mode_of(of), made).sum() / b.sum())
-        return float(_limited(of.program).sum()) * _reach(of) * of.averaged / float(b.sum())
+        return _share(of, mode_of(of) if certain else mode, made)
 
     most = most_unused if certain else most_excess
     now = share(path)
@@ -536,39 +589,6 @@ def _followed(error: Refused, path: PrivDude, again: Callable[..., Any]) -> tupl
         return again(with_supply(path.program, factor=factor, supply=supply), **changed)
 
     return retried(error, attempt)
-
-
-def _costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
-    """Seconds of responses and megabytes.
-
-    Args:
-        path: what is planned.
-        timed: whether anything is timed.
-        parts: rounds whose responses a solver finds once more, when everybody's part is made up.
-    """
-    program, total = path.program, path.schedule.total
-    one = program.one(None)
-    arrays = [getattr(one, each.name) for each in fields(one) if each.name != "people"]
-    record = sum(int(each.nbytes) for each in arrays if isinstance(each, np.ndarray))
-    shard = min(program.people, 1 << 16)
-    at_once = min(threads(), -(-program.people // shard)) * shard * (4 * program.width + 8 * program.rows)
-    megabytes = (record * program.people + 16 * total * program.rows + at_once) / 1e6
-    if not timed:
-        return 0.0, megabytes
-    count = _TRIAL if math.isinf(program.most_responses) else _TRIAL_SOLVED
-    some = program.trial_records(count)
-    seconds = 0.0
-    for share in (0, 1):  # at price 0, and in the middle of the box: solves are easy at the one, and not at the other
-        prices = program.highest_prices * share // 2
-        program.load(some, program.respond(some, prices))  # compiles
-        times = []
-        for _ in range(3):
-            began = perf_counter()
-            program.load(some, program.respond(some, prices))
-            times.append(perf_counter() - began)
-        seconds += min(times) / 2.0
-    asked = total if program.always_answered else total + parts
-    return asked * program.people * seconds / count, megabytes
 
 
 def _plain(value: Any) -> Any:

@@ -12,22 +12,25 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source
+from confide.contract.parameters import Parameter, check_parameters
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.bounds import game_accuracy, regret_of_steps
 from confide.programs.dual_dynamics import Descent, Step
+from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
 from confide.programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.programs.priv_dude import PrivDude
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program, as_plain
 from confide.programs.schedule import Schedule
 
 __all__ = ["PrintedDescent", "PrintedDude"]
@@ -61,7 +64,9 @@ class PrintedDescent(Descent):
         return np.asarray(self.natural_step * 2.0 ** (PRICE_BITS - LOAD_BITS))
 
 
-@wire("PrintedDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start sensitivity")
+@renamed(sensitivity="l2_sensitivity", sigma="used_l2_sensitivity", deviation="round_noise_std")
+@wire("PrintedDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start sensitivity",
+      **MECHANISM_WORDS, l2_sensitivity="sensitivity")
 @dataclass(frozen=True)
 class PrintedDude(PrivDude):
     """Averages of best responses in all rounds to prices with the printed noise and step.
@@ -69,15 +74,6 @@ class PrintedDude(PrivDude):
     The printed update has no sign and its line is missing; the gradient is written load - b, while prices must rise
     with load (erratum 1). Prices stay in the box [0, 2 tau], as in the algorithm, not in the ball of the text
     (erratum 2). sigma is the corrected one of the program unless another is given.
-
-    Args:
-        program: the family and its public parameters.
-        epsilon: that is asked for; what is proved of the noise is `proved`.
-        delta: in (0, 1/2).
-        rounds: T; 0 for the print's w^2, which is refused beyond 100,000.
-        burn_in: the print has none.
-        beta: in (0, 1).
-        sensitivity: sigma as printed, where it is another than the program's.
 
     Raises:
         InvalidInput: a number out of range, or an option that the print does not know.
@@ -89,7 +85,7 @@ class PrintedDude(PrivDude):
         >>> from confide.programs.instances import popular
         >>> literal = PrintedDude(UnitDemand(300, 37, goods=4), epsilon=1.0, delta=1e-6, rounds=300)
         >>> outcome = literal.run(popular(300, 4, seed=1), Noise.simulated(1))
-        >>> round(literal.averaged), round(PrivDude(literal.program, 1.0, 1e-6, burn_in=0).averaged)
+        >>> round(literal.noise_std), round(PrivDude(literal.program, 1.0, 1e-6, burn_in=0).noise_std)
         (97, 6)
         >>> PrintedDude(UnitDemand(1000, 50, goods=10), epsilon=1.0, delta=1e-6)
         Traceback (most recent call last):
@@ -97,59 +93,59 @@ class PrintedDude(PrivDude):
         confide.contract.errors.Refused: T = w^2 is 1,000,000 rounds (at most 100,000: name `rounds`)
     """
 
-    rounds: int = 0
-    burn_in: int = 0
+    rounds: Annotated[int, Parameter(
+        "rounds, over all of which is averaged; 0 for the print's w^2, which is refused beyond 100,000", symbol="T",
+        at_least=0)] = 0
+    burn_in: Annotated[int, Parameter("0: the print has none", at_least=0)] = 0
     _: KW_ONLY
-    beta: float = 0.05
-    sensitivity: float | None = None
+    l2_sensitivity: Annotated[float | None, Parameter(
+        "sigma as printed, where it is another than the program's", symbol="sigma", above=0)] = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.program, Program):
-            raise InvalidInput("program", f"{type(self.program).__name__} is no program")
-        as_doubles(self)
-        if not isinstance(self.burn_in, int) or self.burn_in != 0:
-            raise InvalidInput("burn_in", f"{self.burn_in!r}", "the print averages over all rounds")
-        usual: dict[str, object] = {"step": None, "start": None, "law": "gaussian", "burn_share": 0.1}
+        as_plain(self)
+        check_parameters(self)
+        usual: dict[str, object] = {"burn_in": 0, "step": None, "start": None, "law": "gaussian", "burn_share": 0.1}
         for name, value in usual.items():
             if getattr(self, name) != value:
                 raise InvalidInput(name, f"{getattr(self, name)!r}", "the print has no such option")
-        if not fraction("delta", self.delta) < 0.5:
-            raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2)")
-        if self.sensitivity is not None:
-            positive("sensitivity", self.sensitivity)
-        if whole("rounds", self.rounds) == 0:
+        if self.rounds == 0:
             needed = math.ceil(self.program.constants.width ** 2)
             if needed > _MOST_ROUNDS:
                 raise Refused(f"T = w^2 is {needed:,} rounds", f"at most {_MOST_ROUNDS:,}: name `rounds`")
             object.__setattr__(self, "rounds", needed)
         super().__post_init__()
 
+    @classmethod
+    def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
+        """The print's own settings: w^2 rounds, and no burn-in."""
+        return cls(program=program, epsilon=epsilon, delta=delta, **settings)
+
     # ---- public arithmetic
 
     @property
-    def sigma(self) -> float:
+    def used_l2_sensitivity(self) -> float:
         """The sensitivity that noise is in proportion to."""
-        return root_up(self.squared_sensitivity) if self.sensitivity is None else self.sensitivity
+        return root_up(self.squared_l2_sensitivity) if self.l2_sensitivity is None else self.l2_sensitivity
 
     @property
-    def deviation(self) -> float:
+    def round_noise_std(self) -> float:
         """sd of each round's noise, as printed."""
-        return printed_deviation(self.sigma, self.epsilon, self.delta, self.rounds)
+        return printed_deviation(self.used_l2_sensitivity, self.epsilon, self.delta, self.rounds)
 
     @cached_property
     def squared_budget(self) -> Fraction:
         """mu^2 of all rounds together with the printed noise and the program's sigma."""
-        return self.squared_sensitivity * self.rounds / Fraction(self.deviation) ** 2
+        return self.squared_l2_sensitivity * self.rounds / Fraction(self.round_noise_std) ** 2
 
     @cached_property
     def schedule(self) -> Schedule:
-        return Schedule(rounds=self.rounds, burn_in=0, squared_sensitivity=self.squared_sensitivity,
+        return Schedule(rounds=self.rounds, burn_in=0, squared_l2_sensitivity=self.squared_l2_sensitivity,
                         squared_budget=self.squared_budget)
 
     @cached_property
     def descent(self) -> PrintedDescent:
-        spread = self.program.constants.width + self.deviation * math.sqrt(
-            2.0 * math.log(4.0 * self.rounds * self.program.rows / self.beta))
+        spread = self.program.constants.width + self.round_noise_std * math.sqrt(
+            2.0 * math.log(4.0 * self.rounds * self.program.rows / self.failure_probability))
         return PrintedDescent(program=self.program, schedule=self.schedule, spread=spread)
 
     @property
@@ -170,8 +166,8 @@ class PrintedDude(PrivDude):
         slip = math.fsum(off * (sides * 2.0 * tau + off) / eta
                          for eta, tau in zip(steps, self.program.taus, strict=True))
         return slip + regret_of_steps(
-            steps=steps, taus=self.program.taus, width=self.program.constants.width, averaged=self.averaged,
-            rounds=self.rounds, beta=self.beta, two_sided=self.program.two_sided)
+            steps=steps, taus=self.program.taus, width=self.program.constants.width, noise_std=self.noise_std,
+            rounds=self.rounds, failure_probability=self.failure_probability, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         ours = Source(document=_DOCUMENT, statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -196,14 +192,17 @@ class PrintedDude(PrivDude):
         loss, excess = game_accuracy(self.regret, self.program.taus)
         said = printed_accuracy(
             people=self.program.people, rows=self.program.rows, tau=max(one.tau), width=max(1.0, one.width),
-            sensitivity=self.sigma, epsilon=self.epsilon, delta=self.delta, beta=self.beta,
+            sensitivity=self.used_l2_sensitivity, epsilon=self.epsilon, delta=self.delta,
+            failure_probability=self.failure_probability,
             most_value=max(one.most_value - one.least_value, 2.0**-20), most_excess=self._most_excess)
         ok, why = self._printed_accuracy(loss <= said.welfare_loss and excess <= said.excess)
         measures = ("optimum less the value of the averages", "excess of all rows together, of the averages")
-        trivial = (self.trivial, self._most_excess)
-        found = [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.beta, source=source)
+        trivial = (self.baseline_gap, self._most_excess)
+        found = [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+                          source=source)
                  for bound, measure, most in zip((loss, excess), measures, trivial, strict=True)]
-        found += [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.beta, source=print_,
+        found += [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+                           source=print_,
                            claimable=ok, note=why)
                   for bound, measure, most in zip((said.welfare_loss, said.excess), measures, trivial, strict=True)]
         return tuple(found)

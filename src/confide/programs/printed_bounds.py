@@ -103,7 +103,8 @@ def concentrated_factor(epsilon: float, delta: float) -> float:
 
 
 def printed_regret(
-    *, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float, beta: float,
+    *, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float,
+    failure_probability: float,
 ) -> float:
     """The print's R_p at T = w^2: 40 sqrt8 (k tau sigma/epsilon) ln(2 w^2 k/beta) sqrt(ln(w^2/delta)).
 
@@ -114,19 +115,21 @@ def printed_regret(
         sensitivity: sigma.
         epsilon: > 0.
         delta: in (0, 1).
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
 
     Source: Wu 2017, L4234 (proof of Lemma 5.3.15).
 
     Example:
-        >>> round(printed_regret(rows=10, tau=1, width=1e5, sensitivity=2**0.5, epsilon=1.0, delta=1e-6, beta=0.05), 1)
+        >>> round(printed_regret(rows=10, tau=1, width=1e5, sensitivity=2**0.5, epsilon=1.0, delta=1e-6,
+        ...                      failure_probability=0.05), 1)
         281802.6
     """
     k, w = whole("rows", rows, at_least=1), positive("width", width)
     if w < 1:
         raise InvalidInput("width", f"{width} is too small", "must be at least 1")
     scale = k * positive("tau", tau) * positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
-    return 40.0 * math.sqrt(8.0) * scale * math.log(2.0 * w * w * k / fraction("beta", beta)) * math.sqrt(
+    return 40.0 * math.sqrt(8.0) * scale * math.log(2.0 * w * w * k / fraction("failure_probability",
+                                                                               failure_probability)) * math.sqrt(
         math.log(w * w / fraction("delta", delta)))
 
 
@@ -148,7 +151,7 @@ def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
     return positive("epsilon", epsilon) / (2.0 * math.sqrt(8.0 * k * math.log(2.0 / fraction("delta", delta))))
 
 
-def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, beta: float) -> float:
+def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, failure_probability: float) -> float:
     """B of Algorithm 9, by which each row's flag stays below its supply: 8 (ln n + ln(3 k/beta))/epsilon'.
 
     Args:
@@ -156,20 +159,21 @@ def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: floa
         rows: k.
         epsilon: > 0.
         delta: in (0, 1).
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
 
     Source: Wu 2017, Theorem 5.5.3.
 
     Example:
-        >>> round(printed_flag_margin(1e5, 10, epsilon=1.0, delta=1e-6, beta=0.05))
+        >>> round(printed_flag_margin(1e5, 10, epsilon=1.0, delta=1e-6, failure_probability=0.05))
         9763
     """
-    log = math.log(positive("people", people)) + math.log(3.0 * rows / fraction("beta", beta))
+    log = math.log(positive("people", people)) + math.log(3.0 * rows / fraction("failure_probability",
+                                                                                failure_probability))
     return 8.0 * log / printed_flag_epsilon(rows, epsilon, delta)
 
 
 def printed_tight_margin(
-    people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, beta: float,
+    people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, failure_probability: float,
 ) -> float:
     """xi of Algorithm 11 for unit demand: what it holds back of each row, for drawing and for who is reassigned.
 
@@ -182,19 +186,19 @@ def printed_tight_margin(
         alpha: what a participant may miss before she is reassigned, > 0; infinity where nobody is.
         epsilon: > 0.
         delta: in (0, 1).
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
 
     Source: Wu 2017, Algorithm 11 and Theorem 6.3.6.
 
     Example:
-        >>> rest = {"epsilon": 1.0, "delta": 1e-6, "beta": 0.05}
+        >>> rest = {"epsilon": 1.0, "delta": 1e-6, "failure_probability": 0.05}
         >>> printed_tight_margin(1e5, 10, 5_000.0, math.inf, **rest) > 5_000.0
         True
     """
     w, k = positive("people", people), float(whole("rows", rows, at_least=1))
-    log = math.log(4.0 * w * w * k * k / fraction("beta", beta))
+    log = math.log(4.0 * w * w * k * k / fraction("failure_probability", failure_probability))
     noise = 160.0 * math.sqrt(8.0) * k * math.sqrt(2.0) / positive("epsilon", epsilon)
-    drawn = math.sqrt(3.0 * positive("supply", supply) * math.log(2.0 * k / beta))
+    drawn = math.sqrt(3.0 * positive("supply", supply) * math.log(2.0 * k / failure_probability))
     return drawn + noise * (log**2 * math.sqrt(math.log(2.0 * w * w / fraction("delta", delta)))) * (2.0 + k / alpha)
 
 
@@ -216,7 +220,8 @@ class PrintedBound:
 
 
 def printed_accuracy(
-    *, people: int, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float, beta: float,
+    *, people: int, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float,
+    failure_probability: float,
     most_value: float = 1.0, most_excess: float | None = None,
 ) -> PrintedBound:
     """What Theorem 5.3.17 says at these sizes.
@@ -229,18 +234,18 @@ def printed_accuracy(
         sensitivity: sigma.
         epsilon: > 0.
         delta: in (0, 1).
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         most_value: by how much one person's values can differ.
         most_excess: what all rows together can exceed their supply by; k w by default.
 
     Example:
         >>> found = printed_accuracy(people=10**5, rows=10, tau=1.0, width=1e5, sensitivity=2**0.5, epsilon=1.0,
-        ...                          delta=1e-6, beta=0.05, most_excess=1e5)
+        ...                          delta=1e-6, failure_probability=0.05, most_excess=1e5)
         >>> f"{found.excess:.0f}", found.vacuous
         ('563605', True)
     """
     regret = printed_regret(rows=rows, tau=tau, width=width, sensitivity=sensitivity, epsilon=epsilon, delta=delta,
-                            beta=beta)
+                            failure_probability=failure_probability)
     loss, excess = 2.0 * regret, 2.0 * regret / tau
     trivial = rows * width if most_excess is None else positive("most_excess", most_excess)
     most = whole("people", people, at_least=1) * positive("most_value", most_value)
@@ -334,7 +339,7 @@ class SmallestSupply:
 
 
 def smallest_supply(
-    *, goods: int, epsilon: float, delta: float = 1e-6, beta: float = 0.05, most_excess: float = 0.05,
+    *, goods: int, epsilon: float, delta: float = 1e-6, failure_probability: float = 0.05, most_excess: float = 0.05,
     burn_share: float = 0.1,
 ) -> SmallestSupply:
     """The table of three promises: unit demand, twice as many people as copies (n = 2kb), sigma = sqrt2, tau = 1.
@@ -343,7 +348,7 @@ def smallest_supply(
         goods: k.
         epsilon: > 0.
         delta: in (0, 1).
-        beta: in (0, 1).
+        failure_probability: in (0, 1).
         most_excess: share of all copies, in (0, 1).
         burn_share: of the budget for a burn-in, which the certified run has and the other two have not.
 
@@ -358,7 +363,7 @@ def smallest_supply(
 
     def fits(copies: float) -> bool:
         found = printed_regret(rows=k, tau=1.0, width=2.0 * k * copies, sensitivity=sigma, epsilon=epsilon,
-                               delta=delta, beta=beta)
+                               delta=delta, failure_probability=failure_probability)
         return 2.0 * found <= share * k * copies
 
     low, high = 1.0, 2.0
@@ -369,7 +374,8 @@ def smallest_supply(
     while high - low > 0.5:
         middle = (low + high) / 2.0
         low, high = (low, middle) if fits(middle) else (middle, high)
-    ideal = corrected_regret(rows=k, tau=1.0, width=1.0, averaged=sigma / mu, rounds=math.inf, beta=beta)
+    ideal = corrected_regret(rows=k, tau=1.0, width=1.0, noise_std=sigma / mu, rounds=math.inf,
+                             failure_probability=failure_probability)
     run = sigma / (mu * math.sqrt(1.0 - fraction("burn_share", burn_share, zero=True)))
     return SmallestSupply(printed=math.ceil(high), a_priori=math.ceil(ideal / (share * k)),
-                          certificate=math.ceil(certified_excess(k, run, beta) / share))
+                          certificate=math.ceil(certified_excess(k, run, failure_probability) / share))

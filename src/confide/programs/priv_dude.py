@@ -18,20 +18,22 @@ from numpy.typing import NDArray
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.averages import Tally, tally_of, value_and_load
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
-from confide.programs.dude import Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program, Shard
 
 __all__ = ["PrivDude"]
 
 
-@wire("PrivDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start")
+@renamed()
+@wire("PrivDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class PrivDude(Dude[PathBillboard]):
     """Averages of best responses: fractions of goods, flows or times.

@@ -14,59 +14,54 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, non_negative, positive, whole
+from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
 
-__all__ = ["MOST_PEOPLE", "Program", "Records", "Shard", "as_doubles", "counted"]
+__all__ = ["MOST_PEOPLE", "MOST_ROWS", "MOST_TAU", "Program", "Records", "Shard", "as_plain"]
 
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
-_MOST_TAU = 2.0**20
+MOST_TAU = 2.0**20
 MOST_PEOPLE = 2**31 - 1  # places are 32 bits
-_MOST_ROWS = 2**20
+MOST_ROWS = 2**20
 
 
-def counted(field: str, value: object, at_most: int = _MOST_ROWS) -> int:
-    """A whole number in 1..at_most, as a plain one.
-
-    Args:
-        field: for error messages.
-        value: what was given.
-        at_most: by default as many as there may be rows.
-
-    Raises:
-        InvalidInput: names the field.
-    """
-    number = whole(field, value, at_least=1)
-    if number > at_most:
-        raise InvalidInput(field, f"{value!r} is too large", f"at most {at_most:,}")
-    return number
-
-
-def as_doubles(it: Any) -> None:
-    """Write fractions, and other kinds of real numbers, of a frozen dataclass as doubles, which all arithmetic is in.
+def as_plain(it: Any) -> None:
+    """Write the numbers of a frozen dataclass as Python's own, which all arithmetic is in, and arrays as tuples.
 
     Args:
-        it: whose fields they are.
+        it: an instance, whose fields may be of numpy, or fractions.
 
     Raises:
-        InvalidInput: one is not finite.
+        InvalidInput: a number is not finite.
     """
     for one in fields(it):
         given: Any = getattr(it, one.name, None)
-        if isinstance(given, Real) and not isinstance(given, float | bool | Integral):
-            object.__setattr__(it, one.name, finite(one.name, given))
+        if isinstance(given, str | bool | int | float | None):
+            continue
+        plain = given
+        if isinstance(given, np.bool_):
+            plain = bool(given)
+        elif isinstance(given, Integral):
+            plain = int(given)
+        elif isinstance(given, Real):
+            plain = finite(one.name, given)
+        elif hasattr(given, "tolist") and np.ndim(given) > 0:
+            plain = tuple(given.tolist())
+        if plain is not given:
+            object.__setattr__(it, one.name, plain)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -128,39 +123,30 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Program(ABC):
+class Program(Declared, ABC):
     """Base of all families: public parameters, constants, and how a record responds to prices.
-
-    Args:
-        people: n, public slots.
-        supply: (k,) of each coupling row, or one number for all of them.
-        tau: dual bound of each row, or one for all: by how much a unit of excess may raise the value of the optimum;
-            by default what holds of the family.
 
     Raises:
         InvalidInput: a number out of range.
     """
 
-    people: int
-    supply: float | tuple[float, ...]
-    tau: float | tuple[float, ...] | None = field(default=None, kw_only=True)
+    people: Annotated[int, Parameter("public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "of each coupling row, or one number for all of them", symbol="b")]
+    tau: Annotated[float | tuple[float, ...] | None, Parameter(
+        "dual bound of each row, or one for all: by how much a unit of excess may raise the value of the optimum; by "
+        "default what holds of the family", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
     """Whether rows are equations, whose prices may be negative."""
 
-    negative_supply: ClassVar[bool] = True
-    """Whether a supply may be below 0; not where nobody adds less than nothing, since then nothing would fit."""
-
     def __post_init__(self) -> None:
-        as_doubles(self)
-        object.__setattr__(self, "people", counted("people", self.people, MOST_PEOPLE))
-        object.__setattr__(self, "supply", self._for_rows("supply", self.supply))
-        for one in self.supplies:
-            (finite if self.negative_supply else non_negative)("supply", one)
-        if self.tau is not None:
-            object.__setattr__(self, "tau", self._for_rows("tau", self.tau))
-            for one in self.tau:  # type: ignore[union-attr]
-                positive("tau", one, at_most=_MOST_TAU)
+        as_plain(self)
+        super().__post_init__()
+        self._fits()
+        for name in ("supply", "tau"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, self._for_rows(name, getattr(self, name)))
         largest = max(self.people * self.constants.largest_entry, *map(abs, self.supplies))
         if largest > _MOST_TOTAL:
             raise InvalidInput("supply", f"loads up to {largest:.3g} are too large", f"at most {_MOST_TOTAL:.3g}")
@@ -170,12 +156,14 @@ class Program(ABC):
             raise InvalidInput("tau", f"values less prices up to {worth / PRICE_UNIT / self.scale:.3g} are too large",
                                f"at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
 
+    def _fits(self) -> None:
+        """Check and complete what a family has of its own, across its fields, before supplies are told row by row."""
+
     def _for_rows(self, name: str, given: Any) -> tuple[float, ...]:
         """One number for each row, as a tuple."""
         if isinstance(given, str):
             raise InvalidInput(name, f"{given!r} is not a number")
-        numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(
-            given.tolist() if isinstance(given, np.ndarray) else given)
+        numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(given)
         if len(numbers) != self.rows:
             raise InvalidInput(name, f"{len(numbers)} numbers", f"must be one, or {self.rows}")
         return tuple(finite(name, one) for one in numbers)
@@ -201,6 +189,11 @@ class Program(ABC):
     def row_names(self) -> tuple[str, ...]:
         """(k,) what a row limits."""
         return tuple(map(str, range(self.rows)))
+
+    @property
+    def record_fields(self) -> Mapping[str, tuple[int, ...]] | None:
+        """Field -> shape, where a record is a mapping of fields; None where it is something else."""
+        return None
 
     @property
     def scale(self) -> int:

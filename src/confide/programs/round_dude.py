@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import retried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
@@ -32,11 +33,11 @@ from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import PathCertificate, certificate
-from confide.programs.dude import Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
-from confide.programs.program import Program, Shard, as_doubles
+from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.scaled import scaled
 from confide.programs.schedule import PRICES
@@ -45,11 +46,12 @@ from confide.programs.whole_parts import WholeParts, delivered, share_of, share_
 __all__ = ["RoundDude"]
 
 
+@renamed()
 @wire("RoundDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start flag_share "
-      "truncate stop_share batch")
+      "truncate stop_share batch", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class RoundDude(Dude[FlagBillboard]):
-    """One best response for everybody, of a round that public coins draw; nothing where a flag has risen before.
+    """One best response for everybody, of a round that public randomness draws; nothing where a flag has risen before.
 
     Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
     who comes in a later batch and would add to that row has nothing. No row ends above its supply, with probability
@@ -58,13 +60,6 @@ class RoundDude(Dude[FlagBillboard]):
     Who comes late is more likely to go without: places are public, and must not follow from what is in the records.
 
     Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and no delta but for stops: basic composition.
-
-    Args:
-        flag_share: of epsilon for the flags, in (0, 1).
-        truncate: feasible for sure: flags also rise, whatever their noise, where the next batch could break a supply.
-            It takes a part of delta, and about twice the margin.
-        stop_share: of delta for that, in (0, 1); nothing is spent on it without.
-        batch: people between two queries; by default what leaves the least margin, at most 2^13 queries of a row.
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -85,19 +80,17 @@ class RoundDude(Dude[FlagBillboard]):
     """
 
     _: KW_ONLY
-    flag_share: float = 0.4
-    truncate: bool = False
-    stop_share: float = 0.5
-    batch: int | None = None
+    flag_share: Annotated[float, Parameter("of epsilon for the flags", above=0, below=1)] = 0.4
+    truncate: Annotated[bool, Parameter(
+        "whether supplies are kept for sure: flags also rise, whatever their noise, where the next batch could break a "
+        "supply. It takes a part of delta, and about twice the margin")] = False
+    stop_share: Annotated[float, Parameter(
+        "of delta for that; nothing is spent on it without", above=0, below=1)] = 0.5
+    batch: Annotated[int | None, Parameter(
+        "people between two queries of the flags; by default what leaves the least margin, at most 2^13 queries of a "
+        "row", at_least=1)] = None
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        fraction("flag_share", self.flag_share)
-        fraction("stop_share", self.stop_share)
-        if not isinstance(self.truncate, bool):
-            raise InvalidInput("truncate", f"{self.truncate!r} is neither True nor False")
-        if self.batch is not None:
-            whole("batch", self.batch, at_least=1)
         super().__post_init__()
         packing_only(self.program, "RoundDude")
         try:
@@ -106,7 +99,7 @@ class RoundDude(Dude[FlagBillboard]):
             raise Refused(error.reason, retried(error, self._at) or "more supply and a larger epsilon") from None
 
     board = FlagBillboard
-    tosses = True
+    public_randomness = True
 
     # ---- public arithmetic
 
@@ -125,14 +118,15 @@ class RoundDude(Dude[FlagBillboard]):
         mine = _below(written(self.epsilon) - written(epsilon))
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
         return Flags(people=self.program.people, supply=tuple(self.program.supply_units.tolist()),
-                     largest=one.largest_entry, entries=one.entries, epsilon=mine, beta=self.beta, batch=batch,
+                     largest=one.largest_entry, entries=one.entries, epsilon=mine,
+                     failure_probability=self.failure_probability, batch=batch,
                      stop_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
                      neighbours=self.neighbours)
 
     @property
-    def kept_back(self) -> NDArray[np.float64]:
+    def reserve(self) -> NDArray[np.float64]:
         """(k,) how far below its supply a flag rises."""
-        return np.full(self.program.rows, self.flags.margin / LOAD_UNIT)
+        return np.full(self.program.rows, self.flags.reserve / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
         path = super().events()
@@ -153,7 +147,7 @@ class RoundDude(Dude[FlagBillboard]):
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",
                         erratum="margin with the batch that trips a flag; losses of rows add up in l1")
-        each = self.beta / 3.0
+        each = self.failure_probability / 3.0
         regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, each)
         most, over = self.program.constants.most_value, regret / min(self.program.taus)
@@ -162,17 +156,17 @@ class RoundDude(Dude[FlagBillboard]):
         if over < math.inf:
             excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
         unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
-        # Where the averages are worth x >= OPT - R, what coins draw is worth x - sqrt(2 V x log) or more, and 0 or
+        # Where the averages are worth x >= OPT - R, what is drawn is worth x - sqrt(2 V x log) or more, and 0 or
         # more. That is never below OPT - R - sqrt(2 V OPT log), whatever x is; and OPT is at most `trivial`. Each round
         # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
-        rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * log)
+        rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(2.0 * most * self.baseline_gap * log)
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
-                     failure_probability=0.0 if self.truncate else self.beta, source=source),
+                     failure_probability=0.0 if self.truncate else self.failure_probability, source=source),
             Accuracy(bound=unserved, measure="participants who go without because of a flag",
-                     trivial=float(self.program.people), failure_probability=self.beta, source=source),
+                     trivial=float(self.program.people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of what is delivered",
-                     trivial=self.trivial, failure_probability=self.beta, source=source),
+                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 
     def _drawn_above(self, mean: float, log: float) -> float:
@@ -185,14 +179,14 @@ class RoundDude(Dude[FlagBillboard]):
         """Who goes without, at most: each adds Lmin or more to a row whose flag had room left.
 
         Args:
-            excess: of all rows together, of what coins draw.
+            excess: of all rows together, of what is drawn.
             raised: (k,) whose flags may have risen.
             failure: the probability that some flag rises too early.
         """
         least = self.program.constants.least_entry
         if not least > 0.0 or not excess < math.inf:
             return math.inf if raised.any() else 0.0
-        room = (self.flags.margin + self.flags.room_at(failure)) / LOAD_UNIT
+        room = (self.flags.reserve + self.flags.room_at(failure)) / LOAD_UNIT
         return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
 
     def unserved(self, billboard: AnyBillboard) -> float:
@@ -203,7 +197,7 @@ class RoundDude(Dude[FlagBillboard]):
 
         Source: spec convex_programs 5 (unserved), with the certificate in place of the a-priori excess.
         """
-        board, each = self._own(billboard), self.beta / 3.0
+        board, each = self._own(billboard), self.failure_probability / 3.0
         raised = np.asarray(board.raised) < self.program.people
         certain = certificate(board, each)
         log = math.log(self.program.rows / each)
@@ -223,7 +217,7 @@ class RoundDude(Dude[FlagBillboard]):
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
         raised, served = self.flags.run(source, starts, rows, loads)
         actions[~served] = -1
-        public = FlagBillboard(**{**vars(board), "seed": seed, "raised": raised})
+        public = FlagBillboard(**{**vars(board), "public_seed": seed, "raised": raised})
         diagnostics = None if noise.release_safe else {
             **delivered(self.program, records, actions), "unserved": int((~served).sum())}
         shares = share_table(self.program, WholeParts(actions), charged=False)
@@ -236,7 +230,7 @@ class RoundDude(Dude[FlagBillboard]):
         self._place(index)
         board = self._own(billboard)
         mine = self.program.one(record)
-        action = self.program.respond(mine, board.main_prices[drawn_round(board.seed, index, self.rounds)])
+        action = self.program.respond(mine, board.main_prices[drawn_round(board.public_seed, index, self.rounds)])
         adds = self.program.contributions(mine, action)[0] > 0
         if bool((adds & (board.raised <= index)).any()):
             action = np.full_like(action, -1)

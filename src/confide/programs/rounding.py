@@ -1,7 +1,7 @@
-"""One main round for everybody, by public coins: her response in it is whole, and its mean is her average.
+"""One main round for everybody, by public randomness: her response in it is whole, and its mean is her average.
 
 The seed is drawn when all records are in: who knew her round while she reported would report for that round alone. It
-protects nobody; afterwards everybody may check everybody's. A coin has 2^32 sides, so a round's probability is off
+protects nobody; afterwards everybody may check everybody's. A draw has 2^32 values, so a round's probability is off
 1/T by 2^-32 at most.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
@@ -26,7 +26,7 @@ def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
     """(n,) everybody's main round, in 0..T-1.
 
     Args:
-        seed: of the public coins.
+        seed: of the public randomness.
         people: n.
         rounds: T, at most 2^31.
     """
@@ -37,7 +37,7 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
     """One participant's main round.
 
     Args:
-        seed: of the public coins.
+        seed: of the public randomness.
         index: her place.
         rounds: T, at most 2^31.
     """

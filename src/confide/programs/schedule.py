@@ -83,7 +83,7 @@ class Schedule:
         rounds: T >= 1, main rounds.
         burn_in: rounds before them, which are not averaged.
         burn_share: of the squared budget for the burn-in, in (0, 1); nothing is spent on it where there is none.
-        squared_sensitivity: sigma^2.
+        squared_l2_sensitivity: sigma^2.
         squared_budget: what (sigma/deviation)^2 may add up to.
         law: of the noise.
 
@@ -92,15 +92,15 @@ class Schedule:
         Refused: noise beyond 2^33.
 
     Example:
-        >>> one = Schedule(rounds=1000, burn_in=0, squared_sensitivity=Fraction(2),
+        >>> one = Schedule(rounds=1000, burn_in=0, squared_l2_sensitivity=Fraction(2),
         ...                squared_budget=squared_budget("gaussian", 1.0, 1e-6))
-        >>> round(one.main_deviation, 4), round(one.averaged, 4)
+        >>> round(one.main_noise_std, 4), round(one.noise_std, 4)
         (188.9334, 5.9746)
     """
 
     rounds: int
     burn_in: int
-    squared_sensitivity: Fraction
+    squared_l2_sensitivity: Fraction
     squared_budget: Fraction
     burn_share: float = 0.1
     law: Law = "gaussian"
@@ -112,10 +112,10 @@ class Schedule:
             raise InvalidInput("rounds", f"{self.rounds} and {self.burn_in} before them are too many",
                                f"together at most {_MOST_ROUNDS}")
         fraction("burn_share", self.burn_share)
-        if not self.squared_budget > 0 or not self.squared_sensitivity > 0:
+        if not self.squared_budget > 0 or not self.squared_l2_sensitivity > 0:
             raise InvalidInput("squared_budget", "and the sensitivity must be positive")
-        if max(self.main_deviation, self.burn_deviation) > _LARGEST:
-            raise Refused(f"the noise of a round would be {self.main_deviation:.3g}",
+        if max(self.main_noise_std, self.burn_noise_std) > _LARGEST:
+            raise Refused(f"the noise of a round would be {self.main_noise_std:.3g}",
                           f"at most {_LARGEST:.3g}: a larger epsilon, or fewer rounds")
 
     @property
@@ -128,29 +128,29 @@ class Schedule:
         return self.squared_budget * Fraction(self.burn_share) if self.burn_in else Fraction(0)
 
     @cached_property
-    def burn_deviation(self) -> float:
+    def burn_noise_std(self) -> float:
         """Standard deviation of each round of the burn-in, rounded up; 0 without one."""
         if not self.burn_in:
             return 0.0
-        return root_up(self.squared_sensitivity * self.burn_in / self._burn_budget)
+        return root_up(self.squared_l2_sensitivity * self.burn_in / self._burn_budget)
 
     @cached_property
-    def main_deviation(self) -> float:
+    def main_noise_std(self) -> float:
         """Standard deviation of each main round, rounded up."""
-        return root_up(self.squared_sensitivity * self.rounds / (self.squared_budget - self._burn_budget))
+        return root_up(self.squared_l2_sensitivity * self.rounds / (self.squared_budget - self._burn_budget))
 
     @property
-    def averaged(self) -> float:
+    def noise_std(self) -> float:
         """s: the standard deviation of every row's mean noise over the main rounds, whatever their number."""
-        return self.main_deviation / math.sqrt(self.rounds)
+        return self.main_noise_std / math.sqrt(self.rounds)
 
-    def deviation(self, t: int) -> float:
+    def round_noise_std(self, t: int) -> float:
         """Of a round.
 
         Args:
             t: the round, from 0, the burn-in first.
         """
-        return self.burn_deviation if t < self.burn_in else self.main_deviation
+        return self.burn_noise_std if t < self.burn_in else self.main_noise_std
 
     def released(self, noise: Noise, exact: NDArray[np.int64], t: int) -> NDArray[np.int64]:
         """(k,) what is published of a round, in units of load.
@@ -160,29 +160,29 @@ class Schedule:
             exact: (k,) supply less load, in units.
             t: the round, from 0.
         """
-        return noisy(noise, exact, self.deviation(t), self.law, ("slack", t),
-                     squared_sensitivity=self.squared_sensitivity, line=PRICES)
+        return noisy(noise, exact, self.round_noise_std(t), self.law, ("slack", t),
+                     squared_l2_sensitivity=self.squared_l2_sensitivity, line=PRICES)
 
 
 def noisy(
-    noise: Noise, exact: NDArray[np.int64], deviation: float, law: Law, stream: str | tuple[str, int], *,
-    squared_sensitivity: Fraction, line: str,
+    noise: Noise, exact: NDArray[np.int64], noise_std: float, law: Law, stream: str | tuple[str, int], *,
+    squared_l2_sensitivity: Fraction, line: str,
 ) -> NDArray[np.int64]:
     """Numbers on the grid of loads with Gaussian noise on that grid.
 
     Args:
         noise: where it comes from.
         exact: (k,) in units, below 2^53.
-        deviation: in loads, not in units.
+        noise_std: standard deviation, in loads, not in units.
         law: of the noise.
         stream: name of the draw.
-        squared_sensitivity: how far a neighbour step moves them, in squared l2, in loads.
+        squared_l2_sensitivity: how far a neighbour step moves them, in squared l2, in loads.
         line: of the charge that pays.
     """
     if law == "discrete_gaussian":
-        return add_discrete_gaussian(noise, exact, noise_std=Fraction(deviation) * LOAD_UNIT, stream=stream,
-                                     l2_sensitivity_squared=squared_sensitivity * LOAD_UNIT**2, line=line)
-    drawn = add_gaussian(noise, exact / LOAD_UNIT, noise_std=deviation, l2_sensitivity_squared=squared_sensitivity,
+        return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,
+                                     l2_sensitivity_squared=squared_l2_sensitivity * LOAD_UNIT**2, line=line)
+    drawn = add_gaussian(noise, exact / LOAD_UNIT, noise_std=noise_std, l2_sensitivity_squared=squared_l2_sensitivity,
                          stream=stream, grid=LOAD_BITS, line=line)
     return np.rint(drawn * LOAD_UNIT).astype(np.int64)
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
-from confide.programs.program import Program, counted
+from confide.programs.program import MOST_ROWS, Program
 
 __all__ = ["SetsOfGoods"]
 
@@ -30,29 +31,25 @@ _STEADY = 16.0  # what a good's load is expected to be, when everybody takes as 
 class SetsOfGoods(Program):
     """Base: n people, k goods in several copies each, and sets of at most `width` goods.
 
-    Args:
-        people: n.
-        supply: copies of each good, not negative: k numbers, or one for all.
-        goods: k, where `supply` is one number.
-        tau: at most 32; 1 holds always, where no good adds more than 1 to the value of a set.
-
     Raises:
         InvalidInput: a number out of range.
     """
 
-    goods: int | None = field(default=None, kw_only=True)
-
-    negative_supply = False
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "copies of each good: k numbers, or one for all", symbol="b", at_least=0)]
+    tau: Annotated[float | tuple[float, ...] | None, Parameter(
+        "dual bound of each good, or one for all; 1 by default, which holds always, where no good adds more than 1 to "
+        "the value of a set", above=0, at_most=_MOST_TAU)] = field(default=None, kw_only=True)
+    goods: Annotated[int | None, Parameter(
+        "their number, where `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
+            default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.goods is None:
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("goods", "are not numbered", "one number of copies for all goods needs `goods`")
             object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
-        object.__setattr__(self, "goods", counted("goods", self.goods))
         super().__post_init__()
-        if max(self.taus) > _MOST_TAU:
-            raise InvalidInput("tau", f"{max(self.taus):g} is too large", f"at most {_MOST_TAU:g}; 1 holds always")
 
     @property
     def rows(self) -> int:

@@ -14,18 +14,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput, Refused, Ways
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.coins import draw_seed
@@ -33,7 +34,7 @@ from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import PathCertificate
-from confide.programs.dude import Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import (
     additive_gain,
@@ -45,7 +46,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import coin_slip
-from confide.programs.program import Program, as_doubles
+from confide.programs.program import Program
 from confide.programs.rounding import drawn_rounds
 from confide.programs.scaled import scaled
 from confide.programs.schedule import total_variation
@@ -60,7 +61,7 @@ from confide.programs.whole_parts import (
     whole_parts,
 )
 
-__all__ = ["EmptyRow", "TightDude", "margins_needed"]
+__all__ = ["EmptyRow", "TightDude", "reserve_needed"]
 
 _TRIES = 64
 
@@ -81,8 +82,8 @@ class EmptyRow(Refused):
         super().__init__(f"row {name} {problem}", remedy)
 
 
-def margins_needed(
-    program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, beta: float
+def reserve_needed(
+    program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, failure_probability: float
 ) -> NDArray[np.float64]:
     """(k,) what has to be kept back of each row, where this is the regret: also where that is more than there is.
 
@@ -92,33 +93,29 @@ def margins_needed(
         supplies: (k,) of the program whose rows are kept.
         rounds: T, main rounds.
         alpha: who is satisfied.
-        beta: probability of a row above its supply.
+        failure_probability: probability of a row above its supply.
 
     Source: spec convex_programs 6.2 (TightDude, corrected).
     """
-    entry, log = program.constants.largest_entry, math.log(3.0 * program.rows / beta)
+    entry, log = program.constants.largest_entry, math.log(3.0 * program.rows / failure_probability)
     left = regret / exact_alpha(program, alpha)
     return np.array([regret / tau + entry * left + bernstein(supply, entry, log) + supply * coin_slip(rounds)
                      for tau, supply in zip(program.taus, supplies, strict=True)])
 
 
-@wire("TightDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha payments")
+@renamed(margins="reserve", kept="reserve_share")
+@wire("TightDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha payments",
+      **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightDude(Dude[PathBillboard]):
     """One whole response for everybody, at the average prices, within every row's supply.
 
     Packing programs only, whose dual bound must hold with less supply too (it does where it is V/Lmin). Whoever would
     gain more than alpha by another choice at the charged prices gets her favourite. Everybody else gets her best
-    response to one main round, which a public coin draws when all records are in; in the mean over the coin that is
+    response to one main round, which public randomness draws when all records are in; in the mean over that draw it is
     her average.
 
     Shares have two columns: "action", as the program describes it, and "price".
-
-    Args:
-        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
-        payments: "average": the price of what she gets, at the charged prices: on some coins more than it is worth to
-            her. "scaled": as much of its value as her average would cost of its own; nobody pays more than what she
-            gets is worth to her by her own record, and whose average is not worth its price gets nothing.
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
@@ -130,25 +127,30 @@ class TightDude(Dude[PathBillboard]):
         >>> from confide.programs.instances import popular
         >>> program = UnitDemand(5_000, (2_500.0,))
         >>> mechanism = TightDude(program, 1.0, 1e-6, rounds=1_000, burn_in=100, alpha=0.5)
-        >>> round(mechanism.kept, 2)
+        >>> round(mechanism.reserve_share, 2)
         0.51
         >>> outcome = mechanism.run(popular(5_000, 1, seed=1), Noise.simulated(1))
         >>> outcome.diagnostics["excess"].tolist()
         [0.0]
     """
 
-    alpha: float = field(default=0.01, kw_only=True)
-    payments: Payments = field(default="average", kw_only=True)
+    alpha: Annotated[float, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        above=0)] = field(default=0.01, kw_only=True)
+    payments: Annotated[Payments, Parameter(
+        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the part "
+        "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
+        "part is worth by their own record, and a participant whose average is not worth its price gets nothing",
+        )] = field(default="average", kw_only=True)
 
-    tosses = True
+    public_randomness = True
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        one_of("payments", self.payments, ("average", "scaled"))
-        if isinstance(self.program, Program):
-            exact_alpha(self.program, self.alpha)
         super().__post_init__()
         check_payments(self.program, self.rounds)
+
+    def _fits(self) -> None:
+        exact_alpha(self.program, self.alpha)
 
     # ---- the margins
 
@@ -162,7 +164,7 @@ class TightDude(Dude[PathBillboard]):
         program, supplies = self.program, np.array(self.program.supplies)
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
-            regret = self._inexact + regret_bound(program.constants, self.schedule, self.beta / 3.0)
+            regret = self._inexact + regret_bound(program.constants, self.schedule, self.failure_probability / 3.0)
             needed = self._margins(program, regret)
             if bool((needed <= kept).all()):
                 return program
@@ -173,15 +175,15 @@ class TightDude(Dude[PathBillboard]):
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         """(k,) what has to be kept back of each row, where this is the regret."""
-        return margins_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds, alpha=self.alpha,
-                              beta=self.beta)
+        return reserve_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds, alpha=self.alpha,
+                              failure_probability=self.failure_probability)
 
     def _refuse_empty(self, program: Program, regret: float, kept: NDArray[np.float64]) -> None:
         supplies = np.array(self.program.supplies)
         if bool((supplies - kept >= 1.0 / LOAD_UNIT).all()):
             return
         j = int(np.argmin(supplies - kept))
-        entry, third = program.constants.largest_entry, math.log(3.0 * program.rows / self.beta) / 3.0
+        entry, third = program.constants.largest_entry, math.log(3.0 * program.rows / self.failure_probability) / 3.0
         fixed = regret / program.taus[j] + entry * regret / exact_alpha(self.program, self.alpha)
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
@@ -199,24 +201,19 @@ class TightDude(Dude[PathBillboard]):
         raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])
 
     @property
-    def margins(self) -> NDArray[np.float64]:
-        """(k,) what is kept back of each row."""
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) the margins: what is held in reserve of each row."""
         return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
 
     @property
-    def kept_back(self) -> NDArray[np.float64]:
-        """(k,) the margins."""
-        return self.margins
-
-    @property
-    def kept(self) -> float:
+    def reserve_share(self) -> float:
         """kappa: the largest share of a row that is kept back."""
-        return float((self.margins / np.array(self.program.supplies)).max())
+        return float((self.reserve / np.array(self.program.supplies)).max())
 
     @cached_property
     def regret(self) -> float:
         """R of the prices with margins, with probability at least 1 - beta/3."""
-        return self._inexact + regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
+        return self._inexact + regret_bound(self.priced.constants, self.schedule, self.failure_probability / 3.0)
 
     # ---- promises
 
@@ -232,18 +229,18 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def _short(self) -> float:
-        """How much less than her favourite anybody has, in the mean over the coin."""
+        """How much less than her favourite anybody has, in the mean over the public draw."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
         return self.alpha + self.program.oracle_error + coin_slip(self.rounds) * reach
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over path and coin."""
+        """What a lie gains at most, in the mean over path and draw."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """What each of so many people gains at most who lie together, in the mean over path and coin."""
+        """What each of so many people gains at most who lie together, in the mean over path and draw."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
@@ -268,13 +265,13 @@ class TightDude(Dude[PathBillboard]):
         source = Source(document="Wu 2017", statement="Theorems 6.3.5 and 6.3.6", spec="convex_programs 6.2",
                         erratum="a row moves by Cinf for each reassigned participant; Bernstein; the full budget for "
                                 "the path")
-        lost = self.regret + one.most_value * left + self._lost(math.log(3.0 / self.beta))
+        lost = self.regret + one.most_value * left + self._lost(math.log(3.0 / self.failure_probability))
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
-                     trivial=float(people), failure_probability=self.beta, source=source),
+                     trivial=float(people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=0.0, measure="excess of every row", trivial=self._most_excess,
-                     failure_probability=self.beta, source=source),
-            self._value(lost, source, self.beta, "optimum less the value of what is handed out"),
+                     failure_probability=self.failure_probability, source=source),
+            self._value(lost, source, self.failure_probability, "optimum less the value of what is handed out"),
         )
 
     def _lost(self, log: float) -> float:
@@ -283,12 +280,12 @@ class TightDude(Dude[PathBillboard]):
         Margins cost kappa OPT, and the draw sqrt(2 V OPT log) where the averages' value is short of OPT by what is said
         besides, or by nothing (as in `RoundDude`). OPT is at most `trivial`.
         """
-        return (self.kept + coin_slip(self.rounds)) * self.trivial + math.sqrt(
-            2.0 * self.program.constants.most_value * self.trivial * log)
+        return (self.reserve_share + coin_slip(self.rounds)) * self.baseline_gap + math.sqrt(
+            2.0 * self.program.constants.most_value * self.baseline_gap * log)
 
     def _value(self, lost: float, source: Source, failure: float, measure: str) -> Accuracy:
         scaled = self.payments == "scaled"
-        return Accuracy(bound=math.inf if scaled else lost, measure=measure, trivial=self.trivial, source=source,
+        return Accuracy(bound=math.inf if scaled else lost, measure=measure, trivial=self.baseline_gap, source=source,
                         failure_probability=failure,
                         note="no bound covers those who get nothing because their average is not worth its price"
                         if scaled else "")
@@ -305,22 +302,23 @@ class TightDude(Dude[PathBillboard]):
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
-        one, beta = self.program.constants, certificate.beta
+        one, failure_probability = self.program.constants, certificate.failure_probability
         many = float(min(self.program.people,
                          math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))
         mean = self.priced.supply_units / LOAD_UNIT + certificate.excess + one.largest_entry * many
-        log = math.log(self.program.rows / beta)
+        log = math.log(self.program.rows / failure_probability)
         drawn = np.array([bernstein(each, one.largest_entry, log) for each in mean])
         over = mean * (1.0 + coin_slip(self.rounds)) + drawn - np.array(self.program.supplies)
         source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.2")
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
-                     trivial=float(self.program.people), failure_probability=beta, source=source),
+                     trivial=float(self.program.people), failure_probability=failure_probability, source=source),
             Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
-                     trivial=self._most_excess, failure_probability=min(1.0, 3.0 * beta), source=source),
-            # Averages may be worth more than OPT where they exceed supplies; what coins draw is then compared with OPT.
-            self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
-                        min(1.0, 3.0 * beta), "optimum less the value of what was handed out"),
+                     trivial=self._most_excess, failure_probability=min(1.0, 3.0 * failure_probability), source=source),
+            # Averages may be worth more than OPT where they exceed supplies; what is drawn is then compared with OPT.
+            self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(
+                math.log(1.0 / failure_probability)), source, min(1.0, 3.0 * failure_probability),
+                        "optimum less the value of what was handed out"),
         ))
 
     # ---- the run
@@ -332,8 +330,8 @@ class TightDude(Dude[PathBillboard]):
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[PathBillboard, PathCertificate]:
-        board = replace(board, seed=draw_seed(source))
-        which = drawn_rounds(board.seed, self.program.people, self.rounds)
+        board = replace(board, public_seed=draw_seed(source))
+        which = drawn_rounds(board.public_seed, self.program.people, self.rounds)
         parts = WholeParts.joined(held.map(whole_parts, self.program, board, which, self._terms))
         diagnostics = None if noise.release_safe else {
             **delivered(self.program, records, parts.actions), "unsatisfied": parts.unsatisfied,

@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
@@ -32,7 +33,7 @@ from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, quantile
-from confide.programs.dude import Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import (
     alpha_units,
@@ -44,7 +45,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
-from confide.programs.program import Program, Shard, as_doubles
+from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_rounds
 from confide.programs.scaled import scaled
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
@@ -65,31 +66,26 @@ _LARGEST = 2.0**33  # of a deviation, and of what is kept back: beyond all suppl
 _ROUNDED = 1 - Fraction(1, 2**48)
 
 
+@renamed(audit_deviation="audit_noise_std", audit_margin="audit_reserve", tightened="reserve_units")
 @wire("TightenAndAudit", "program epsilon delta rounds burn_in burn_share step law beta neighbours start audit_share "
-      "slack alpha payments")
+      "slack alpha payments", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightenAndAudit(Dude[AuditedBillboard]):
-    """One best response for everybody, of a round that public coins draw, if a noisy audit finds all rows in supply.
+    """One best response for everybody, of a publicly drawn round, if a noisy audit finds all rows in supply.
 
     Prices are those of a program whose supplies are smaller by xi_j = 2 z s_a + z s + slack_j: room for the audit's own
-    noise and margin, for the prices' noise, and for the coins. When everybody's action is drawn, the load of them all
+    noise and margin, for the prices' noise, and for the draw. When everybody's action is drawn, the load of them all
     is released once, with noise of deviation s_a. It is accepted if that load and z s_a fit the whole supply in every
     row; else "not certified" is published, and everybody has nothing. Another try is another release.
 
     No row that is delivered is above its supply, with probability 1 - beta, whatever the prices are: to accept one that
     is, its noise must be below -z s_a, which has probability beta/k. That most runs are accepted is a design target.
-    Prices and audit share one squared budget: given prices and coins a neighbour's load differs by two contributions,
+    Prices and audit share one squared budget: given prices and draws a neighbour's load differs by two contributions,
     so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
 
     With an alpha the average prices are charged, in the column "price": whoever would gain more than alpha by another
     choice at them gets her favourite, and a bound on what lies gain is promised. Whether a run is accepted depends on
     her own part, by little; that is in the bound.
-
-    Args:
-        audit_share: f_a of the squared budget for the audit, in (0, 1).
-        slack: of slack_j = slack z sqrt(Cinf b_j), the room for the coins; no promise rests on it.
-        alpha: who is satisfied at the charged prices, > 0; None to charge nothing.
-        payments: as of `TightDude`; "scaled" needs the step "gradient".
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -110,18 +106,17 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     """
 
     _: KW_ONLY
-    audit_share: float = 0.5
-    slack: float = 0.1
-    alpha: float | None = None
-    payments: Payments = "average"
+    audit_share: Annotated[float, Parameter(
+        "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
+    slack: Annotated[float, Parameter(
+        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
+    alpha: Annotated[float | None, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite; None to charge "
+        "nothing", above=0)] = None
+    payments: Annotated[Payments, Parameter(
+        "as of `TightDude`; scaled needs the step gradient")] = "average"
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        fraction("audit_share", self.audit_share)
-        non_negative("slack", self.slack)
-        one_of("payments", self.payments, ("average", "scaled"))
-        if isinstance(self.program, Program):
-            packing_only(self.program, "TightenAndAudit")
         super().__post_init__()
         if self.alpha is None and self.payments == "scaled":
             raise InvalidInput("payments", "'scaled' without an alpha", "an alpha says that prices are charged")
@@ -132,8 +127,11 @@ class TightenAndAudit(Dude[AuditedBillboard]):
                 raise InvalidInput("payments", "'scaled' with step 'adagrad' sends many away with nothing",
                                    "step 'gradient'")
 
+    def _fits(self) -> None:
+        packing_only(self.program, "TightenAndAudit")
+
     board = AuditedBillboard
-    tosses = True
+    public_randomness = True
 
     # ---- public arithmetic
 
@@ -147,9 +145,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         return 1 - written(self.audit_share)
 
     @cached_property
-    def audit_deviation(self) -> float:
+    def audit_noise_std(self) -> float:
         """s_a: standard deviation of the audit's noise, in loads, rounded up."""
-        found = root_up(self.squared_sensitivity / (self.squared_budget * written(self.audit_share)))
+        found = root_up(self.squared_l2_sensitivity / (self.squared_budget * written(self.audit_share)))
         if found > _LARGEST:
             raise Refused(f"the noise of the audit would be {found:.3g}",
                           f"at most {_LARGEST:.3g}: a larger audit_share")
@@ -158,32 +156,32 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     @property
     def quantile(self) -> float:
         """z: one row's noise is above z deviations with probability beta/k."""
-        return max(0.0, quantile(self.beta / self.program.rows, self.law == "discrete_gaussian"))
+        return max(0.0, quantile(self.failure_probability / self.program.rows, self.law == "discrete_gaussian"))
 
     @cached_property
-    def audit_margin(self) -> int:
+    def audit_reserve(self) -> int:
         """z s_a and what rounding can move, in units of load: released loads must be this far below supplies."""
-        return math.ceil(self.quantile * self.audit_deviation * LOAD_UNIT) + 1
+        return math.ceil(self.quantile * self.audit_noise_std * LOAD_UNIT) + 1
 
     @cached_property
-    def tightened(self) -> NDArray[np.int64]:
+    def reserve_units(self) -> NDArray[np.int64]:
         """(k,) xi, in units of load: so much less supply do prices see."""
         one, z = self.program.constants, self.quantile
-        room = z * self.averaged + self.slack * z * np.sqrt(
+        room = z * self.noise_std + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
-        return np.asarray(2 * self.audit_margin + np.ceil(np.minimum(room, _LARGEST) * LOAD_UNIT).astype(np.int64))
+        return np.asarray(2 * self.audit_reserve + np.ceil(np.minimum(room, _LARGEST) * LOAD_UNIT).astype(np.int64))
 
     @property
-    def kept_back(self) -> NDArray[np.float64]:
+    def reserve(self) -> NDArray[np.float64]:
         """(k,) xi."""
-        return self.tightened / LOAD_UNIT
+        return self.reserve_units / LOAD_UNIT
 
     @cached_property
     def priced(self) -> Program:
-        left = self.program.supply_units - self.tightened
+        left = self.program.supply_units - self.reserve_units
         if not bool((left > 0).all()):
             row = int(np.argmin(left))
-            b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.tightened[row] / LOAD_UNIT)
+            b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.reserve_units[row] / LOAD_UNIT)
             needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply, nothing,"
             raise Refused(f"infeasible budget: the audit needs {needs} of row {self.program.row_names[row]}",
                           self._remedies(b) or "more supply and a larger epsilon")
@@ -191,7 +189,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     def _remedies(self, supply: float) -> tuple[Remedy, ...]:
         """What would leave half of a row: xi is noise + c sqrt(b), the noise about in proportion to 1/epsilon."""
-        fixed = (2 * self.audit_margin / LOAD_UNIT + self.quantile * self.averaged)
+        fixed = (2 * self.audit_reserve / LOAD_UNIT + self.quantile * self.noise_std)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
         least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
         spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
@@ -207,20 +205,21 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="confide", statement="tighten and audit", spec="convex_programs 6.2")
-        half, most = self.beta / 2.0, self.program.constants.most_value
+        half, most = self.failure_probability / 2.0, self.program.constants.most_value
         regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, half)
-        lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
+        lost = float(np.max(self.reserve_units / self.program.supply_units)) * self.baseline_gap
         # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
-        rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
+        rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(
+            2.0 * most * self.baseline_gap * math.log(1.0 / half))
         # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
-                     failure_probability=self.beta, source=source),
+                     failure_probability=self.failure_probability, source=source),
             Accuracy(bound=lost + regret + rounding + reassigned, measure="optimum less the value of what is given",
-                     trivial=self.trivial, failure_probability=self.beta, source=source,
+                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source,
                      note="where the audit accepts it"),
         )
 
@@ -228,7 +227,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over prices, coins and audit; infinite where nothing is charged.
+        """What a lie gains at most, in the mean over prices, public draw and audit; infinite where nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
@@ -271,16 +270,16 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[AuditedBillboard, PathCertificate]:
-        board = replace(board, seed=draw_seed(source))
-        which = drawn_rounds(board.seed, self.program.people, self.rounds)
+        board = replace(board, public_seed=draw_seed(source))
+        which = drawn_rounds(board.public_seed, self.program.people, self.rounds)
         found = held.map(_drawn, self.program, board, which, self._terms)
         parts, load = WholeParts.joined([one[0] for one in found]), np.sum([one[1] for one in found], axis=0)
-        audit = noisy(source, load, self.audit_deviation, self.law, "audit",
-                      squared_sensitivity=self.squared_sensitivity, line="audit")
+        audit = noisy(source, load, self.audit_noise_std, self.law, "audit",
+                      squared_l2_sensitivity=self.squared_l2_sensitivity, line="audit")
         accepted = self._accepts(audit)
         if not accepted:
             parts = _nothing(parts)
-        public = AuditedBillboard(**{**vars(board), "tightened": self.tightened, "audit": audit,
+        public = AuditedBillboard(**{**vars(board), "reserve_units": self.reserve_units, "audit": audit,
                                      "accepted": accepted})
         diagnostics = None if noise.release_safe else delivered(self.program, records, parts.actions)
         if diagnostics is not None and self.alpha is not None:
@@ -289,13 +288,13 @@ class TightenAndAudit(Dude[AuditedBillboard]):
                              shares=share_table(self.program, parts, charged=self.alpha is not None))
 
     def _accepts(self, audit: NDArray[np.int64]) -> bool:
-        return bool((audit + self.audit_margin <= self.program.supply_units).all())
+        return bool((audit + self.audit_reserve <= self.program.supply_units).all())
 
     # ---- what a participant and a verifier ask
 
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
         board = super()._own(billboard, but=but)
-        if not but and not np.array_equal(board.tightened, self.tightened):
+        if not but and not np.array_equal(board.reserve_units, self.reserve_units):
             raise InvalidInput("billboard", "is of another plan: its tightened supplies are others",
                                "must be that of a run of this very mechanism")
         return board

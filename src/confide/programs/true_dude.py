@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,15 @@ from confide.contract.guarantees import Accuracy, Guarantees, Participation, Sou
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.programs.averages import Tally, tally_of
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
+from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.incentives import (
     Relative,
@@ -50,7 +53,9 @@ from confide.programs.schedule import total_variation
 __all__ = ["TrueDude"]
 
 
-@wire("TrueDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha")
+@renamed(gain_beside="relative_gain")
+@wire("TrueDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start alpha",
+      **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TrueDude(PrivDude):
     """Averages at prices: everybody has what she likes best at them, but for alpha.
@@ -60,9 +65,6 @@ class TrueDude(PrivDude):
 
     Shares have the two columns of `PrivDude`, and "price", what is charged for the average: its exact price at the
     average prices, each rounded to 2^-24, as the nearest double.
-
-    Args:
-        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
@@ -79,7 +81,9 @@ class TrueDude(PrivDude):
         'participants who were not satisfied and got their favourite'
     """
 
-    alpha: float = field(default=0.01, kw_only=True)
+    alpha: Annotated[float, Parameter(
+        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        above=0)] = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,7 +116,7 @@ class TrueDude(PrivDude):
         return additive_gain(self._short, self.program.constants.most_value,
                              total_variation(self.law, size**2 * self._lie))
 
-    def gain_beside(self, epsilon: float) -> Relative:
+    def relative_gain(self, epsilon: float) -> Relative:
         """E[lie] <= factor E[truth] + added, for any epsilon >= 0: all of them hold.
 
         Args:
@@ -135,12 +139,12 @@ class TrueDude(PrivDude):
                         erratum="no factor 2; a reassigned participant adds Cinf to a row, not C1")
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
-                     trivial=float(self.program.people), failure_probability=self.beta, source=source),
+                     trivial=float(self.program.people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=self.regret / min(self.program.taus) + one.largest_entry * left,
                      measure="excess of each row, of what is handed out", trivial=self._most_of_a_row,
-                     failure_probability=self.beta, source=source),
+                     failure_probability=self.failure_probability, source=source),
             Accuracy(bound=self.regret + one.most_value * left, measure="optimum less the value of what is handed out",
-                     trivial=self.trivial, failure_probability=self.beta, source=source),
+                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 
     @property
@@ -160,18 +164,19 @@ class TrueDude(PrivDude):
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
-        one, failure = self.program.constants, min(1.0, 2.0 * certificate.beta)
+        one, failure = self.program.constants, min(1.0, 2.0 * certificate.failure_probability)
         many = float(min(self.program.people,
                          math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))
         source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.1")
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
-                     trivial=float(self.program.people), failure_probability=certificate.beta, source=source),
+                     trivial=float(self.program.people), failure_probability=certificate.failure_probability,
+                     source=source),
             Accuracy(bound=float(certificate.excess.max()) + one.largest_entry * many,
                      measure="excess of each row, of what was handed out", trivial=self._most_of_a_row,
                      failure_probability=failure, source=source),
             Accuracy(bound=certificate.gap + one.most_value * many,
-                     measure="optimum less the value of what was handed out", trivial=self.trivial,
+                     measure="optimum less the value of what was handed out", trivial=self.baseline_gap,
                      failure_probability=failure, source=source),
         ))
 

@@ -1,7 +1,7 @@
-"""One whole action for everybody: of a round that public coins draw, at the average prices or for nothing.
+"""One whole action for everybody: of a round that public randomness draws, at the average prices or for nothing.
 
 Whoever would gain more than alpha by another choice at the charged prices has her favourite instead. In the mean over
-her coin everybody else's action is worth her average, and costs what that costs.
+the draw everybody else's action is worth her average, and costs what that costs.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 """
@@ -33,7 +33,7 @@ class Terms:
 
     Args:
         alpha: who is satisfied, in units of value times the program's scale; None where nothing is charged and nobody
-            has anything but what coins draw.
+            has anything but what is drawn.
         payments: "average": the price of what she gets; "scaled": as much of its value as her average would cost of
             its own.
     """
@@ -108,10 +108,10 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
         program: whose action it is.
         record: hers; None of a slot without one.
         index: her place.
-        board: the path, with the seed of the coins.
+        board: the path, with the seed of the public randomness.
         terms: what is charged.
     """
-    which = np.array([drawn_round(board.seed, index, board.rounds)], dtype=np.int64)
+    which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
     return whole_parts(Shard(start=0, records=program.one(record)), program, board, which, terms)
 
 

@@ -136,7 +136,7 @@ def behaviour_rows(
     strict, chance = _strict(mechanism), FALSE_ALARM
     # Bounds that fail so rarely may say nothing where those of the plan do.
     if strict is None or _silent(strict) > _silent(mechanism):
-        strict, chance = mechanism, mechanism.beta
+        strict, chance = mechanism, mechanism.failure_probability
     # That all of so many runs break a promise that is kept is as unlikely as one false alarm may be.
     number = max(1, math.ceil(math.log(FALSE_ALARM) / math.log(chance)))
     again = [run_of(strict, pool, seed * 1009 + each) for each in range(number)]
@@ -155,7 +155,7 @@ def _silent(mechanism: Dude) -> int:
 def _strict(mechanism: Dude) -> Dude | None:
     """The same with promises that fail so rarely that one run must not show it; None where there is no such plan."""
     try:
-        return replace(mechanism, beta=FALSE_ALARM)
+        return replace(mechanism, failure_probability=FALSE_ALARM)
     except Refused:
         return None
 
@@ -213,7 +213,7 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
                              float((over - found.excess).max()), f"{evidence}; exact averages",
                              false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()),
                              unit="units of supply", concern=Concern.ACCURACY)]
-    if mechanism.trivial > 0.0:
+    if mechanism.baseline_gap > 0.0:
         prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
         dual = dual_value(program, records, prices, supply)
         one = program.constants  # the average is rounded to the grid
@@ -252,8 +252,8 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
                                  f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                                  unit="runs", concern=Concern.ACCURACY)]
-    runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.beta)))
-    most = int(binom.isf(FALSE_ALARM, runs, mechanism.beta))
+    runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.failure_probability)))
+    most = int(binom.isf(FALSE_ALARM, runs, mechanism.failure_probability))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
     return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
                              f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,

@@ -39,7 +39,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["answers_row", "attained", "door_controls", "has_coins", "walked", "walked_rows"]
+__all__ = ["answers_row", "attained", "door_controls", "draws_publicly", "walked", "walked_rows"]
 
 if TYPE_CHECKING:  # what it is put on top of
     from confide.programs.program import Program as _Read
@@ -101,7 +101,7 @@ def answers_row(
     mechanism: Dude, pool: Pool, seed: int = 0, fault: Fault | None = None, *, sound: Dude | None = None,
 ) -> AuditRow:
     """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
-    public coins are drawn when records have been read.
+    public randomness is drawn when records have been read.
 
     Args:
         mechanism: a tiny one, sound or broken.
@@ -129,9 +129,9 @@ def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
     """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
     answers = {draw.stream: draw for draw in draws}
     wanted: list[tuple[StreamName, Any, float]] = [
-        (("slack", t), row, mechanism.schedule.deviation(t)) for t, row in enumerate(board.slacks)]
+        (("slack", t), row, mechanism.schedule.round_noise_std(t)) for t, row in enumerate(board.slacks)]
     if isinstance(mechanism, TightenAndAudit):
-        wanted.append((("audit",), board.audit, mechanism.audit_deviation))
+        wanted.append((("audit",), board.audit, mechanism.audit_noise_std))
     flags = {"level": mechanism.flags.level_scale, "query": mechanism.flags.query_scale} if isinstance(
         mechanism, RoundDude) else {}
     wrong = len(set(answers) - {stream for stream, _, _ in wanted} - {("coins",)})
@@ -166,9 +166,9 @@ def attained(mechanism: Dude, pool: Pool) -> float:
         pool: of its program's records.
     """
     zero = np.zeros(mechanism.program.rows, dtype=np.int64)
-    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "substitution" else np.linalg.norm(
+    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
         pool.contributed(zero), axis=1).max()
-    return float(moved) / root_up(mechanism.squared_sensitivity)
+    return float(moved) / root_up(mechanism.squared_l2_sensitivity)
 
 
 def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
@@ -197,12 +197,12 @@ def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
     def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
         return walked(mechanism, pool, seed, fault=Fault("", noise=noise))
 
-    return [*controls(bugs, attack), *controls(early if has_coins(mechanism) else [], order),
+    return [*controls(bugs, attack), *controls(early if draws_publicly(mechanism) else [], order),
             *part_controls(walked(mechanism, pool, seed), damped, lambda part: f"privacy: {_NAMES[part]}")]
 
 
-def has_coins(mechanism: Dude) -> bool:
-    """Whether it draws public coins.
+def draws_publicly(mechanism: Dude) -> bool:
+    """Whether it draws public randomness.
 
     Args:
         mechanism: any.

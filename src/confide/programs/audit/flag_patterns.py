@@ -1,6 +1,6 @@
 """What the times at which flags rise tell of one participant, exactly.
 
-Given prices, coins and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
+Given prices, draws and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
 pattern's probabilities in two worlds is a sum over rows of integrals over one level's noise. It is taken along a tiny
 mechanism's own runs, with the noise that they asked for; and over all patterns of a few people and rows.
 """
@@ -100,9 +100,9 @@ def pattern_loss(mechanism: RoundDude, board: Any, draws: Sequence[Draw], first:
 
 
 def _log_probability(mechanism: RoundDude, table: Records, board: Any, level: float, query: float) -> float:
-    """ln of the probability of a pattern, given prices and coins."""
+    """ln of the probability of a pattern, given prices and public draws."""
     program, flags = mechanism.program, mechanism.flags
-    which = drawn_rounds(board.seed, program.people, mechanism.rounds)
+    which = drawn_rounds(board.public_seed, program.people, mechanism.rounds)
     added = program.contributions(table, responses_in(program, table, board.main_prices, which))
     out = ((added > 0) & (board.raised <= np.arange(program.people)[:, None])).any(axis=1)
     sums = np.cumsum(np.where(out[:, None], 0, added), axis=0)[flags.batch - 1 :: flags.batch][: flags.queries]
@@ -142,7 +142,7 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
                 logs = [law.logs(np.insert(rest, place, mine, axis=0)) for mine in allowed]
                 pairs = combinations(range(len(allowed)), 2)
                 worst = max([worst, *(float(np.abs(logs[a] - logs[b]).max()) for a, b in pairs
-                                      if mechanism.neighbours != "null" or a == 0)])
+                                      if mechanism.neighbours != "add_or_remove" or a == 0)])
         promised = flag_loss(*(sound or mechanism).flags.parts, float(fills), rows, neighbours=mechanism.neighbours)
         out.append(AuditRow.at_most(
             f"privacy: when flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}", promised, worst,

@@ -115,7 +115,7 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[Records, Records, int]:
     if isinstance(own, RoundDude):  # somebody who is served before flags rise
         index = min([index, *((at + 1) * own.flags.batch // 2 for at in _risen(own).values())])
     first, second = pool.farthest_places()
-    if own.neighbours == "null":
+    if own.neighbours == "add_or_remove":
         second = next(at for at, record in enumerate(pool.records) if record is None)
         first = pool.largest_place()
     tables = []

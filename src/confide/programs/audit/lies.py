@@ -94,7 +94,7 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
     """On a path that stays as it is, whatever is reported, no report gives alpha more than the truth.
 
-    Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all coins
+    Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all draws
     counts; of an audit's answers the one that lets everybody have something.
 
     Args:
@@ -131,7 +131,7 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
-    """What she gets, less what she pays, by her true record; of whole parts the mean over coins.
+    """What she gets, less what she pays, by her true record; of whole parts the mean over draws.
 
     What is delivered beyond her true set is worth nothing: contributions are verified, so lies are about values.
 
@@ -151,7 +151,7 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
         return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
     total = 0.0
     for seed in _seeds(rounds):
-        share = mechanism.decode(said, 0, replace(board, seed=seed))
+        share = mechanism.decode(said, 0, replace(board, public_seed=seed))
         action = action_in(program, share["action"])[None]
         total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
     return total / rounds

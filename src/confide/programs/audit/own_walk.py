@@ -123,7 +123,7 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
         return {**_tallied(played), "price": paid / float(PRICE_UNIT * program.scale * rounds)}
     if not isinstance(mechanism, RoundDude | TightenAndAudit):
         return _tallied(tuple(her.best(row) for row in board.prices[mechanism.burn_in :]))
-    action = her.best(board.prices[mechanism.burn_in + (coin_of(board.seed, index) * rounds >> 32)])
+    action = her.best(board.prices[mechanism.burn_in + (coin_of(board.public_seed, index) * rounds >> 32)])
     kept = isinstance(mechanism, TightenAndAudit) or not any(
         load > 0 and raised <= index for load, raised in zip(her.added(action), board.raised.tolist(), strict=True))
     return {"action": _described(program, action if kept else (-1,) * program.width)}
@@ -142,7 +142,7 @@ def _whole(
     """One action, and its price."""
     program, rounds = mechanism.program, mechanism.rounds
     charged, _ = _charged(board, mechanism.burn_in)
-    action = found.favourite if unsatisfied else found.played[coin_of(board.seed, index) * rounds >> 32]
+    action = found.favourite if unsatisfied else found.played[coin_of(board.public_seed, index) * rounds >> 32]
     price = her.paid(action, charged)
     if mechanism.payments == "scaled" and not unsatisfied:
         if found.paid > found.value or found.value == 0:

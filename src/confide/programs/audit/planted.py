@@ -101,8 +101,8 @@ def faults(mechanism: Dude, attained: float = 1.0) -> list[Fault]:
         found += [Fault("a step that depends on the records", StepFromTheData),
                   Fault("a path that stops where nobody asks for anything", StopsWhenNobodyAsks),
                   Fault("the noise of one round used for the next one too", ReusesNoise)]
-    twice = one.squared_sensitivity("substitution") / one.squared_sensitivity("null")
-    if mechanism.neighbours == "substitution" and attained * math.sqrt(twice) > _SEEN:
+    twice = one.squared_l2_sensitivity("replace") / one.squared_l2_sensitivity("add_or_remove")
+    if mechanism.neighbours == "replace" and attained * math.sqrt(twice) > _SEEN:
         found.append(Fault("sensitivity of one contribution, not of two", OneContribution))
     if isinstance(mechanism, TightenAndAudit):
         found.append(Fault("an audit that looks at the true load", AcceptsTheTruth))
@@ -126,16 +126,16 @@ class OneReleaseEachRound(_Any):
 
 
 class _Single(Schedule):
-    def deviation(self, t: int) -> float:
-        return super().deviation(t) / math.sqrt(self.total)
+    def round_noise_std(self, t: int) -> float:
+        return super().round_noise_std(t) / math.sqrt(self.total)
 
 
 class OneContribution(_Any):
     """A replaced record counted as one that is left out."""
 
     @cached_property
-    def squared_sensitivity(self) -> Fraction:
-        return self.program.constants.squared_sensitivity("null")
+    def squared_l2_sensitivity(self) -> Fraction:
+        return self.program.constants.squared_l2_sensitivity("add_or_remove")
 
 
 class SigmaFromTheData(_Any):
@@ -147,8 +147,8 @@ class SigmaFromTheData(_Any):
         added = self.program.contributions(records, self.program.respond(records, zero)) / LOAD_UNIT
         most = Fraction(float(np.square(added).sum(axis=1).max())) + Fraction(1, LOAD_UNIT)
         mine = mixed(self, _Same)
-        mine.__dict__["squared_sensitivity"] = min(self.squared_sensitivity, 2 * most)
-        for name in ("schedule", "descent", "priced", "audit_deviation", "audit_margin", "tightened"):
+        mine.__dict__["squared_l2_sensitivity"] = min(self.squared_l2_sensitivity, 2 * most)
+        for name in ("schedule", "descent", "priced", "audit_noise_std", "audit_reserve", "reserve_units"):
             mine.__dict__.pop(name, None)  # what was computed from the sound one
         return super(SigmaFromTheData, mine).run(data, noise, **more)
 
@@ -381,7 +381,8 @@ class ForgetsTheDeviation(_Any):
     """A certificate of what was seen, without what noise may have hidden."""
 
     def certify(self, billboard: Any) -> PathCertificate:
-        return certificate(replace(billboard, deviation=1e-9 * billboard.deviation), self.beta)
+        return certificate(replace(billboard, round_noise_std=1e-9 * billboard.round_noise_std),
+                           self.failure_probability)
 
 
 class AcceptsAnything(_Audited):
@@ -418,7 +419,7 @@ class StopsAtBeta(_Flags):
 class _Narrow(Flags):
     @property
     def _failure(self) -> float:
-        return self.beta
+        return self.failure_probability
 
 
 class NeverRises(_Flags):

@@ -39,7 +39,7 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
     """
     one = mechanism.program.constants
     prices, same, apart, entry, total = _prices(mechanism, seed), 0.0, 0.0, 0.0, 0.0
-    null = mechanism.neighbours == "null"
+    null = mechanism.neighbours == "add_or_remove"
     for number, price in enumerate(prices):
         added = pool.contributed(price)
         entry, total = max(entry, float(np.abs(added).max())), max(total, float(np.abs(added).sum(axis=1).max()))
@@ -48,7 +48,7 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
             continue
         same = max(same, float(pool.distances(price, price).max()))
         apart = max(apart, float(pool.distances(price, prices[number - 1]).max()))
-    sigma, pairs = root_up(mechanism.squared_sensitivity), len(pool.records) ** 2
+    sigma, pairs = root_up(mechanism.squared_l2_sensitivity), len(pool.records) ** 2
     evidence = f"{pairs} pairs of records, random and made to move most, at {len(prices)} price vectors"
     rows = [
         AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence,

@@ -104,7 +104,7 @@ class _Flagging(_Flagged):
 
     @property
     def priced(self) -> Program:
-        left = (self.program.supply_units - self.flags.margin) / LOAD_UNIT
+        left = (self.program.supply_units - self.flags.reserve) / LOAD_UNIT
         return replace(self.program, supply=tuple(left.tolist()))
 
 
@@ -113,7 +113,7 @@ def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, Any]) 
     large = replace(program, supply=(2.0**28,) * program.rows)
     batch = 1 if mechanism.batch is None else min(mechanism.batch, 2)
     roomy = replace(mechanism, program=large, batch=batch, truncate=False, **rounds)
-    supply = tuple(roomy.flags.margin / LOAD_UNIT + one for one in program.supplies)
+    supply = tuple(roomy.flags.reserve / LOAD_UNIT + one for one in program.supplies)
     return mixed(roomy, _Flagging, program=replace(program, supply=supply))
 
 
@@ -121,7 +121,7 @@ def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, 
     """Supplies of which what the audit keeps back leaves half of what people use."""
     made = replace(mechanism, program=replace(program, supply=(2.0**28,) * program.rows), **rounds)
     for _ in range(_TRIES):  # what is kept back grows with the root of the supply: from above, it always fits
-        supply = np.array(program.supplies) + made.tightened / LOAD_UNIT
+        supply = np.array(program.supplies) + made.reserve_units / LOAD_UNIT
         made = replace(made, program=replace(program, supply=tuple(supply.tolist())))
     return made
 
@@ -165,7 +165,7 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
     found = [(nobody, 0, one, other), (nobody, n - 1, largest, None), (crowd, 0, other, one),
              (crowd, n // 2, some, more), (crowd, n - 1, None, largest), (crowd, 1, one, None)]
     for records, index, mine, changed in found:
-        if mechanism.neighbours == "null" and mine is not None:
+        if mechanism.neighbours == "add_or_remove" and mine is not None:
             changed = None  # noqa: PLW2901
         if mine is not changed:
             yield Step((*records[:index], mine, *records[index + 1 :]), index, changed)

@@ -7,11 +7,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.programs.campaign.coding import Coding
-from confide.programs.campaign.family_tables import Finite, Positive, ProgramTable, Share
+from confide.programs.campaign.family_tables import Finite, ProgramTable, Share
+from confide.programs.dude import Dude
+from confide.programs.priv_dude import PrivDude
 from confide.programs.reading.columns import Points
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of", "with_alpha"]
 
@@ -68,40 +73,34 @@ class Data(DataTable):
     value: str = Field(default="value", min_length=1, description="of form 'long', and of knapsacks: what it is worth")
 
 
+@keys_of(Dude, "epsilon delta neighbours")
 class PrivacyTable(Keys):
     """`[privacy]`: what everybody else together may learn of one person, and how sure promises are."""
 
-    epsilon: Positive = Field(description="in nats")
-    delta: float = Field(gt=0, lt=0.5, description="far below 1/people; the noise is Gaussian and needs one")
-    neighbours: Literal["substitution", "null"] = Field(
-        default="substitution", description="one person's record is replaced by any other, or by that of an empty slot")
-    beta: float = Field(default=0.05, gt=0, lt=0.5, description="probability with which promises of accuracy may fail")
+    failure_probability: float = Field(
+        default=0.05, gt=0, lt=0.5, description="probability that promises of accuracy fail")
 
 
+@keys_of(PrivDude, "rounds burn_in burn_share step law", optional=True)
+@keys_of(TightDude, "payments", optional=True)
+@keys_of(TightenAndAudit, "audit_share slack", optional=True)
+@keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
 class SolutionTable(Keys):
-    """`[solution]`: what everybody gets. What is left out is chosen for these sizes."""
+    """`[solution]`: what everybody gets. What is left out is chosen for these sizes.
+
+    rounds, burn_in, burn_share, step and law are of all modes; flag_share, truncate, stop_share and batch of round;
+    audit_share and slack of audited; payments of audited and tight.
+    """
 
     mode: ModeName | None = Field(
         default=None, description="average (PrivDude): everybody's average; round (RoundDude) and audited "
         "(TightenAndAudit): whole parts within supply; truthful (TrueDude): averages at prices; tight (TightDude): "
         "whole parts at prices. By default audited where everybody may have nothing, else average")
-    rounds: int | None = Field(default=None, ge=1, description="T, over which is averaged")
-    burn_in: int | None = Field(default=None, ge=0, description="rounds before them")
-    burn_share: float | None = Field(default=None, gt=0, lt=1, description="of the squared budget for the burn-in")
-    step: Literal["gradient", "adagrad"] | None = Field(default=None, description="of prices")
-    law: Literal["gaussian", "discrete_gaussian"] | None = Field(default=None, description="of the noise")
     alpha: float | None = Field(
         default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice "
         "at the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], "
         "or of flows that of the arcs' costs. By default a hundredth of highest less lowest, or of the dearest arc; "
         "of audited none")
-    payments: Literal["average", "scaled"] | None = Field(default=None, description="of tight and audited")
-    audit_share: float | None = Field(default=None, gt=0, lt=1, description="of audited: of the squared budget")
-    slack: float | None = Field(default=None, ge=0, description="of audited: room for the coins")
-    flag_share: float | None = Field(default=None, gt=0, lt=1, description="of round: of epsilon")
-    truncate: bool | None = Field(default=None, description="of round: within supply for sure, at a part of delta")
-    stop_share: float | None = Field(default=None, gt=0, lt=1, description="of round: of delta, for that")
-    batch: int | None = Field(default=None, ge=1, description="of round: people between two looks at the flags")
     most_excess: Share = Field(default=0.05, description="of averages: the share of supply that the certificate may "
                                "claim as excess; beyond it the plan is refused")
     most_unused: Share = Field(default=0.3, description="of whole parts: the share of supply that margins may keep "

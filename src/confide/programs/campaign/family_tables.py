@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.programs.campaign.coding import Coding, named, pairs, table_lines
 from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
@@ -134,11 +134,13 @@ class UnitDemandTable(_Goods):
             columns=_valued(names, scale))
 
 
+@keys_of(CappedAdditive, "cap")
 class CappedAdditiveTable(_Goods):
     """family = "capped-additive": everybody wants up to `cap` goods, whose values add up."""
 
     family: Literal["capped-additive"]
-    cap: int = Field(ge=1, description="goods of one person, at most")
+    if TYPE_CHECKING:
+        cap: int
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         names, supply = self.listed()
@@ -150,12 +152,14 @@ class CappedAdditiveTable(_Goods):
             columns=_valued(names, scale))
 
 
+@keys_of(XorBundles, "size bids")
 class XorBundlesTable(_Goods):
     """family = "xor-bundles": everybody lists a few bundles with their values, and wants one of them."""
 
     family: Literal["xor-bundles"]
-    size: int = Field(ge=1, description="goods of a bundle, at most")
-    bids: int = Field(ge=1, description="bundles of one person, at most")
+    if TYPE_CHECKING:
+        size: int
+        bids: int
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         names, supply = self.listed()
@@ -254,6 +258,7 @@ class SharedResourcesTable(_Family):
 # ---- networks
 
 
+@keys_of(Flow, "hops")
 class FlowTable(_Family):
     """family = "flow": everybody sends one unit through a public network, or escapes."""
 
@@ -261,8 +266,9 @@ class FlowTable(_Family):
     asks_values: ClassVar[bool] = False
     arcs: str = Field(description="lines of tail,head,capacity,cost with that heading; nodes by their names")
     both_ways: bool = Field(default=False, description="whether every line stands for the arc back as well")
-    hops: int = Field(ge=1, description="arcs of a path, at most")
     escape: Positive = Field(description="the cost of not using the network, in the unit of the arcs' costs")
+    if TYPE_CHECKING:
+        hops: int
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         found = list[tuple[str, str, float, float]]()
@@ -297,6 +303,7 @@ class FlowTable(_Family):
 # ---- time
 
 
+@keys_of(Electricity, "most hard")
 class ElectricityTable(_Family):
     """family = "electricity": everybody uses some slots of some intervals; each has limited power."""
 
@@ -305,13 +312,14 @@ class ElectricityTable(_Family):
     slots: Names = Field(description="names, such as hours; every interval has them all")
     supply: Positive | tuple[Positive, ...] = Field(
         description="how many may use each slot: one number, or one for each slot of each interval in turn")
-    most: int = Field(ge=1, description="slots of one person, at most")
     shortfall: Positive | None = Field(
         default=None, description="people say how many slots of an interval they need; one that is missed costs this, "
                                   "in points of [values]")
-    hard: bool = Field(default=False, description="people say what they need, and it is always met; declare tau")
     tau: Positive | None = Field(default=None, description="with hard needs: what a unit of power is worth at most, "
                                                            "in units of the highest value")
+    if TYPE_CHECKING:
+        most: int
+        hard: bool
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         intervals = named("intervals", self.intervals, without=".")
@@ -342,6 +350,7 @@ class ElectricityTable(_Family):
 # ---- games
 
 
+@keys_of(AggregativeGame, "signed")
 class AggregativeGameTable(_Family):
     """family = "aggregative-game": everybody plays what is nearly best at a public target, so that it comes out."""
 
@@ -354,10 +363,11 @@ class AggregativeGameTable(_Family):
                                   "action,ROW,...; else each person has columns action.row")
     largest: Positive = Field(description="gamma: no contribution is above it, nor below its negative")
     largest_sum: Positive | None = Field(default=None, description="of the absolute contributions of an action")
-    signed: bool = Field(default=True, description="whether contributions may be negative")
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.0, description="actions whose utility at the target is within this of the best are allowed, in "
                                  "points of [values]")
+    if TYPE_CHECKING:
+        signed: bool
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         scale, rows = _points(points), named("rows", self.rows, without=".")

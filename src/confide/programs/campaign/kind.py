@@ -12,6 +12,7 @@ import pyarrow as pa
 from confide.audit import AuditReport
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
@@ -24,6 +25,7 @@ from confide.programs.campaign.config import ProgramConfig, coding_of
 from confide.programs.campaign.handout import handout_table
 from confide.programs.campaign.plan import SharingPlan, plan_of
 from confide.programs.certifying import PathCertificate
+from confide.programs.constants import NEIGHBOUR_WORDS
 from confide.programs.dude import Dude
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.capped_additive import CappedAdditive
@@ -54,6 +56,9 @@ class ProgramKind(PeoplesKind):
     name = "program"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
+    file_words = FileWords(
+        keys={"privacy.beta": "failure_probability"},
+        values={"privacy.neighbours": {old: new for new, old in NEIGHBOUR_WORDS.items()}})
     types: ClassVar[Mapping[str, type]] = wire_types(
         AggregativeGame, AuditedBillboard, CappedAdditive, Electricity, FlagBillboard, Flow, Knapsack, PathBillboard,
         PathCertificate, PrivDude, RoundDude, SharedResources, TightDude, TightenAndAudit, TrueDude, UnitDemand,
@@ -130,7 +135,7 @@ class ProgramKind(PeoplesKind):
 
     def tables(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
-        and by how much its load can be above that, with probability 1 - beta.
+        and by how much its load can be above that, with the probability that the plan says.
         """
         return {"prices": pages_after.prices_table(_as_settled(plan, outcome), outcome)}
 

@@ -79,7 +79,7 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
             + ("" if plan.whole else f"The averages' load is above what a row holds by at most the last column, "
-                                     f"{sure(plan.mechanism.beta)} of all rows together. ")
+                                     f"{sure(plan.mechanism.failure_probability)} of all rows together. ")
             + "Who got what, and how much is used of a row, is not public.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
@@ -112,7 +112,7 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
     if isinstance(board, AuditedBillboard):
         said_all.append(
             f"Accepted: the audit found the load of all parts within supply in every row; that none is above it holds "
-            f"{sure(plan.mechanism.beta)}." if board.accepted else
+            f"{sure(plan.mechanism.failure_probability)}." if board.accepted else
             "Not accepted: the audit could not show that the load of all parts is within supply. Nobody gets anything. "
             "Another try is another campaign, with budget of its own.")
     elif isinstance(board, FlagBillboard):
@@ -121,17 +121,19 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
         said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Who came later and would add to "
                         f"one of them has nothing.{_unserved(plan, board)}")
     elif plan.whole:
-        said_all.append(f"No row is above its supply, {sure(plan.mechanism.beta)}, by a margin that was kept back.")
+        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, by what "
+                        "was held in reserve.")
     if not isinstance(found, PathCertificate):
         return [*said_all, "There is no certificate."]
     over = found.excess * names.load_units
     averages = "The averages that parts were drawn from" if plan.whole else "The averages"
     if plan.mechanism.program.two_sided:
-        said_all.append(f"{averages} miss no target by more than {float(over.max()):.5g}, {sure(found.beta)}.")
+        said_all.append(f"{averages} miss no target by more than {float(over.max()):.5g}, "
+                        f"{sure(found.failure_probability)}.")
     else:
         said_all.append(f"{averages} are above supply by at most {float(over.sum()):.5g} in all rows together, and are "
                         f"worth at most {said(names, found.gap)} {names.worth} less than the best there is: both "
-                        f"{sure(found.beta)}. In place of the second bound, not besides it, "
+                        f"{sure(found.failure_probability)}. In place of the second bound, not besides it, "
                         f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before the run which of "
                         "them is quoted.")
     claims = getattr(plan.mechanism, "claims", None)
@@ -146,7 +148,7 @@ def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
     """How many go without because of a flag, at most, where that says something."""
     it = plan.mechanism
     most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
-    return f" That is at most {most:,.0f} people, {sure(it.beta)}." if most < it.program.people else ""
+    return f" That is at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
 
 
 def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:
@@ -258,13 +260,13 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
     program, names = plan.mechanism.program, plan.coding
     told = list[str]()
     if "action" in share:
-        round_ = drawn_round(board.seed, index, board.rounds)
+        round_ = drawn_round(board.public_seed, index, board.rounds)
         prices = board.main_prices[round_]
         best, got = program.respond(mine, prices), _action(plan, share["action"])
         left = (int(program.values(mine, best)[0]) * program.scale - int(program.paid(mine, best, prices)[0]))
         worth = said(names, int(program.values(mine, best)[0]) / PRICE_UNIT)
-        told.append(f"Your coin names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best choice is "
-                    f"{names.called(best[0])}: it is worth {worth} {names.worth} to you, "
+        told.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
+                    f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
                     f"{said(names, plan.mechanism.natural(left))} above its price.")
         if isinstance(board, AuditedBillboard) and not board.accepted:
             told.append("The audit did not accept the run: nobody gets anything.")
@@ -299,7 +301,7 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:
-    """Why she does not have what her coin drew."""
+    """Why she does not have what was drawn for her."""
     if isinstance(board, FlagBillboard):
         return "The flag of a row that it uses had risen before your place: you go without."
     if got == "nothing":

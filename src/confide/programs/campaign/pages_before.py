@@ -38,7 +38,7 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         ("what is done", described(plan.mode, it)),
         ("privacy of one person, towards everybody else together", str(it.loss)),
         *settings(it, names),
-        ("noise of a row's average load, standard deviation", _range(it.averaged * names.load_units)),
+        ("noise of a row's average load, standard deviation", _range(it.noise_std * names.load_units)),
         *_expected(plan),
     ]
     blocks: list[Block] = [Table(
@@ -63,16 +63,16 @@ def _range(numbers: np.ndarray) -> str:
 
 
 def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
-    out, beta = plan.outlook, plan.mechanism.beta
+    out, failure = plan.outlook, plan.mechanism.failure_probability
     if plan.whole:
-        kept = plan.margins / plan.coding.supplies
+        kept = plan.reserve / plan.coding.supplies
         return [("kept back of what rows hold", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
-                ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else beta)}")]
+                ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else failure)}")]
     if not out.limits:
         return [("rows above their supply", "none can be: each holds what everybody together can use")]
     limit = "what rows hold" if not plan.mechanism.program.two_sided else "what contributions can add up to"
     return [("expected excess of all rows together, of the averages", f"{out.expected_excess:.4g}"),
-            (f"what the certificate will claim, {sure(beta)}, as a share of {limit}", f"{out.excess_share:.2%}")]
+            (f"what the certificate will claim, {sure(failure)}, as a share of {limit}", f"{out.excess_share:.2%}")]
 
 
 def _certain(plan: SharingPlan) -> bool:
@@ -139,7 +139,7 @@ def step(plan: SharingPlan) -> str:
     Args:
         plan: of the file.
     """
-    moved = "replaced by any other" if plan.mechanism.neighbours == "substitution" else "replaced by an empty one"
+    moved = "replaced by any other" if plan.mechanism.neighbours == "replace" else "replaced by an empty one"
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
             f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
 
@@ -185,7 +185,7 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
     shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in
                       zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))
     more = f", and {it.program.rows - _SHOWN:,} more" if it.program.rows > _SHOWN else ""
-    other = "any other record" if it.neighbours == "substitution" else "nothing"
+    other = "any other record" if it.neighbours == "replace" else "nothing"
     gets, lied = _truth(plan)
     return [
         Section(title="What there is", blocks=(Text((
@@ -223,7 +223,7 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
 
 
 def _taking_part(plan: SharingPlan) -> str:
-    """What she may lose, ex post and, where it is promised, in the mean over her coin."""
+    """What she may lose, ex post and, where it is promised, in the mean over the public draw."""
     names, stated = plan.coding, plan.guarantees.of(Participation)
     lost = -stated[-1].utility
     if lost <= 0:
@@ -231,7 +231,7 @@ def _taking_part(plan: SharingPlan) -> str:
     if not plan.whole:
         return (f"in no run does what you get cost you more than {said(names, lost)} {names.worth} above what it is "
                 "worth to you")
-    mean = (f"; in the mean over your coin, at most {said(names, max(0.0, -stated[0].utility))} more"
+    mean = (f"; in the mean over the public draw, at most {said(names, max(0.0, -stated[0].utility))} more"
             if len(stated) > 1 else "")
     return (f"in an unlucky draw what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
             f"worth to you{mean}")

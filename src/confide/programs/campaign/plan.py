@@ -23,7 +23,7 @@ from confide.programs.planning import Mode, ProgramPlan, plan
 
 __all__ = ["SharingPlan", "plan_of"]
 
-_PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "beta": "privacy.beta",
+_PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
 
 _KEYS = {"epsilon": "privacy.epsilon", "rounds": "solution.rounds", "burn_in": "solution.burn_in"}
@@ -70,9 +70,9 @@ class SharingPlan:
         return getattr(self.mechanism, "alpha", None) is not None
 
     @cached_property
-    def margins(self) -> NDArray[np.float64]:
+    def reserve(self) -> NDArray[np.float64]:
         """(k,) what is kept back of each row, in the file's own units; zeros of averages."""
-        return np.asarray(self.mechanism.kept_back * self.coding.load_units)
+        return np.asarray(self.mechanism.reserve * self.coding.load_units)
 
     @cached_property
     def another(self) -> tuple[float, float] | None:
@@ -109,7 +109,7 @@ class SharingPlan:
         it, unit = self.mechanism, self.coding.unit
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
                 "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
-                "supply": self.coding.supplies.tolist(), "margins": self.margins.tolist(),
+                "supply": self.coding.supplies.tolist(), "margins": self.reserve.tolist(),
                 **{name: value for name, value in self.outlook.to_dict().items()
                    if name in ("people", "averaged", "expected_excess", "certified_excess", "excess_share",
                                "unused_share", "settles", "needed_rounds", "vacuous")},
@@ -144,11 +144,10 @@ def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Map
     name: Mode = MODES[mode]  # type: ignore[assignment]
     scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
     try:
-        found = plan(coding.program, privacy.epsilon, privacy.delta, name, most_excess=solution.most_excess,
+        found = plan(coding.program, mode=name, **privacy.model_dump(), most_excess=solution.most_excess,
                      most_unused=solution.most_unused, timed=False,
                      load_units=coding.load_units.tolist(), mode_names=_NAMES,
-                     row_names=[repr(row) for row in coding.rows], beta=privacy.beta, neighbours=privacy.neighbours,
-                     **{**options, **scaled})
+                     row_names=[repr(row) for row in coding.rows], **{**options, **scaled})
         _ = found.mechanism  # refuses margins that leave nothing
     except InvalidInput as error:
         raise _placed(error, coding) from None

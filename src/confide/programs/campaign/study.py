@@ -60,7 +60,7 @@ def _paid(plan: SharingPlan, told: dict[str, Any]) -> tuple[Text, ...]:
     if "paid" not in told:
         return ()
     return (Text((f"Everybody together owes {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}; "
-                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite in place of what the coin or the "
+                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite in place of what the draw or the "
                   "average gave.",)),)
 
 

@@ -18,12 +18,13 @@ __all__ = ["described", "said", "settings", "shared_out", "sure"]
 
 _WHAT: dict[ModeName, str] = {
     "average": "everybody gets the average of her best choices at the prices of all main rounds",
-    "round": "everybody gets her best choice in one round that a public coin draws; flags keep each row within supply",
+    "round": "everybody gets her best choice in one round that public randomness draws; flags keep each row "
+             "within supply",
     "truthful": "everybody gets the average of her best choices, at prices; whoever would rather have something else "
                 "at the average prices gets it",
-    "tight": "everybody gets her best choice in one round that a public coin draws, at the average prices; a margin "
-             "that is known beforehand keeps each row within supply",
-    "audited": "everybody gets her best choice in one round that a public coin draws, at prices of a little less "
+    "tight": "everybody gets her best choice in one round that public randomness draws, at the average prices; a "
+             "reserve that is known beforehand keeps each row within supply",
+    "audited": "everybody gets her best choice in one round that public randomness draws, at prices of a little less "
                "supply; a noisy audit accepts the run only if each row is within supply",
 }
 
@@ -54,12 +55,12 @@ def settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
             ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
         rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
-                 ("noise of the audit, standard deviation", _range(mechanism.audit_deviation * coding.load_units))]
+                 ("noise of the audit, standard deviation", _range(mechanism.audit_noise_std * coding.load_units))]
     if isinstance(mechanism, RoundDude):
         rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
                  ("people between two looks at the flags", f"{mechanism.flags.batch:,}"),
                  ("within supply for sure", "yes, at a part of delta" if mechanism.truncate else
-                  f"no, but with probability {1 - mechanism.beta:g}")]
+                  f"no, but with probability {1 - mechanism.failure_probability:g}")]
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
         rows.append(("whoever could gain more than this at the charged prices gets her favourite",
@@ -84,19 +85,19 @@ def shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
                    "rounds.",
         "truthful": "You get the average of your best choices over all main rounds, and pay its price at the average "
                     "prices. If something else would give you clearly more at these prices, you get that instead.",
-        "round": "A public coin of yours, drawn after all records are in, names one round: you get your best choice "
+        "round": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
                  "of that round, whole. Places are served in the order of ids; who comes late, when a row is nearly "
                  "full, may go without.",
-        "tight": "A public coin of yours, drawn after all records are in, names one round: you get your best choice "
+        "tight": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
                  "of that round, whole, at the average prices.",
-        "audited": "A public coin of yours, drawn after all records are in, names one round: you get your best choice "
-                   "of that round, whole. Then the load of all choices is measured, with noise. If it does not fit, "
-                   "nobody gets anything, and it is told.",
+        "audited": "Public randomness, drawn after all records are in, names one round for you: you get your best "
+                   "choice of that round, whole. Then the load of all choices is measured, with noise. If it does not "
+                   "fit, nobody gets anything, and it is told.",
     }
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
         instead.append("If something else would give you clearly more at the average prices than the average of your "
-                       "best choices, you get that, whatever your coin says.")
+                       "best choices, you get that, whatever round was drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
             instead.append("You pay as much of its value to you as your average would cost of its own. If that average "
                            "is not worth its price to you, you get nothing, and owe nothing.")
@@ -114,10 +115,10 @@ def said(coding: Coding, value: float) -> str:
     return f"{0.0 if abs(found) < 0.5 * coding.unit / PRICE_UNIT else found:.4g}"
 
 
-def sure(beta: float) -> str:
+def sure(failure_probability: float) -> str:
     """How sure a promise is.
 
     Args:
-        beta: probability of failure.
+        failure_probability: probability of failure.
     """
-    return f"with probability {1 - beta:g}"
+    return f"with probability {1 - failure_probability:g}"

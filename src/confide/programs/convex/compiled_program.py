@@ -9,14 +9,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.programs.constants import Constants
@@ -54,21 +55,16 @@ class ConvexProgram(Program):
     An action is 0 and then what she gets, in units of 2^-20; null is all -1. A record is a mapping of its fields, each
     an array of its shape; data is a mapping of arrays whose first dimension is the slot.
 
-    Args:
-        people: n.
-        supply: (k,) of each coupling row, or one number; below 0 only where contributions can be.
-        tau: the dual bound, which must be declared.
-        template: everybody's program, as arrays.
-        extent: how large values and contributions can be, over the public ranges.
-        accuracy: by how much a solver's response may be worse than the best, as a share of the most value.
-
     Raises:
         InvalidInput: no tau, numbers out of range, or actions beyond 32 bits.
     """
 
-    template: Template = field(kw_only=True)
-    extent: Extent = field(kw_only=True)
-    accuracy: float = field(default=2.0**-18, kw_only=True)
+    template: Annotated[Template, Parameter("everybody's program, as arrays")] = field(kw_only=True)
+    extent: Annotated[Extent, Parameter("how large values and contributions can be, over the public ranges")] = field(
+        kw_only=True)
+    accuracy: Annotated[float, Parameter(
+        "by how much a solver's response may be worse than the best, as a share of the most value", above=0,
+        at_most=1)] = field(default=2.0**-18, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.tau is None:
@@ -76,10 +72,6 @@ class ConvexProgram(Program):
                 "tau", "is not declared: nothing can be claimed without a dual bound",
                 "by how much a unit of excess can raise the optimum: where everybody may have nothing and every piece "
                 "that adds anything adds at least L, the most value over L; check_tau tries one on made-up records")
-        positive("accuracy", self.accuracy, at_most=1.0)
-        if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
-            raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
-                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
         super().__post_init__()
         if not self.extent.signed:
             for one in self.supplies:
@@ -88,6 +80,11 @@ class ConvexProgram(Program):
         if largest > _MOST_TERMS:
             raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
                                f"at most {_MOST_TERMS:.4g} for one participant; measure rows in larger units")
+
+    def _fits(self) -> None:
+        if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
+            raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
+                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
 
     @property
     def _largest_sum_of_terms(self) -> float:
@@ -219,6 +216,10 @@ class ConvexProgram(Program):
                        tolerance=_MISS + _STEP * float(sums.max(initial=0.0)))
 
     # ---- records
+
+    @property
+    def record_fields(self) -> Mapping[str, tuple[int, ...]]:
+        return dict(zip(self.template.names, self.template.shapes, strict=True))
 
     def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.

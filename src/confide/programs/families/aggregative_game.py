@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import within
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
@@ -27,7 +28,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import MOST_PEOPLE, Program, Records, as_doubles, counted
+from confide.programs.program import MOST_ROWS, MOST_TAU, Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]
@@ -87,15 +88,6 @@ class AggregativeGame(Program):
     the budget (epsilon, delta) must be split among all of them: choosing a target after a look at the runs of others
     composes like everything else that is released.
 
-    Args:
-        people: n.
-        supply: the target: k numbers, within what n contributions can add up to.
-        actions: A, of everybody.
-        gamma: bound of each contribution, in (0, 1024].
-        largest_sum: C1, bound of the sum of the absolute contributions of an action; k gamma by default.
-        signed: whether contributions may be negative; without, their noise is up to half as large.
-        tau: any number; 1 by default. It sets the scale of prices alone.
-
     Raises:
         InvalidInput: a number out of range; a target that no contributions reach.
 
@@ -105,34 +97,31 @@ class AggregativeGame(Program):
         >>> records = game.read((parts, [[True, True], [False, True]]))
         >>> game.respond(records, np.array([1, 0])).ravel().tolist()
         [1, 1]
-        >>> game.constants.squared_sensitivity("substitution")
+        >>> game.constants.squared_l2_sensitivity("replace")
         Fraction(8, 1)
     """
 
-    actions: int = field(kw_only=True)
-    gamma: float = field(kw_only=True)
-    largest_sum: float | None = field(default=None, kw_only=True)
-    signed: bool = field(default=True, kw_only=True)
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "the target: k numbers, within what n contributions can add up to", symbol="b")]
+    tau: Annotated[float | tuple[float, ...] | None, Parameter(
+        "any number; 1 by default. It sets the scale of prices alone", above=0, at_most=MOST_TAU)] = field(
+            default=None, kw_only=True)
+    actions: Annotated[int, Parameter("of everybody", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
+    gamma: Annotated[float, Parameter(
+        "no contribution is above it, nor below its negative", at_least=1.0 / LOAD_UNIT, at_most=_MOST_GAMMA)] = field(
+            kw_only=True)
+    largest_sum: Annotated[float | None, Parameter(
+        "of the absolute contributions of an action; k gamma by default", symbol="C1", above=0)] = field(
+            default=None, kw_only=True)
+    signed: Annotated[bool, Parameter(
+        "whether contributions may be negative; without, their noise is up to half as large")] = field(
+            default=True, kw_only=True)
 
     two_sided = True
 
     def __post_init__(self) -> None:
-        as_doubles(self)
-        object.__setattr__(self, "people", counted("people", self.people, MOST_PEOPLE))
-        object.__setattr__(self, "actions", counted("actions", self.actions))
-        positive("gamma", self.gamma, at_most=_MOST_GAMMA)
-        if int(self.gamma * LOAD_UNIT) < 1:
-            raise InvalidInput("gamma", f"{self.gamma!r} is too small", "at least 2^-20: use a smaller unit")
-        if not isinstance(self.signed, bool):
-            raise InvalidInput("signed", f"{self.signed!r} is not true or false")
         if np.ndim(self.supply) == 0:
             object.__setattr__(self, "supply", (self.supply,))
-        if self.rows < 1:
-            raise InvalidInput("supply", "is a target without numbers", "one for each row, at least one")
-        if self.largest_sum is not None:
-            positive("largest_sum", self.largest_sum, at_most=self.rows * self.gamma)
-            if self.largest_sum < self.gamma:
-                raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below gamma", f"at least {self.gamma!r}")
         super().__post_init__()
         reach = self.people * self.gamma
         for one in self.supplies:
@@ -140,6 +129,14 @@ class AggregativeGame(Program):
             if not least <= one <= reach:
                 raise InvalidInput("supply", f"no contributions add up to {one:g}",
                                    f"must be in {within(least, reach)}")
+
+    def _fits(self) -> None:
+        if self.rows < 1:
+            raise InvalidInput("supply", "is a target without numbers", "one for each row, at least one")
+        if self.largest_sum is not None:
+            positive("largest_sum", self.largest_sum, at_most=self.rows * self.gamma)
+            if self.largest_sum < self.gamma:
+                raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below gamma", f"at least {self.gamma!r}")
 
     @property
     def rows(self) -> int:

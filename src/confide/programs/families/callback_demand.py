@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import comb
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, counted
+from confide.programs.program import MOST_ROWS, Records
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 
@@ -75,13 +76,6 @@ class CallbackDemand(SetsOfGoods):
     privacy and feasible averages need only the rules, and the same answers. What an object prints, and how long it
     takes, is its own: it must not be seen by others.
 
-    Args:
-        people: n.
-        supply: copies of each good: k numbers, or one for all.
-        goods: k, where `supply` is one number.
-        size: d, goods of a set, at most.
-        tau: at most 32; 1 holds always.
-
     Raises:
         InvalidInput: a number out of range.
 
@@ -97,10 +91,10 @@ class CallbackDemand(SetsOfGoods):
         [[0, 1], [-1, -1]]
     """
 
-    size: int = field(kw_only=True)
+    size: Annotated[int, Parameter("goods of a set, at most", symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
+        kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", counted("size", self.size))
         super().__post_init__()
         self._size("size", self.size)
 

@@ -6,19 +6,19 @@ Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, additive with 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, counted
+from confide.programs.program import MOST_ROWS, Records
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 from confide.programs.worth import WorthRecords, one_worth, read_worth
@@ -38,14 +38,6 @@ class CappedAdditive(SetsOfGoods):
     the cap. Where it is public that sets are worth less, `most` says so: what is promised of truthfulness and of the
     gap is in units of it.
 
-    Args:
-        people: n.
-        supply: copies of each good: k numbers, or one for all.
-        goods: k, where `supply` is one number.
-        cap: d, goods that a participant gets, at most.
-        most: no `cap` values of a record add up to more, half a unit of 2^-24 each apart; `cap` by default.
-        tau: at most 32; 1 holds always.
-
     Raises:
         InvalidInput: a number out of range.
 
@@ -56,15 +48,19 @@ class CappedAdditive(SetsOfGoods):
         [[0, 2], [0, -1], [-1, -1]]
     """
 
-    cap: int = field(kw_only=True)
-    most: float | None = field(default=None, kw_only=True)
+    cap: Annotated[int, Parameter("goods of one participant, at most", symbol="d", at_least=1, at_most=MOST_ROWS)
+                   ] = field(kw_only=True)
+    most: Annotated[float | None, Parameter(
+        "no `cap` values of a record add up to more, half a unit of 2^-24 each apart; `cap` by default",
+        above=0)] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.most is not None:
-            object.__setattr__(self, "most", positive("most", self.most))
-        object.__setattr__(self, "cap", counted("cap", self.cap))
         super().__post_init__()
         self._size("cap", self.cap)
+
+    def _fits(self) -> None:
+        if self.most is not None:
+            object.__setattr__(self, "most", float(self.most))
 
     @property
     def width(self) -> int:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
@@ -25,7 +25,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import Program, Records, as_doubles, counted
+from confide.programs.program import MOST_ROWS, Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["Electricity", "ElectricityRecords"]
@@ -65,16 +65,6 @@ class Electricity(Program):
 
     With soft needs an average of plans is worth at least the average of their values: what one misses, another has.
 
-    Args:
-        people: n.
-        supply: how many may use each slot, not negative: T Q numbers, a (T, Q) table, or one for all.
-        most: how many slots anybody may use in all, at most T Q.
-        intervals: T, where `supply` is no table.
-        slots: Q, where `supply` is no table.
-        shortfall: what a missed slot costs, in (0, 2^19]; None without soft needs.
-        hard: whether needs are always met.
-        tau: dual bound of each row, or one for all; must be declared with hard needs.
-
     Raises:
         InvalidInput: a number out of range; both kinds of needs; hard needs without a declared tau.
 
@@ -88,13 +78,22 @@ class Electricity(Program):
         1.5
     """
 
-    most: int = field(kw_only=True)
-    intervals: int | None = field(default=None, kw_only=True)
-    slots: int | None = field(default=None, kw_only=True)
-    shortfall: float | None = field(default=None, kw_only=True)
-    hard: bool = field(default=False, kw_only=True)
-
-    negative_supply = False
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "how many may use each slot: T Q numbers, a (T, Q) table, or one for all", symbol="b", at_least=0)]
+    most: Annotated[int, Parameter("slots of one participant, at most", at_least=1, at_most=MOST_ROWS)] = field(
+        kw_only=True)
+    intervals: Annotated[int | None, Parameter(
+        "their number, where `supply` is no table", symbol="T", at_least=1, at_most=MOST_ROWS)] = field(
+            default=None, kw_only=True)
+    slots: Annotated[int | None, Parameter(
+        "of an interval, where `supply` is no table", symbol="Q", at_least=1, at_most=MOST_ROWS)] = field(
+            default=None, kw_only=True)
+    shortfall: Annotated[float | None, Parameter(
+        "what a missed slot costs; None without soft needs", above=0, at_most=_MOST_SHORTFALL)] = field(
+            default=None, kw_only=True)
+    hard: Annotated[bool, Parameter(
+        "whether participants say what they need, and always get it; then tau must be declared")] = field(
+            default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if np.ndim(self.supply) == 2:
@@ -107,22 +106,18 @@ class Electricity(Program):
         for name in ("intervals", "slots"):
             if getattr(self, name) is None:
                 raise InvalidInput(name, "are not numbered", "`supply` as a (T, Q) table, or both numbers")
-            object.__setattr__(self, name, counted(name, getattr(self, name)))
-        counted("rows", self.rows)
-        object.__setattr__(self, "most", counted("most", self.most))
-        as_doubles(self)
+        super().__post_init__()
+
+    def _fits(self) -> None:
+        if self.rows > MOST_ROWS:
+            raise InvalidInput("rows", f"{self.rows:,} slots in all", f"at most {MOST_ROWS:,}")
         if self.most > self.rows:
             raise InvalidInput("most", f"{self.most} slots", f"at most {self.rows}, which is all of them")
-        if not isinstance(self.hard, bool):
-            raise InvalidInput("hard", f"{self.hard!r} is not true or false")
-        if self.shortfall is not None:
-            positive("shortfall", self.shortfall, at_most=_MOST_SHORTFALL)
-            if self.hard:
-                raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
+        if self.shortfall is not None and self.hard:
+            raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
         if self.hard and self.tau is None:
             raise InvalidInput("tau", "is not declared", "with hard needs no claim can be made without it: give `tau`, "
                                "or `shortfall`, what a missed slot costs")
-        super().__post_init__()
 
     @property
     def rows(self) -> int:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
@@ -22,7 +23,7 @@ from confide.programs.constants import Constants
 from confide.programs.families.routes import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram
-from confide.programs.program import Program, Records, counted
+from confide.programs.program import MOST_ROWS, Program, Records
 from confide.programs.tables import bad_rows, is_row, numbers, one_row, refused_or_null, value_units
 
 __all__ = ["Flow", "FlowRecords"]
@@ -62,17 +63,6 @@ class Flow(Program):
 
     The dual bound is `escape`, not 1: who has to leave an arc may have to take the escape.
 
-    Args:
-        people: n.
-        supply: units that each arc carries, not negative: E numbers, or one for all.
-        arcs: (tail, head) of each arc, nodes by their numbers from 0; several arcs may join the same nodes.
-        hops: L, arcs of a path, at most.
-        escape: M > 0, the cost of the escape.
-        nodes: their number; by default all that arcs have.
-        costs: (E,) of the arcs in [0, 1], where they are public and the same for all; the best responses of all who
-            go to one sink are then found at once.
-        tau: by default `escape`.
-
     Raises:
         InvalidInput: a number out of range, or an arc that joins nothing.
 
@@ -84,28 +74,31 @@ class Flow(Program):
         ([[0, 1], [2]], [2.5, 2.5])
     """
 
-    arcs: tuple[tuple[int, int], ...] = field(kw_only=True)
-    hops: int = field(kw_only=True)
-    escape: float = field(kw_only=True)
-    nodes: int | None = field(default=None, kw_only=True)
-    costs: tuple[float, ...] | None = field(default=None, kw_only=True)
-
-    negative_supply = False
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "units that each arc carries: E numbers, or one for all", symbol="b", at_least=0)]
+    arcs: Annotated[tuple[tuple[int, int], ...], Parameter(
+        "(tail, head) of each arc, nodes by their numbers from 0; several arcs may join the same nodes")] = field(
+            kw_only=True)
+    hops: Annotated[int, Parameter("arcs of a path, at most", symbol="L", at_least=1, at_most=MOST_ROWS)] = field(
+        kw_only=True)
+    escape: Annotated[float, Parameter("the cost of the escape", symbol="M", above=0)] = field(kw_only=True)
+    nodes: Annotated[int | None, Parameter(
+        "their number; by default all that arcs have", at_least=2, at_most=_MOST_NODES)] = field(
+            default=None, kw_only=True)
+    costs: Annotated[tuple[float, ...] | None, Parameter(
+        "(E,) of the arcs, where they are public and the same for all; the best responses of all who go to one sink "
+        "are then found at once", at_least=0, at_most=1)] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", _checked(self.arcs))
-        object.__setattr__(self, "hops", counted("hops", self.hops))
-        object.__setattr__(self, "escape", positive("escape", self.escape))
+        if self.costs is not None:
+            object.__setattr__(self, "costs", self._for_rows("costs", self.costs))
         least = 1 + max(max(arc) for arc in self.arcs)
         object.__setattr__(self, "nodes", least if self.nodes is None else whole("nodes", self.nodes, at_least=least))
-        if self.node_count > _MOST_NODES:
-            raise InvalidInput("nodes", f"{self.node_count} are too many", f"at most {_MOST_NODES}")
-        if self.costs is not None:
-            given = self._for_rows("costs", self.costs)
-            if not all(0.0 <= one <= 1.0 for one in given):
-                raise InvalidInput("costs", "are not all in range", "each must be in [0, 1]")
-            object.__setattr__(self, "costs", given)
         super().__post_init__()
+
+    def _fits(self) -> None:
+        object.__setattr__(self, "escape", float(self.escape))
 
     @property
     def rows(self) -> int:

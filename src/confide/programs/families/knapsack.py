@@ -9,20 +9,20 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records, as_doubles, counted
+from confide.programs.program import MOST_ROWS, Program, Records
 from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
@@ -53,17 +53,6 @@ class Knapsack(Program):
     or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made good by leaving out items
     that weigh something there. Without a least weight no dual bound holds of everybody.
 
-    Args:
-        people: n.
-        supply: of each resource, not negative: k numbers, or one for all.
-        rows: k, where `supply` is one number.
-        least_weight: in (0, 1], a weight that is not 0 is at least this: k numbers, or one for all. Public.
-        most_weight: the weights of an item add up to at most this; k by default. Below k/2 it makes noise smaller.
-        step_scale: what the usual step of each row is divided by, 2 tau/(step_scale sqrt(rounds)): less is faster, and
-            less steady. No promise of an outcome rests on it; by default tau times all supply together, because
-            the bound tau, which must hold of the lightest item, says little of the prices that are found.
-        tau: by default 1/least_weight of the row.
-
     Raises:
         InvalidInput: a number out of range.
 
@@ -76,28 +65,35 @@ class Knapsack(Program):
         (4.0, 4.0)
     """
 
-    rows: int = field(default=None, kw_only=True)  # type: ignore[assignment]
-    least_weight: float | tuple[float, ...] = field(kw_only=True)
-    most_weight: float | None = field(default=None, kw_only=True)
-    step_scale: float | tuple[float, ...] | None = field(default=None, kw_only=True)
-
-    negative_supply = False
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "of each resource: k numbers, or one for all", symbol="b", at_least=0)]
+    rows: Annotated[int, Parameter(
+        "resources, where `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
+            default=None, kw_only=True)  # type: ignore[assignment]
+    least_weight: Annotated[float | tuple[float, ...], Parameter(
+        "a weight that is not 0 is at least this: k numbers, or one for all", above=0, at_most=1)] = field(
+            kw_only=True)
+    most_weight: Annotated[float | None, Parameter(
+        "the weights of an item add up to at most this, each in units of its largest weight; k by default. Below k/2 "
+        "it makes noise smaller", above=0)] = field(default=None, kw_only=True)
+    step_scale: Annotated[float | tuple[float, ...] | None, Parameter(
+        "what the usual step of each row is divided by, 2 tau/(step_scale sqrt(rounds)): less is faster, and less "
+        "steady. No promise of an outcome rests on it; by default tau times all supply together", above=0)] = field(
+            default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("rows", "are not numbered", "one number of supply for all resources needs `rows`")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
-        object.__setattr__(self, "rows", counted("rows", self.rows))
-        as_doubles(self)
+        super().__post_init__()
+
+    def _fits(self) -> None:
         object.__setattr__(self, "least_weight", self._for_rows("least_weight", self.least_weight))
-        for one in self._least:
-            positive("least_weight", one, at_most=1.0)
-        if self.most_weight is not None and finite("most_weight", self.most_weight) < max(self._least):
+        if self.most_weight is not None and self.most_weight < max(self._least):
             raise InvalidInput("most_weight", f"{self.most_weight:g} is below a least weight", f"{max(self._least):g}")
         if self.step_scale is not None:
             object.__setattr__(self, "step_scale", self._for_rows("step_scale", self.step_scale))
-        super().__post_init__()
 
     @property
     def _least(self) -> tuple[float, ...]:

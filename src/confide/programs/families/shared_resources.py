@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy.sparse import csc_array, hstack
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.programs.constants import Constants
@@ -42,13 +43,6 @@ class SharedResources(Program):
     The dual bound of a row is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a person
     be turned away. (The source has 1, which is valid too, and needs the longer path.)
 
-    Args:
-        people: n.
-        supply: units that are there already, of each row, or of all; not negative.
-        needs: resources of each project, by their numbers from 0, each named once; m projects.
-        costs: of a unit of each resource, > 0: what is free limits nobody and needs no row.
-        tau: by default min(1, cost) of the row's resource.
-
     Raises:
         InvalidInput: a number out of range, or a resource without a cost.
 
@@ -62,11 +56,12 @@ class SharedResources(Program):
         ([0, 1, -1], [3, 0])
     """
 
-    supply: float | tuple[float, ...] = 0.0
-    needs: tuple[tuple[int, ...], ...] = field(kw_only=True)
-    costs: tuple[float, ...] = field(kw_only=True)
-
-    negative_supply = False
+    supply: Annotated[float | tuple[float, ...], Parameter(
+        "units that are there already, of each row, or of all", symbol="b", at_least=0)] = 0.0
+    needs: Annotated[tuple[tuple[int, ...], ...], Parameter(
+        "resources of each project, by their numbers from 0, each named once; m projects")] = field(kw_only=True)
+    costs: Annotated[tuple[float, ...], Parameter(
+        "of a unit of each resource: what is free limits nobody and needs no row", above=0)] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", _costs(self.costs))

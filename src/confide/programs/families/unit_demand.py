@@ -30,12 +30,6 @@ _FEW = 48  # goods up to which good by good is faster than person by person
 class UnitDemand(SetsOfGoods):
     """n people, k goods in several copies each; a record is k values in [0, 1].
 
-    Args:
-        people: n.
-        supply: copies of each good: k numbers, or one for all.
-        goods: k, where `supply` is one number.
-        tau: at most 32; 1 holds always.
-
     Raises:
         InvalidInput: a number out of range.
 

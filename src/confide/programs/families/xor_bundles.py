@@ -9,19 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.anybodys import each_aside
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, counted
+from confide.programs.program import MOST_ROWS, Records
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import bad_rows, number, refused_or_null, value_units
 
@@ -53,14 +54,6 @@ class XorBundles(SetsOfGoods):
     A set is worth the largest value of a bid whose goods it holds, as in every exclusive-or auction. The action is the
     set of goods, not the number of the bid: whoever hands them out learns nothing else of the record.
 
-    Args:
-        people: n.
-        supply: copies of each good: k numbers, or one for all.
-        goods: k, where `supply` is one number.
-        size: d, goods of a bid, at most.
-        bids: of a record, at most.
-        tau: at most 32; 1 holds always.
-
     Raises:
         InvalidInput: a number out of range.
 
@@ -71,12 +64,12 @@ class XorBundles(SetsOfGoods):
         [[1, -1], [1, 2], [-1, -1]]
     """
 
-    size: int = field(kw_only=True)
-    bids: int = field(kw_only=True)
+    size: Annotated[int, Parameter("goods of a bundle, at most", symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
+        kw_only=True)
+    bids: Annotated[int, Parameter("bundles of one participant, at most", at_least=1, at_most=MOST_ROWS)] = field(
+        kw_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("bids", "size"):
-            object.__setattr__(self, name, counted(name, getattr(self, name)))
         super().__post_init__()
         self._size("size", self.size)
 

@@ -23,6 +23,7 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.program import Program, Records
+from confide.programs.reading.frames import columns_of, fields_of, is_table
 from confide.programs.sets_of_goods import SetsOfGoods
 
 __all__ = ["Layout", "collected", "layout"]
@@ -112,10 +113,10 @@ def collected(program: Program, data: Any) -> Any:
 
     Args:
         program: whose records they are.
-        data: what `program.read` takes, or an iterable of `SlotRows`.
+        data: what `program.read` takes, an iterable of `SlotRows`, or a table (`reading.frames`).
 
     Raises:
-        InvalidInput: a row of nobody, or of another family.
+        InvalidInput: a row of nobody, or of another family; or a table with other columns.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -123,6 +124,11 @@ def collected(program: Program, data: Any) -> Any:
         >>> collected(UnitDemand(3, (1, 1)), iter([batch])).worth.tolist()
         [[0, 0], [0, 0], [8388608, 4194304]]
     """
+    if is_table(data):
+        if program.record_fields is not None:
+            return fields_of(data, program.record_fields)
+        there = layout(program)
+        return there.data(columns_of(data, there.width))
     if not isinstance(data, Iterable) or isinstance(data, Sequence | Mapping | Records) or hasattr(data, "__array__"):
         return data
     there = layout(program)

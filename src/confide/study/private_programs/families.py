@@ -136,11 +136,11 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             points.append((short, "excess, and as certified", found[1], found[1], found[2]))
         gap, total, claimed = found
         compared.append(bound(f"excess of all rows{case.unit}, {case.name}; the certificate claims", total,
-                              at_most=claimed, origin=OWN_CERTIFICATE, remark=f"s = {mechanism.averaged:.1f}"))
+                              at_most=claimed, origin=OWN_CERTIFICATE, remark=f"s = {mechanism.noise_std:.1f}"))
         if not math.isnan(gap):
             compared.append(Compared(quantity=f"welfare off, of the optimum, {case.name}", published=None, ours=gap,
                                      agreement="not published"))
-        rows.append((case.name, mechanism.averaged, gap, total, claimed, *case.spec))
+        rows.append((case.name, mechanism.noise_std, gap, total, claimed, *case.spec))
         advance(progress, done, len(cases))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="Excess over supply, and what the certificate claims", axis="share of supply",

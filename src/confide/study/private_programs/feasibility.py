@@ -19,7 +19,7 @@ from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.priv_dude import PrivDude
 from confide.programs.round_dude import RoundDude
-from confide.programs.tight_dude import margins_needed
+from confide.programs.tight_dude import reserve_needed
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.study.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.study.private_programs.runs import DELTA, REFERENCE, market
@@ -38,8 +38,8 @@ def _printed_flags(people: int) -> float:
 
 def _margin(mechanism: Dude) -> float:
     if isinstance(mechanism, TightenAndAudit):
-        return float(mechanism.tightened.max()) / LOAD_UNIT
-    return mechanism.flags.margin / LOAD_UNIT if isinstance(mechanism, RoundDude) else math.nan
+        return float(mechanism.reserve_units.max()) / LOAD_UNIT
+    return mechanism.flags.reserve / LOAD_UNIT if isinstance(mechanism, RoundDude) else math.nan
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -75,9 +75,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                               _printed_flags(n), at_most=program.supplies[0], remark="no run is feasible",
                               origin=in_words("Wu 2017, Theorem 6.3.5, line 5365")))
         path = PrivDude(program, 1.0, DELTA)
-        regret = regret_bound(program.constants, path.schedule, path.beta / 3.0)
-        kept = float((margins_needed(program, regret, supplies=program.supplies, rounds=path.rounds, alpha=1.0,
-                                     beta=path.beta) / program.supplies).max())
+        regret = regret_bound(program.constants, path.schedule, path.failure_probability / 3.0)
+        kept = float((reserve_needed(program, regret, supplies=program.supplies, rounds=path.rounds, alpha=1.0,
+                                     failure_probability=path.failure_probability) / program.supplies).max())
         compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; the source: below 1",
                               kept, at_most=1.0, remark="refused: it rests on a bound that is known before the run",
                               origin=in_words("Wu 2017, Theorem 5.5.3, line 4816")))

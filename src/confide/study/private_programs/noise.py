@@ -41,8 +41,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     # One good, values in even steps: mean load - 250 = mean noise + (last - first price)/(eta T).
     program, runs, rounds = UnitDemand(1_000, (250.0,)), *((16, 100) if quick else (300, 400))
     values = ((np.arange(1_000) + 0.5) / 1_000)[:, None]
-    mechanism = PrivDude(program, 1.0, DELTA, rounds, rounds // 2, neighbours="null")
-    errors, spreads, said = [], [], mechanism.averaged
+    mechanism = PrivDude(program, 1.0, DELTA, rounds, rounds // 2, neighbours="add_or_remove")
+    errors, spreads, said = [], [], mechanism.noise_std
     for seed in range(1, runs + 1):
         outcome: Any = mechanism.run(values, Noise.simulated(seed))
         errors.append(float(outcome.diagnostics["load"][0]) - 250.0)

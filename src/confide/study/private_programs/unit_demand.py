@@ -43,7 +43,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((n, k, epsilon, "print" if printed else "exact", found.lost, found.gap, found.largest,
                      found.certified, *spec))
         said = printed_accuracy(people=n, rows=k, tau=1.0, width=float(n), sensitivity=math.sqrt(2.0), epsilon=epsilon,
-                                delta=DELTA, beta=0.05)
+                                delta=DELTA, failure_probability=0.05)
         compared += [
             bound(f"lost welfare over the optimum, {name}", found.lost, at_most=said.welfare_loss / best,
                   remark="the print's bound says nothing above 1",
