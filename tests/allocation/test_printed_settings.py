@@ -30,7 +30,8 @@ TABLE = {(0.1, 1.0): 1844357673149, (0.5, 1.0): 7557921927, (0.5, 10.0): 5982221
 
 
 def setting(**changes) -> MatchingSetting:
-    public = {"people": 10**6, "goods": 100, "epsilon": 1.0, "gamma": 0.05, "increment": 1 / 30, "tolerance": 1 / 30}
+    public = {"people": 10**6, "goods": 100, "epsilon": 1.0, "failure_probability": 0.05, "increment": 1 / 30,
+              "tolerance": 1 / 30}
     return MatchingSetting(**{**public, **changes})
 
 
@@ -70,7 +71,7 @@ def test_privacy_of_the_printed_noise():
 @limits(max_examples=60)
 @given(st.integers(1, 10**9), st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0.01, 100))
 def test_the_print_always_costs_more_than_it_says(people, increment, tolerance, epsilon):
-    common = {"people": people, "goods": 3, "epsilon": epsilon, "gamma": 0.05, "increment": increment,
+    common = {"people": people, "goods": 3, "epsilon": epsilon, "failure_probability": 0.05, "increment": increment,
               "tolerance": tolerance}
     matching = MatchingSetting(**common)
     assert matching.proved_epsilon > epsilon
@@ -81,7 +82,7 @@ def test_the_print_always_costs_more_than_it_says(people, increment, tolerance, 
 
 
 def test_bundles():
-    it = BundleSetting(people=1000, goods=6, epsilon=2.0, gamma=0.05, increment=0.25, tolerance=0.5)
+    it = BundleSetting(people=1000, goods=6, epsilon=2.0, failure_probability=0.05, increment=0.25, tolerance=0.5)
     assert it.rounds == 80
     assert it.error == pytest.approx(2 * math.sqrt(2) * 80 * math.log2(80_000) ** 2.5 * math.log(24 / 0.05) + 1,
                                      rel=1e-12)
@@ -90,7 +91,7 @@ def test_bundles():
 
 
 def test_bids():
-    common = {"people": 300, "goods": 6, "epsilon": 2.0, "gamma": 0.05, "increment": 0.125, "least": 0.5}
+    common = {"people": 300, "goods": 6, "epsilon": 2.0, "failure_probability": 0.05, "increment": 0.125, "least": 0.5}
     it = BidsSetting(**common, optimum=200.0)
     assert (it.rounds, it.distance) == (1536, 3072)
     horizon = 24 * 300 / 0.125**2
@@ -114,7 +115,8 @@ def test_the_theorems_error_is_that_of_the_settings_at_a_third(alpha):
     assert found.error == pytest.approx(run.error, rel=1e-9)
     assert found.supply == pytest.approx((16 * run.error + 4) / alpha, rel=1e-9)
     assert found.people == pytest.approx(24 * run.error / alpha, rel=1e-9)
-    bundles = BundleSetting(people=10**6, goods=100, epsilon=1.0, gamma=0.05, increment=third, tolerance=third)
+    bundles = BundleSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
+                            tolerance=third)
     theirs = bundle_threshold(10**6, 100, alpha, 1.0, 0.05)
     assert theirs.error == pytest.approx(bundles.error, rel=1e-9)
     assert theirs.supply == pytest.approx((12 * bundles.error + 3) / alpha, rel=1e-9)
@@ -191,7 +193,7 @@ def test_bookkeeping():
 
 
 @pytest.mark.parametrize(("field", "value"), [
-    ("people", 0), ("goods", 0), ("epsilon", 0.0), ("gamma", 1.0), ("increment", 0.0), ("increment", 1.5),
+    ("people", 0), ("goods", 0), ("epsilon", 0.0), ("failure_probability", 1.0), ("increment", 0.0), ("increment", 1.5),
     ("tolerance", 0.0), ("tolerance", 1.1)])
 def test_bad_settings(field, value):
     with pytest.raises(InvalidInput, match=field):
@@ -199,7 +201,7 @@ def test_bad_settings(field, value):
 
 
 def test_bad_arguments():
-    public = {"people": 300, "goods": 6, "epsilon": 1.0, "gamma": 0.05, "increment": 0.1}
+    public = {"people": 300, "goods": 6, "epsilon": 1.0, "failure_probability": 0.05, "increment": 0.1}
     for field, changes in {"least": {"least": 0.0}, "optimum": {"optimum": 0.0},
                            "optimum_at_most": {"optimum_at_most": 9.0}}.items():
         with pytest.raises(InvalidInput, match=field):
@@ -210,7 +212,7 @@ def test_bad_arguments():
         setting().effective_supply(0)
     with pytest.raises(InvalidInput, match="increment"):
         matching_threshold(10, 2, 2.0, 1.0, 0.05)
-    with pytest.raises(InvalidInput, match="gamma"):
+    with pytest.raises(InvalidInput, match="failure_probability"):
         bundle_threshold(10, 2, 0.5, 1.0, 0.0)
     with pytest.raises(Refused, match="no number of bidders"):
         smallest_people(2, 0.1, 1e-300, 0.05)

@@ -16,6 +16,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from confide.contract.checks import finite, one_of, whole
@@ -224,7 +225,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
         one_of(name, value, words)
         return
     classes = tuple(each for each in single if isinstance(each, type) and each not in (int, float, bool))
-    if classes and isinstance(value, classes):
+    if classes and isinstance(value, classes) and not isinstance(value, Real):  # numbers keep to the range
         return
     plain = next((each for each in single if each in (bool, int, float)), None)
     if plain is not None:

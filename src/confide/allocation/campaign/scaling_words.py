@@ -26,7 +26,8 @@ class ScalingWords:
     def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
         rows = [
             ("releases of demand", f"{market.rounds:,}"),
-            ("temperatures, as shares of the highest value", f"{worth(market.hottest)} to {worth(market.coolest)}"),
+            ("temperatures, as shares of the highest value",
+             f"{worth(market.start_temperature)} to {worth(market.end_temperature)}"),
             ("share of epsilon for the final count", f"{market.clear:.0%}"),
             ("noises drawn", f"{(market.rounds + 1) * market.goods:,}"),
         ]
