@@ -7,10 +7,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Picture, Table
 from confide.contract.wire import wire_name
 
@@ -19,7 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Alternative", "Plan", "Predicted"]
 
-_M_co = TypeVar("_M_co", bound=Mechanism[Any, Any] | None, covariant=True)
+
+
+class _Guaranteed(Protocol):
+    """What a planner's mechanism shows at least; channels are not run on everybody's records, and have more of it."""
+
+    def guarantees(self) -> Guarantees: ...
+
+
+_M_co = TypeVar("_M_co", bound=_Guaranteed | None, covariant=True)
 
 
 class Predicted(NamedTuple):
@@ -57,10 +64,11 @@ class Plan(ABC, Generic[_M_co]):
     A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data.
     """
 
-    @property
-    @abstractmethod
-    def mechanism(self) -> _M_co:
-        """What to run; None where nothing has to be asked."""
+    if TYPE_CHECKING:  # a property that ran would be taken for the default of the subclass's field
+
+        @property
+        def mechanism(self) -> _M_co:
+            """What to run; None where nothing has to be asked."""
 
     @property
     def guarantees(self) -> Guarantees:

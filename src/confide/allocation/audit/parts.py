@@ -191,11 +191,11 @@ def _certified(row: NDArray[np.float64], prices: NDArray[np.float64], good: int)
 def _of_scaling(
     mechanism: SinkhornMatch, record: Any, index: int, billboard: ScalingBillboard, _draws: Sequence[Draw]
 ) -> Parts:
-    if not billboard.seed:  # there is enough of everything
+    if not billboard.public_seed:  # there is enough of everything
         return {}
     row = as_row(record, mechanism.goods)
     own = Valuations.of(row[None, :], people=1, goods=mechanism.goods)
-    lean = Leanings.of(billboard.seed, mechanism.spread)
+    lean = Leanings.of(billboard.public_seed, mechanism.spread)
     out: dict[StreamName, NDArray[np.int64]] = {}
     for r, path in enumerate(billboard.paths[:-1]):
         prices = np.ldexp(path.astype(np.float64), -20)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import MutableMapping
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from confide.allocation.market import NEIGHBOURS_WRITTEN
+from confide.allocation.market import NEIGHBOURS_WRITTEN, Overflow
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.preflib import SUFFIXES
 from confide.allocation.reading.scales import Points, Ranks, Scale
@@ -167,12 +167,20 @@ class Data(FileTable):
 class PrivacyTable(Keys):
     """`[privacy]`: what everybody else together may learn of one person, and how sure it is that goods suffice."""
 
+    if TYPE_CHECKING:  # keys of the mechanism that are read here
+        epsilon: float
+        delta: float
+        failure_probability: float
+        on_overflow: Overflow
+
 
 @keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
 class AuctionTable(Keys):
     """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
 
     method: Literal["auction"]
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
 @keys_of(SinkhornMatch, "rounds start_temperature end_temperature step growth clear spread charge", optional=True)
@@ -183,6 +191,8 @@ class ScalingTable(Keys):
     """
 
     method: Literal["scaling"]
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
 @keys_of(PMatch, "charge", optional=True)
@@ -190,6 +200,8 @@ class BestTable(Keys):
     """`[auction]` with method = "best": the one that is predicted to do better, as recommended for these sizes."""
 
     method: Literal["best"]
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
 Method = AuctionTable | ScalingTable | BestTable

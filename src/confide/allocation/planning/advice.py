@@ -187,9 +187,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
         rows = [Alternative(name=wire_name(self.mechanism), predicted=self.predicted),
                 *(one for one in self.alternatives if one.predicted)]
-        drawn = [(one.name, "predicted", one.predicted["welfare"].value,
-                  *(one.predicted.get(run, one.predicted["welfare"]).value for run in ("worst run", "best run")))
-                 for one in rows]
+        drawn = [(one.name, "predicted", share.value, one.predicted.get("worst run", share).value,
+                  one.predicted.get("best run", share).value) for one in rows for share in [one.predicted["welfare"]]]
         (found,) = intervals(drawn, title="Predicted welfare", axis="share of the optimum", alt=(
             "Predicted welfare as a share of the optimum: "
             + "; ".join(f"{name} {value:.2f}" for name, _, value, *_ in drawn) + "."))
