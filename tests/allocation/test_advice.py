@@ -10,7 +10,7 @@ import pytest
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
 from confide.allocation.baselines import lottery, serial_dictatorship
-from confide.allocation.planning.advice import hopeless, least_epsilon, plan, worth_it
+from confide.allocation.planning.advice import UNASKED, hopeless, least_epsilon, plan, worth_it
 from confide.allocation.planning.predicted import (
     LOTTERY,
     SERIAL,
@@ -21,7 +21,9 @@ from confide.allocation.planning.predicted import (
     share_of_people_alike,
     upper_bound,
 )
+from confide.contract import ConfideDeprecationWarning
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.plan import Plan, Predicted
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
@@ -249,3 +251,59 @@ def test_even_mechanisms_are_told_apart_by_people_who_are_all_alike() -> None:
     better = plan(300, 4, 50, epsilon=300.0)  # by far more than that
     assert isinstance(better.mechanism, PMatch)
     assert better.to_dict()["alike"] == better.alike < 0.7
+
+
+def test_a_plan_is_what_every_family_gives():
+    """Figures with units first to choose by, every other method with its figures or a reason, a frame and a picture."""
+    found = plan(2000, 8, 200, epsilon=4.0)
+    assert isinstance(found, Plan)
+    assert found.guarantees == found.mechanism.guarantees()
+    name, welfare = next(iter(found.predicted.items()))
+    assert (name, welfare) == ("welfare", Predicted(found.share, "share of the optimum", "simulated"))
+    assert found.predicted["worst run"].value <= found.share <= found.predicted["best run"].value
+    assert found.predicted["error of a count"] == Predicted(found.error, "people", "bound")
+    others = {one.name: one for one in found.alternatives}
+    assert set(others) == {"PMatch", UNASKED, LOTTERY, SERIAL}
+    assert others["PMatch"].predicted["welfare"].value == pytest.approx(
+        np.mean([one.welfare for one in found.passed_over.values()]))
+    assert [others[name].refused for name in ("PMatch", UNASKED, SERIAL)] == ["predicted lower"] * 2 + ["not private"]
+    shares = [one.predicted["welfare"].value for one in found.alternatives]
+    assert shares == sorted(shares, reverse=True)
+    frame = found.to_pandas()
+    assert list(frame["method"]) == ["SinkhornMatch", *(one.name for one in found.alternatives)]
+    assert frame["welfare (share of the optimum)"][0] == found.share
+    picture = found.plot()
+    drawn = picture.spec["data"]["values"]
+    assert [each["label"] for each in drawn] == ["SinkhornMatch", *(one.name for one in found.alternatives)]
+    assert drawn[0]["low"] <= drawn[0]["value"] == found.share <= drawn[0]["high"]
+    assert picture.alt.startswith(f"Predicted welfare as a share of the optimum: SinkhornMatch {found.share:.2f}; ")
+    assert found.warnings == ()
+    html = found._repr_html_()
+    assert "SinkhornMatch" in html
+    assert "not private" in html
+    with pytest.warns(ConfideDeprecationWarning, match=r"predicted\['A'\]' is called"):
+        assert found.predicted["A"] is found.crowds["A"]  # its old name
+    with pytest.raises(KeyError):
+        found.predicted["C"]
+
+
+def test_alternatives_say_why_they_cannot_run():
+    for options, reason in (({"mechanism": "pmatch"}, "mechanism = 'pmatch'"),
+                            ({"halting": "published"}, "it lacks an option")):
+        found = plan(2000, 8, 200, epsilon=8.0, **options)
+        assert {one.name: one.refused for one in found.alternatives}["SinkhornMatch"] == f"not looked at: {reason}"
+    plenty = plan(500, 4, 500, epsilon=0.001)
+    assert [(one.name, one.refused) for one in plenty.alternatives] == [
+        ("PMatch", "there is a copy of every good for everybody")]
+    assert plenty.predicted["welfare"] == Predicted(1.0, "share of the optimum", "exact")
+
+
+def test_a_plan_warns_of_charging_dearly():
+    (warning,) = plan(2000, 8, 400, epsilon=4.0, mechanism="pmatch", charge=True).warnings
+    assert "SinkhornMatch is predicted at" in warning
+    assert warning.endswith("take SinkhornMatch")
+
+
+def test_a_plan_has_a_delta():
+    found = plan(2000, 8, 200, epsilon=8.0, delta=1e-6, on_overflow="truncate", failure_probability=1e-10)
+    assert (found.mechanism.delta, found.mechanism.on_overflow) == (1e-6, "truncate")

@@ -90,4 +90,4 @@ def test_the_proofs_product_is_never_less(rounds: int, tolerance: float) -> None
         setting = MatchingSetting(people=people, goods=2, epsilon=1.0, failure_probability=0.1, increment=1.0,
                                   tolerance=tolerance)
         assert setting.rounds == rounds
-        assert matching_exposure(people, rounds) <= setting.distance * setting.levels
+        assert matching_exposure(people, rounds) <= setting.l1_sensitivity * setting.levels

@@ -167,7 +167,7 @@ def test_a_released_optimum():
     assert exact.low == 239.25 - release.reach
     assert exact.high == 239.25 + release.reach + 2.0**-20
     assert OptimumRelease(epsilon=1.0, failure_probability=0.1,
-                          unit=Unit.RECORD_ADDED_OR_REMOVED).events()[0].neighbours \
+                          neighbours="add_or_remove").events()[0].neighbours \
         == Unit.RECORD_ADDED_OR_REMOVED
     with pytest.raises(Refused, match="may be 0"):
         release.release(5.0, Noise.replayed({"optimum": np.array([0])}))
@@ -226,7 +226,7 @@ def test_other_auctions_have_no_such_promise():
     ("failure_probability", lambda: OptimumRange(low=1.0, high=2.0, failure_probability=1.0)),
     ("epsilon", lambda: OptimumRelease(epsilon=0.0, failure_probability=0.1)),
     ("failure_probability", lambda: OptimumRelease(epsilon=1.0, failure_probability=0.0)),
-    ("unit", lambda: OptimumRelease(epsilon=1.0, failure_probability=0.1, unit=Unit.BIT)),
+    ("neighbours", lambda: OptimumRelease(epsilon=1.0, failure_probability=0.1, neighbours="bit")),  # type: ignore[arg-type]
     ("least", lambda: auction(OptimumRange.known(9.0), least=0.0)),
     ("increment", lambda: auction(OptimumRange.known(9.0), increment=2.0)),
     ("least", lambda: keep_promise(Valuations.of([[0.5]], people=1, goods=1), 0.0)),

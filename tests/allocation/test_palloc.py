@@ -303,7 +303,8 @@ def test_the_clearing_counts_bundles() -> None:
     of = {kind: auction(valuation=kind, **changed) for kind, changed in (
         (CappedAdditive(cap=2), {}), (SymmetricConcave(most=3), {}), (Additive(), {"bundle": 4}),
         (CappedAdditive(cap=3), {"neighbours": "add_or_remove"}))}
-    moved = [(each.clearing.measure.distance, each.clearing.measure.squared) for each in of.values()]
+    moved = [(each.clearing.measure.l1_sensitivity,
+              each.clearing.measure.squared_l2_sensitivity) for each in of.values()]
     assert moved == [(4, 4), (6, 18), (8, 8), (3, 3)]
 
 

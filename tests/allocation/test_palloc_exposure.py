@@ -159,7 +159,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
     assert board.rounds == 5
     reports = mechanism.halting_plan.counter
     for i in range(0, 40, 4):
-        rival = records[(i + 1) % 40] if mechanism.distance == 2 else None
+        rival = records[(i + 1) % 40] if mechanism.l1_sensitivity == 2 else None
         walks = [walk_bundle(kind.bidder(record, 6), i, board) for record in (records[i], rival)]
         one, other = (mechanism.counter.block_sums(_bids(mechanism, walked, board.steps)) for walked in walks)
         assert np.abs(one - other).sum() <= mechanism.counter.reach

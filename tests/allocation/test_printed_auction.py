@@ -148,7 +148,7 @@ def test_noise_is_as_many_draws_whatever_is_bid():
 
 def test_privacy():
     it = auction(epsilon=2.0)
-    exact = it.setting.distance * it.setting.levels / it.setting.printed_scale
+    exact = it.setting.l1_sensitivity * it.setting.levels / it.setting.printed_scale
     assert it.loss.epsilon == pytest.approx(exact, rel=1e-12)
     assert it.loss.epsilon > 2.0
     proved, printed = [found for found in it.guarantees() if isinstance(found, Privacy)]

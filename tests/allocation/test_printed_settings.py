@@ -59,13 +59,13 @@ def test_rounds_are_rounded_up_from_what_was_meant(value):
 def test_privacy_of_the_printed_noise():
     it = setting()
     h = (10**6 * 7200).bit_length()
-    assert (it.levels, it.distance) == (h, 14401)
+    assert (it.levels, it.l1_sensitivity) == (h, 14401)
     scale = math.log2(7.2e9) * 14400
     assert it.printed_scale == pytest.approx(scale, rel=1e-12)
     assert it.strict_scale == 14401 * h
     assert it.proved_epsilon == pytest.approx(14401 * h / scale, rel=1e-12)
     # at the strict scale the same releases cost epsilon
-    assert it.distance * it.levels / it.strict_scale == pytest.approx(1.0, rel=1e-12)
+    assert it.l1_sensitivity * it.levels / it.strict_scale == pytest.approx(1.0, rel=1e-12)
 
 
 @limits(max_examples=60)
@@ -77,7 +77,7 @@ def test_the_print_always_costs_more_than_it_says(people, increment, tolerance, 
     assert matching.proved_epsilon > epsilon
     slots, ends = BundleSetting(**common), BundleSetting(**common, tests="round_end")
     assert slots.proved_epsilon > ends.proved_epsilon > epsilon
-    assert (slots.distance, ends.distance) == (3 * slots.rounds, 2 * slots.rounds + 1)
+    assert (slots.l1_sensitivity, ends.l1_sensitivity) == (3 * slots.rounds, 2 * slots.rounds + 1)
     assert slots.rounds >= matching.rounds
 
 
@@ -93,7 +93,7 @@ def test_bundles():
 def test_bids():
     common = {"people": 300, "goods": 6, "epsilon": 2.0, "failure_probability": 0.05, "increment": 0.125, "least": 0.5}
     it = BidsSetting(**common, optimum=200.0)
-    assert (it.rounds, it.distance) == (1536, 3072)
+    assert (it.rounds, it.l1_sensitivity) == (1536, 3072)
     horizon = 24 * 300 / 0.125**2
     error = 96 * math.sqrt(2) / (0.125**2 * 2.0) * math.log2(horizon) ** 2.5 * math.log(4 * 6 / 0.05)
     assert it.error == pytest.approx(error, rel=1e-12)

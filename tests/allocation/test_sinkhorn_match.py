@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 import confide.allocation.scaling.soft_demand as soft
 from cases import fast
-from confide.allocation import SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
+from confide.allocation import PMatch, SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.scaling.leanings import Leanings
@@ -199,7 +199,7 @@ def test_the_loss_along_a_history_is_within_epsilon(neighbours):
             prices = board.paths[r] / 2**20
             apart = np.abs(soft_demand(of(table), prices, one.temperatures[r])
                            - soft_demand(of(other), prices, one.temperatures[r])).sum()
-            assert apart <= one.distance * WHOLE
+            assert apart <= one.l1_sensitivity * WHOLE
             moved += float(apart / one.scale(budget / WHOLE))
         asked = [np.bincount([g for g in asks(rows, board.prices) if g >= 0], minlength=4) for rows in (table, other)]
         moved += np.abs(asked[0] - asked[1]).sum() / one.scale(one.part(one.clear))
@@ -362,7 +362,7 @@ def test_bad_records_and_places():
     (lambda b: {"demands": b.demands[:-1]}, "demands"), (lambda b: {"paths": b.paths + 1}, "paths"),
     (lambda b: {"paths": b.paths[1:]}, "paths"), (lambda b: {"rates": b.rates + 1}, "rates"),
     (lambda b: {"rates": b.rates.astype(np.int32)}, "rates"), (lambda b: {"asked": b.asked + 50}, "rates"),
-    (lambda b: {"asked": b.asked[:2]}, "asked"), (lambda b: {"seed": "0" * 63}, "seed"),
+    (lambda b: {"asked": b.asked[:2]}, "asked"), (lambda b: {"public_seed": "0" * 63}, "public_seed"),
     (lambda b: {"cutoffs": np.zeros(5, dtype=np.int64)}, "cutoffs"), (lambda b: {"surplus": None}, "surplus"),
     (lambda b: {"welfare": math.inf}, "surplus"), (lambda b: {"people": 601}, "billboard"),
     (lambda b: {"goods": 6}, "billboard")])
@@ -383,13 +383,12 @@ def test_forged_cutoffs_and_plenty():
             cut.check(replace(board, cutoffs=cutoffs))
     plenty = market(supply=600)
     free = plenty.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
-    for change in ({"rates": np.full(5, COINS - 1)}, {"asked": np.ones(5, dtype=np.int64)}, {"seed": "00" * 32}):
+    for change in ({"rates": np.full(5, COINS - 1)}, {"asked": np.ones(5, dtype=np.int64)}, {"public_seed": "00" * 32}):
         with pytest.raises(InvalidInput, match="rates"):
             plenty.check(replace(free, **change))
 
 
 def test_a_billboard_of_another_kind():
-    from confide.allocation import PMatch
 
     auction = PMatch(people=600, goods=5, supply=90, epsilon=2.0, increment=1.0, bid_cap=1, rounds=1, batch=45, arity=9)
     board = auction.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
