@@ -281,7 +281,7 @@ def test_a_plan_is_what_every_family_gives():
     html = found._repr_html_()
     assert "SinkhornMatch" in html
     assert "not private" in html
-    with pytest.warns(ConfideDeprecationWarning, match=r"predicted\['A'\]' is called"):
+    with pytest.warns(ConfideDeprecationWarning, match=r"predicted\['A'\]. is called"):
         assert found.predicted["A"] is found.crowds["A"]  # its old name
     with pytest.raises(KeyError):
         found.predicted["C"]
