@@ -24,6 +24,7 @@ from confide.allocation.bundles.bidders import (
     same_kind,
 )
 from confide.allocation.valuations import Valuations, as_row
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
