@@ -22,6 +22,7 @@ from confide.contract.encoding import decode as rebuilt
 from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Privacy
+from confide.contract.wire import wire_types
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -32,7 +33,7 @@ _CLASSES = ["dense", "sparse", "counted", "places", "programs"]
 def _stored(board: AuctionBillboard) -> AuctionBillboard:
     """Written down and read again."""
     columns: dict[str, bytes] = {}
-    types: dict[str, type] = {kind.__name__: kind for kind in (AuctionBillboard, Clearing, BundleRules)}
+    types: dict[str, type] = wire_types(AuctionBillboard, Clearing, BundleRules)
     types[type(board.rules.valuation).__name__] = type(board.rules.valuation)  # type: ignore[attr-defined]
     read = rebuilt(encode(board, columns), types, columns)
     assert isinstance(read, AuctionBillboard)

@@ -200,8 +200,11 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif get_origin(kind) is Literal:
         one_of(name, value, get_args(kind))
     elif get_origin(kind) is tuple:
-        for each in _items(name, value):
-            _check(name, each, get_args(kind)[0], parameter)
+        inner, items = get_args(kind)[0], _items(name, value)
+        if inner is int and isinstance(value, tuple) and value and all(type(each) is int for each in value):
+            items = (min(value), max(value))  # the others lie between; there may be many
+        for each in items:
+            _check(name, each, inner, parameter)
     elif kind is bool:
         if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy's is one, too
             raise InvalidInput(name, f"{value!r} is neither true nor false")

@@ -181,7 +181,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
         Example:
             >>> plan(5_000, 5, 800, epsilon=1.0).plot().alt  # doctest: +ELLIPSIS
-            'Predicted welfare as a share of the optimum: SinkhornMatch 0.9...; PMatch 0...'
+            "Predicted welfare as a share of the optimum: SinkhornMatch 0.9...; a serial dictatorship 0..."
         """
         from confide.charts import intervals
 

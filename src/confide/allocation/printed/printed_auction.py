@@ -128,7 +128,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             Refused: at every realistic size, because the reserve is larger than the supply.
 
         Example:
-            >>> PrintedPMatch.for_budget(epsilon=1e9, people=2_000, goods=4, supply=900).rounds
+            >>> PrintedPMatch.for_budget(epsilon=1e9, people=2_000, goods=4, supply=900).setting.rounds
             89
         """
         fraction("delta", delta, zero=True)

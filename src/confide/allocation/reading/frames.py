@@ -50,6 +50,8 @@ def as_numbers(data: Any) -> NDArray[Any]:
         ...
         confide.contract.errors.InvalidInput: name: the column holds text; must be numbers
     """
+    if isinstance(data, Mapping):  # so that a list of numbers has a type
+        data = {name: np.asarray(column) for name, column in data.items()}
     source = open_table(data.reset_index(drop=True) if hasattr(data, "reset_index") else data)
     names = source.column_names
     untyped = isinstance(data, str | os.PathLike) and os.fspath(data).lower().endswith(".csv")
