@@ -37,7 +37,8 @@ SMALL = {"A": (2000, 6), "B": (2000, 6), "sparse": (2000, 60)}
 def compiled(kind: str, instance: str, options: dict[str, Any], mode: str = "1") -> None:
     """A small run of the same kind, which also loads what draws the noise."""
     people, goods = SMALL[instance]
-    small = KINDS[kind].recommended(people, goods, people // 10, 4.0, **_fitting(options, people))
+    small = KINDS[kind].for_budget(people=people, goods=goods, supply=people // 10, epsilon=4.0,
+                                   **_fitting(options, people))
     small.run(INSTANCES[instance](people, goods, seed=9), noise_of(mode))
 
 
@@ -50,7 +51,8 @@ def market(kind: str, instance: str, people: str, goods: str, supply: str, epsil
     """One matching, its settings and its table apart; welfare by bidder."""
     fields = json.loads(options)
     compiled(kind, instance, fields, mode)
-    chosen, choosing = clocked(lambda: KINDS[kind].recommended(int(people), int(goods), int(supply), float(epsilon),
+    chosen, choosing = clocked(lambda: KINDS[kind].for_budget(people=int(people), goods=int(goods), supply=int(supply),
+                                                              epsilon=float(epsilon),
                                                                **fields))
     values = INSTANCES[instance](int(people), int(goods), seed=1)
     _ = chosen.certificate_plan, chosen.budget
@@ -83,7 +85,7 @@ def shares(instance: str, people: str, goods: str, supply: str, epsilon: str, se
     best, exact = clocked(lambda: exact_optimum(values, s))
     found = {"optimum": best.welfare / n, "gap": best.gap / n, "optimum, s": exact}
     for kind, made in KINDS.items():
-        chosen = made.recommended(n, k, s, float(epsilon))
+        chosen = made.for_budget(people=n, goods=k, supply=s, epsilon=float(epsilon))
         for noise, mode in (("simulated", seed), ("secure", "secure")):
             outcome = chosen.run(values, noise_of(mode))
             given = np.bincount(np.asarray(outcome.shares["good"]) + 1, minlength=k + 1)[1:]
@@ -98,7 +100,7 @@ def decoding(kind: str, people: str, goods: str, supply: str, epsilon: str) -> d
     """One bidder's good from her row and a billboard that was just read: the first one, then others, thrice each."""
     n, k = int(people), int(goods)
     compiled(kind, "A", {})
-    chosen = KINDS[kind].recommended(n, k, int(supply), float(epsilon))
+    chosen = KINDS[kind].for_budget(people=n, goods=k, supply=int(supply), epsilon=float(epsilon))
     values = instance_a(n, k, seed=1)
     outcome = chosen.run(values, noise_of("1"))
     chosen.decode(values[0], 0, outcome.billboard)

@@ -52,7 +52,7 @@ def runs(*, quick: bool) -> dict[str, Run]:
     few = bits[:, :12]
     schema = Schema.bits(10)
     mechanisms: dict[str, tuple[Any, Any]] = {
-        "PMatch, a session": (PMatch.recommended(people=450_000 // size, goods=20, supply=18_000 // size, epsilon=4.0),
+        "PMatch, a session": (PMatch.for_budget(people=450_000 // size, goods=20, supply=18_000 // size, epsilon=4.0),
                               instance_a(450_000 // size, 20, seed=1)),
         "PrivDude, 1,600 draws on an allowance": (
             PrivDude(UnitDemand(40_000 // size, 4_000 // size, goods=10), 2.0, 1e-6, rounds=1500, burn_in=100),

@@ -72,7 +72,7 @@ def classes(people: int, goods: int, seed: int) -> Iterator[tuple[BundleClass, A
 def auction(**changed: Any) -> PAlloc:
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": 120.0, "bid_cap": 6, "rounds": 8,
-        "batch": 7, "arity": 3, "gamma": 0.1, "valuation": CappedAdditive(cap=2)}
+        "batch": 7, "arity": 3, "failure_probability": 0.1, "valuation": CappedAdditive(cap=2)}
     return PAlloc(**{**settings, **changed})
 
 

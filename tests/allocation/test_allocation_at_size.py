@@ -45,7 +45,7 @@ def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name:
 
 
 def test_what_is_cut_off_takes_its_part_of_delta() -> None:
-    it = replace(SCALING, delta=1e-4, on_overflow="truncate", gamma=1e-7)
+    it = replace(SCALING, delta=1e-4, on_overflow="truncate", failure_probability=1e-7)
     row = full_size_row(it)
     assert row.verdict == "kept"
     assert 0.05 * it.epsilon < row.measured <= it.epsilon

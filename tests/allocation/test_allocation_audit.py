@@ -77,16 +77,16 @@ PLANS: dict[str, Market] = {
     "unsatisfied": PMatch(**GOODS, halting="unsatisfied", reclear=0.0, reserve=0),
     "sparse vector": PMatch(**GOODS, halting="sparse_vector"),
     "gaussian": PMatch(**GOODS, **GAUSSIAN, halting="bids"),
-    "add or remove": PMatch(**GOODS, neighbours="add_remove", halting="unsatisfied", charge=True),
+    "add or remove": PMatch(**GOODS, neighbours="add_or_remove", halting="unsatisfied", charge=True),
     "published, reserve": PMatch(**GOODS, halting="published", reclear=0.0, reserve=0),
     "gaussian, sparse vector": PMatch(**GOODS, **GAUSSIAN, halting="sparse_vector", halt_with=0.2),
     "bundles": PAlloc(**BUNDLES, halting="unsatisfied"),
     "bundles, free reports": PAlloc(**{**BUNDLES, "bid_cap": 10}, halting="unsatisfied", outbid_tests="round_end"),
     "bundles, additive": PAlloc(**{**BUNDLES, "valuation": Additive()}, reclear=0.0, reserve=0, **GAUSSIAN),
-    "bundles, add or remove": PAlloc(**BUNDLES, neighbours="add_remove", halting="bids"),
+    "bundles, add or remove": PAlloc(**BUNDLES, neighbours="add_or_remove", halting="bids"),
     "bundles, concave": PAlloc(**{**BUNDLES, "valuation": SymmetricConcave(most=2)}, halting="sparse_vector"),
     "bundles, copies": PAlloc(**{**BUNDLES, "valuation": SymmetricConcave(most=3)}, **GAUSSIAN),
-    "bundles, places": PAlloc(**{**BUNDLES, "valuation": Assignment(places=2)}, **GAUSSIAN, neighbours="add_remove"),
+    "bundles, places": PAlloc(**{**BUNDLES, "valuation": Assignment(places=2)}, **GAUSSIAN, neighbours="add_or_remove"),
 }
 
 
@@ -137,7 +137,7 @@ def random_plan(draw: np.random.Generator) -> Market:
         "arity": int(draw.choice([2, 3, 5, 16])), "reclear": reclear, "reserve": None if reclear else 0,
         "halting": str(draw.choice(["fixed", "published", "unsatisfied", "bids", "sparse_vector"])),
         "halt_below": int(draw.choice([-30, 0, 2])), "certify_with": float(draw.choice([0.0, 0.05])),
-        "neighbours": str(draw.choice(["substitution", "add_remove"])), **law}
+        "neighbours": str(draw.choice(["replace", "add_or_remove"])), **law}
     if draw.random() < 0.25:
         valuation = Additive() if draw.random() < 0.5 else CappedAdditive(cap=int(draw.integers(1, 4)))
         common |= {"valuation": valuation, "outbid_tests": str(draw.choice(["slot", "round_end"]))}
@@ -155,7 +155,7 @@ def test_random_runs_and_neighbours_are_within_what_is_promised(seed: int, runs:
         plan = random_plan(draw)
         bundles = isinstance(plan, PAlloc)
         values = draw.integers(0, 9, (plan.people + 1, plan.goods)) / 8 / (plan.goods if bundles else 1)
-        index, absent = int(draw.integers(plan.people)), plan.neighbours == "add_remove"
+        index, absent = int(draw.integers(plan.people)), plan.neighbours == "add_or_remove"
         run = recorded(plan, values[:-1], Noise.simulated(1000 * seed + number))
         found = run.loss(index, None if absent else values[-1])
         assert run.unexplained == 0
@@ -312,7 +312,7 @@ def test_every_planted_fault_is_flagged(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("neighbours", ["substitution", "add_remove"])
+@pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
 def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     plan = SinkhornMatch(people=20_000, goods=4, supply=4000, epsilon=2.0, neighbours=neighbours)  # type: ignore[arg-type]
     found = walked(tiny(plan), 1, pairs=4)
@@ -405,8 +405,8 @@ def test_what_the_ledger_is_charged_is_what_is_named(name: str) -> None:
 
 
 def test_a_truncated_run_is_charged_as_one_release_and_its_parts_are_held_too() -> None:
-    for plan in (PMatch(**GOODS, on_overflow="truncate", gamma=1e-8, delta=1e-6),
-                 replace(PLANS["gaussian"], on_overflow="truncate", gamma=1e-9)):
+    for plan in (PMatch(**GOODS, on_overflow="truncate", failure_probability=1e-8, delta=1e-6),
+                 replace(PLANS["gaussian"], on_overflow="truncate", failure_probability=1e-9)):
         rows, controls = charged(plan)
         assert [row.verdict for row in rows] == ["kept", "kept"]
         assert all(control.flagged for control in controls)
@@ -498,7 +498,7 @@ def test_every_plan_passes_with_all_its_controls(name: str) -> None:
 
 @pytest.mark.slow
 def test_truncation_and_plenty_pass() -> None:
-    cut = PMatch(**GOODS, on_overflow="truncate", gamma=1e-8, delta=1e-6)
+    cut = PMatch(**GOODS, on_overflow="truncate", failure_probability=1e-8, delta=1e-6)
     plenty = PMatch(**{**GOODS, "people": 50, "supply": 50, "batch": 5})
     for plan in (cut, plenty):
         report: AuditReport = audit_matching(plan)
@@ -516,7 +516,7 @@ def test_losses_that_there_are_not() -> None:
     with pytest.raises(InvalidInput, match="index"):
         exact_loss(CRAFTED, values, 8, [0, 1], 1)
     with pytest.raises(InvalidInput, match="presence"):
-        exact_loss(replace(CRAFTED, neighbours="add_remove"), values, 0, [0, 1], 1)
-    assert exact_loss(replace(CRAFTED, neighbours="add_remove"), values, 0, None, 1) <= 20.0
+        exact_loss(replace(CRAFTED, neighbours="add_or_remove"), values, 0, [0, 1], 1)
+    assert exact_loss(replace(CRAFTED, neighbours="add_or_remove"), values, 0, None, 1) <= 20.0
     with pytest.raises(Unsupported, match="PMatch"):
         own_parts(object(), [0], 0, None, ())

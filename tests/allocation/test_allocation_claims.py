@@ -87,6 +87,7 @@ def test_blocks_of_slots(people: int, rounds: int) -> None:
 @pytest.mark.parametrize(("rounds", "tolerance"), [(8, 1.0), (12, 8 / 12), (32, 0.25)])
 def test_the_proofs_product_is_never_less(rounds: int, tolerance: float) -> None:
     for people in (1, 2, 37, 64, 1024):
-        setting = MatchingSetting(people=people, goods=2, epsilon=1.0, gamma=0.1, increment=1.0, tolerance=tolerance)
+        setting = MatchingSetting(people=people, goods=2, epsilon=1.0, failure_probability=0.1, increment=1.0,
+                                  tolerance=tolerance)
         assert setting.rounds == rounds
-        assert matching_exposure(people, rounds) <= setting.distance * setting.levels
+        assert matching_exposure(people, rounds) <= setting.l1_sensitivity * setting.levels

@@ -20,7 +20,7 @@ from people.all_kinds import campaign_of
 
 Edits = tuple[tuple[str, str], ...]
 
-ADD_REMOVE: Edits = (('neighbours = "substitution"', 'neighbours = "add_remove"'),)
+ADD_REMOVE: Edits = (('neighbours = "replace"', 'neighbours = "add_or_remove"'),)
 GAUSSIAN: Edits = (("delta = 0.0 ", "delta = 1e-5 "),
                    (".0               # the first", ".0\ndelta = 1e-5    # the first"))
 HALTS = ("fixed", "published", "unsatisfied", "bids", "sparse_vector")

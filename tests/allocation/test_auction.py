@@ -25,7 +25,7 @@ _QUIET = 1e9  # an epsilon whose noise is zero
 def _auction(**changed: Any) -> PMatch:
     settings: dict[str, Any] = {
         "people": 60, "goods": 3, "supply": 12, "increment": 0.25, "epsilon": 30.0, "bid_cap": 4, "rounds": 6,
-        "batch": 7, "arity": 3, "gamma": 0.1}
+        "batch": 7, "arity": 3, "failure_probability": 0.1}
     return PMatch(**{**settings, **changed})
 
 
@@ -94,7 +94,7 @@ def test_sparse_rows_are_dense_rows() -> None:
 @pytest.mark.parametrize("reclear", fast(1, [0.0, 0.3]))
 def test_no_good_is_given_beyond_its_supply(reclear: float) -> None:
     """At most a share gamma of runs; here the bounds leave so much room that none of 200 does."""
-    auction = _auction(people=400, supply=80, batch=40, reclear=reclear, epsilon=40.0, gamma=0.05)
+    auction = _auction(people=400, supply=80, batch=40, reclear=reclear, epsilon=40.0, failure_probability=0.05)
     over = [auction.run(instance_a(400, 3, seed=seed), Noise.simulated(seed)).diagnostics["over_allocated"]
             for seed in range(200)]
     assert sum(number > 0 for number in over) <= 23  # P[Binomial(200, .05) > 23] < 1e-4
@@ -102,7 +102,8 @@ def test_no_good_is_given_beyond_its_supply(reclear: float) -> None:
 
 def test_truncation_gives_nothing_beyond_the_supply() -> None:
     """Whoever comes late in the public order goes without, and can see it; such runs are too rare to wait for."""
-    auction = _auction(people=400, supply=80, batch=40, gamma=1e-12, delta=0.5, epsilon=25.0, on_overflow="truncate")
+    auction = _auction(people=400, supply=80, batch=40, failure_probability=1e-12, delta=0.5, epsilon=25.0,
+                       on_overflow="truncate")
     held = np.full(400, -1, dtype=np.int32)
     held[10:100], held[140:220] = 1, 2  # 90 of good 1, of which there are 80, and all 80 of good 2
     cutoffs = auction.cut_off(held)
@@ -123,7 +124,7 @@ def test_a_reserve_that_is_too_small_promises_nothing() -> None:
     """Truncation would cut holders off in most runs, whatever its delta says; without it, feasibility is unknown."""
     small: dict[str, Any] = {"people": 400, "supply": 80, "batch": 40, "reserve": 0, "reclear": 0.0, "epsilon": 3.0}
     with pytest.raises(Refused, match="with a reserve of 0 truncation costs more than delta"):
-        _auction(**small, gamma=1e-6, delta=0.1, on_overflow="truncate")
+        _auction(**small, failure_probability=1e-6, delta=0.1, on_overflow="truncate")
     promise = next(one for one in _auction(**small).guarantees().of(Accuracy) if "beyond" in one.measure)
     assert promise.vacuous
     assert promise.failure_probability == 1.0
@@ -132,8 +133,8 @@ def test_a_reserve_that_is_too_small_promises_nothing() -> None:
 def test_truncation_costs_a_delta_and_is_refused_without_it() -> None:
     """Spec allocation 3.2: (1 + e^epsilon) gamma."""
     with pytest.raises(Refused, match="costs a delta of 0"):
-        _auction(epsilon=1.0, gamma=0.01, on_overflow="truncate")
-    paid = _auction(epsilon=1.0, gamma=0.01, delta=0.05, on_overflow="truncate")
+        _auction(epsilon=1.0, failure_probability=0.01, on_overflow="truncate")
+    paid = _auction(epsilon=1.0, failure_probability=0.01, delta=0.05, on_overflow="truncate")
     (event,) = paid.events()
     assert event.to_dict()["delta"] == 0.05
     assert next(one for one in paid.guarantees() if isinstance(one, Privacy)).loss == ApproxDP(1.0, 0.05)
@@ -141,7 +142,7 @@ def test_truncation_costs_a_delta_and_is_refused_without_it() -> None:
 
 @pytest.mark.parametrize("changed", [
     {}, {"reclear": 0.0, "reserve": 3}, {"certify_with": 0.0}, {"halting": "bids"}, {"halting": "sparse_vector"},
-    {"halting": "unsatisfied", "halt_with": 0.07}, {"neighbours": "add_remove"}, {"epsilon": 0.7},
+    {"halting": "unsatisfied", "halt_with": 0.07}, {"neighbours": "add_or_remove"}, {"epsilon": 0.7},
     {"epsilon": 1 / 3, "reclear": 1 / 7},
 ])
 def test_what_is_spent_is_what_is_promised(changed: dict[str, Any]) -> None:
@@ -207,7 +208,8 @@ def test_charged_prices_are_never_above_a_value() -> None:
 
 @pytest.mark.parametrize(("changed", "named"), [
     ({"people": 0}, "people"), ({"goods": 0}, "goods"), ({"supply": 0}, "supply"), ({"supply": 1.5}, "supply"),
-    ({"supply": (12, 12)}, "supply"), ({"epsilon": 0.0}, "epsilon"), ({"gamma": 1.0}, "gamma"),
+    ({"supply": (12, 12)}, "supply"), ({"epsilon": 0.0}, "epsilon"), ({"failure_probability": 1.0},
+                                                                      "failure_probability"),
     ({"increment": 0.0}, "increment"), ({"increment": 1.5}, "increment"), ({"bid_cap": 0}, "bid_cap"),
     ({"rounds": 0}, "rounds"), ({"batch": 0}, "batch"), ({"arity": 1}, "arity"), ({"reclear": 0.99}, "reclear"),
     ({"delta": 1.0}, "delta"), ({"halting": "soon"}, "halting"), ({"law": "cauchy"}, "law"),
@@ -301,4 +303,4 @@ def test_a_bad_row_does_not_stop_a_release() -> None:
 
 
 def test_plenty_charges_nothing_with_truncation_either() -> None:
-    assert _auction(supply=60, epsilon=1.0, gamma=1e-6, delta=1e-3, on_overflow="truncate").events() == ()
+    assert _auction(supply=60, epsilon=1.0, failure_probability=1e-6, delta=1e-3, on_overflow="truncate").events() == ()

@@ -66,7 +66,7 @@ source = "wishes.csv"
 
 [privacy]
 epsilon = 60.0
-gamma = 0.01
+failure_probability = 0.01
 
 [auction]
 increment = 0.05
@@ -88,7 +88,8 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "ranked": [('scale = "points"\nhighest = 10\ntotal = 16', 'scale = "ranks"'), *LOUD],
     "reserve": [("arity = 4", 'arity = 4\nreclear = 0.0\noutbid_tests = "round_end"\nhalting = "unsatisfied"'),
                 ("epsilon = 60.0", "epsilon = 400.0"), ("epsilon = 61.0", "epsilon = 400.0")],
-    "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'), ("gamma", "delta = 1e-6\ngamma"),
+    "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'),
+                 ("failure_probability", "delta = 1e-6\nfailure_probability"),
                  ("epsilon = 61.0", "epsilon = 90.0\ndelta = 1e-6")],
 }
 
@@ -281,7 +282,7 @@ def test_counted_goods_are_asked_for_by_how_many(edits: list[tuple[str, str]], s
 @pytest.mark.parametrize(("edits", "says"), [
     ([("supply = [45, 50, 50]", "supply = 120")], "hand everybody what she likes best"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "smaller bundles"),
-    ([("gamma = 0.01", 'gamma = 0.01\non_overflow = "truncate"')], "costs a delta"),
+    ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
 ])
 def test_hopeless_plans_are_refused(edits: list[tuple[str, str]], says: str, tmp_path: Path) -> None:
@@ -306,7 +307,8 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
 
 
 def test_every_option_of_the_auction_is_a_key_of_its_table() -> None:
-    common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "gamma", "on_overflow", "neighbours",
+    common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "failure_probability", "on_overflow",
+              "neighbours",
               "valuation"}
     own = {each.name for each in fields(PAlloc) if each.init} - common
     assert set(BundleAuctionTable.model_fields) == own
@@ -315,7 +317,7 @@ def test_every_option_of_the_auction_is_a_key_of_its_table() -> None:
 def test_the_template_plans(tmp_path: Path) -> None:
     (tmp_path / "bundles.toml").write_text(kind("bundles").template)
     plan = Campaign.load(tmp_path / "bundles.toml").plan
-    assert plan.prediction.share > 1.1 * plan.prediction.blind
+    assert plan.prediction.share > 1.1 * plan.prediction.baseline
 
 
 # ---- handing out
@@ -410,9 +412,9 @@ def test_made_up_people_write_no_more_than_the_total() -> None:
 
 @pytest.mark.slow
 def test_large_campaigns_are_predicted_by_smaller_ones() -> None:
-    market = PAlloc.recommended(people=200_000, goods=10, supply=25_000, epsilon=1.0, valuation=CappedAdditive(cap=2))
+    market = PAlloc.for_budget(people=200_000, goods=10, supply=25_000, epsilon=1.0, valuation=CappedAdditive(cap=2))
     found = predicted_bundles(market, PointsTogether(highest=1.0, total=2.0))
-    assert 0.55 < found.blind < 0.9 < found.share < 1.0
+    assert 0.55 < found.baseline < 0.9 < found.share < 1.0
 
 
 @pytest.mark.parametrize("which", fast(2, ["capped", "counted", "unit"]))

@@ -11,18 +11,18 @@ import pytest
 
 from cases import fast
 from confide import Outcome
-from confide.allocation import Billboard, PMatch, decode, instance_b
+from confide.allocation import AuctionBillboard, PMatch, decode, instance_b
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 
 _SIZES: dict[str, Any] = {
     "people": 90, "goods": 4, "supply": (9, 14, 20, 20), "increment": 0.25, "epsilon": 20.0, "bid_cap": 3, "rounds": 5,
-    "batch": 8, "arity": 3, "gamma": 0.05}
+    "batch": 8, "arity": 3, "failure_probability": 0.05}
 
 OPTIONS: list[dict[str, Any]] = [
     {}, {"reclear": 0.0, "reserve": 1}, {"batch": 1, "arity": 2}, {"batch": 90}, {"arity": 9}, {"bid_cap": 1},
-    {"certify_with": 0.0}, {"neighbours": "add_remove"}, {"charge": True}, {"supply": 90},
-    {"law": "gaussian", "delta": 1e-4}, {"delta": 0.5, "gamma": 1e-12, "on_overflow": "truncate"},
+    {"certify_with": 0.0}, {"neighbours": "add_or_remove"}, {"charge": True}, {"supply": 90},
+    {"law": "gaussian", "delta": 1e-4}, {"delta": 0.5, "failure_probability": 1e-12, "on_overflow": "truncate"},
     {"halting": "published", "halt_below": 12}, {"halting": "unsatisfied", "halt_below": 9},
     {"halting": "bids", "halt_below": 14}, {"halting": "sparse_vector", "halt_below": 9},
 ]
@@ -36,7 +36,7 @@ def test_decodes_equal_the_run(options: dict[str, Any], tmp_path: Path) -> None:
     outcome = auction.run(values, Noise.simulated(4))
     outcome.save(tmp_path / "outcome")
     board = type(outcome).load(tmp_path / "outcome").billboard
-    assert isinstance(board, Billboard)
+    assert isinstance(board, AuctionBillboard)
     auction.check(board)
     found = [auction.decode(values[i], i, board) for i in range(90)]
     assert [one["good"] for one in found] == outcome.shares["good"].to_pylist()
@@ -78,7 +78,7 @@ def test_bad_rows_and_places_are_named_to_her_alone(row: Any, index: int, named:
     assert error.value.field == named
 
 
-def _settled(**options: Any) -> tuple[PMatch, Billboard]:
+def _settled(**options: Any) -> tuple[PMatch, AuctionBillboard]:
     auction = PMatch(**{**_SIZES, **options})
     return auction, auction.run(instance_b(90, 4, seed=3), Noise.simulated(4)).billboard
 
@@ -141,7 +141,7 @@ def test_the_certificate_is_below_the_truth(epsilon: float, runs: int, most: int
     """Welfare is not below, the best possible not above what it says, with gamma = .05."""
     from scipy.optimize import linear_sum_assignment
 
-    auction = PMatch(**{**_SIZES, "epsilon": epsilon, "certify_with": 0.3, "gamma": 0.05})
+    auction = PMatch(**{**_SIZES, "epsilon": epsilon, "certify_with": 0.3, "failure_probability": 0.05})
     missed = 0
     for seed in range(runs):
         values = instance_b(90, 4, seed=seed).astype(np.float64)

@@ -18,7 +18,7 @@ from confide.allocation.instances import instance_a, instance_b, sparse_instance
 from confide.allocation.optimum import paths, solver
 from confide.allocation.optimum.certificate import exact_sums
 from confide.allocation.optimum.priorities import enqueue, take
-from confide.allocation.optimum.solver import Optimum, exact_optimum
+from confide.allocation.optimum.solver import OptimalAllocation, exact_optimum
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.privacy.noise.simulated import study_generator
@@ -45,7 +45,7 @@ def made(seed: int, kind: int, most: int = 16) -> tuple[NDArray[Any], NDArray[An
     return table, draw.integers(1, n + 2, k), int(draw.integers(1, k + 1))
 
 
-def check(found: Optimum, table: NDArray[Any], supply: Any, *, exactly: bool = False) -> None:
+def check(found: OptimalAllocation, table: NDArray[Any], supply: Any, *, exactly: bool = False) -> None:
     """Feasible; bundles of different goods that are worth something; complementary slackness; and what is claimed."""
     table = np.asarray(table, dtype=np.float64)
     n, k = table.shape

@@ -128,10 +128,12 @@ def test_the_least_supply_is_where_the_floor_meets_the_loss(loss: float) -> None
 
 @pytest.mark.parametrize(("call", "field"), [
     (lambda: reconstruction_floor(0.0), "epsilon"), (lambda: reconstruction_floor(math.nan), "epsilon"),
-    (lambda: allocation_floor(1.0, 1.0), "delta"), (lambda: price_floor(1.0, 0.0, 1.0), "failure"),
+    (lambda: allocation_floor(1.0, 1.0), "delta"), (lambda: price_floor(1.0, 0.0, 1.0), "failure_probability"),
     (lambda: price_floor(1.0, -0.1), "delta"), (lambda: supply_floor(0, 0.1), "supply"),
-    (lambda: supply_floor(1, 0.1, 0.0, -0.1), "failure"), (lambda: printed_supply_floor(1, 0.11), "epsilon"),
-    (lambda: printed_supply_floor(1, 0.1, 0.2), "delta"), (lambda: printed_supply_floor(1, 0.1, 0.1, 0.02), "failure"),
+    (lambda: supply_floor(1, 0.1, 0.0, -0.1), "failure_probability"), (lambda: printed_supply_floor(1, 0.11),
+                                                                       "epsilon"),
+    (lambda: printed_supply_floor(1, 0.1, 0.2), "delta"), (lambda: printed_supply_floor(1, 0.1, 0.1, 0.02),
+                                                           "failure_probability"),
     (lambda: printed_supply_floor(0), "supply"), (lambda: least_supply(0.0, 0.1), "loss"),
     (lambda: SpyProgram(supply=0), "supply"), (lambda: SpyProgram(supply=1, worth=Fraction(1)), "worth"),
     (lambda: SpyProgram(supply=1, slack=Fraction(-1)), "slack"),

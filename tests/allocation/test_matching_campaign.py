@@ -63,7 +63,7 @@ source = "wishes.csv"
 
 [privacy]
 epsilon = 60.0
-gamma = 0.01
+failure_probability = 0.01
 
 [auction]
 method = "auction"
@@ -82,9 +82,11 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "charged": [("arity = 4", "arity = 4\ncharge = true"), ("epsilon = 60.0", "epsilon = 200.0"),
                 ("epsilon = 61.0", "epsilon = 200.0"), ("increment = 0.25", "increment = 0.1"),
                 ("bid_cap = 2", "bid_cap = 5"), ("rounds = 4", "rounds = 8")],
-    "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'), ("gamma", "delta = 1e-6\ngamma"),
+    "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'),
+                 ("failure_probability", "delta = 1e-6\nfailure_probability"),
                  ("epsilon = 61.0", "epsilon = 90.0\ndelta = 1e-6")],
-    "truncated": [("gamma = 0.01", 'gamma = 1e-90\ndelta = 0.001\non_overflow = "truncate"'),
+    "truncated": [("failure_probability = 0.01",
+                   'failure_probability = 1e-90\ndelta = 0.001\non_overflow = "truncate"'),
                   ("epsilon = 60.0", "epsilon = 200.0"), ("epsilon = 61.0", "epsilon = 201.0\ndelta = 0.01"),
                   ("arity = 4", "arity = 4\nreclear = 0.6")],
 }
@@ -331,15 +333,16 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     (('source = "wishes.csv"', 'source = "x.soc"'), "data", "belongs to files that end in"),
     (('source = "wishes.csv"', 'source = "wishes.csv"\nform = "log"'), "data.form", "wide"),
     (("epsilon = 60.0", "epsilon = 0"), "privacy.epsilon", "greater than 0"),
-    (("gamma = 0.01", "gamma = 1"), "privacy.gamma", "less than 1"),
-    (("gamma = 0.01", "gama = 0.1"), "privacy.gama", "did you mean 'gamma'"),
+    (("failure_probability = 0.01", "failure_probability = 1"), "privacy.failure_probability", "less than 1"),
+    (("failure_probability = 0.01", "failure_probabilty = 0.1"), "privacy.failure_probabilty",
+     "did you mean 'failure_probability'"),
     (("increment = 0.25", "increment = 2.0"), "auction.increment", "less than or equal to 1"),
     (("increment = 0.25", "step = 2.0"), "auction.step", "is not a known key"),
     (('method = "auction"', 'method = "auktion"'), "auction.method", "did you mean 'auction'"),
     (('method = "auction"\n', ""), "auction.method", "is missing"),
     (('method = "auction"', 'method = "best"'), "auction.increment", "it belongs to method = 'auction'"),
     (('method = "auction"', 'method = "scaling"'), "auction.increment", "it belongs to method = 'auction'"),
-    (("increment = 0.25", "hottest = 0.2"), "auction.hottest", "it belongs to method = 'scaling'"),
+    (("increment = 0.25", "start_temperature = 0.2"), "auction.start_temperature", "it belongs to method = 'scaling'"),
     (("increment = 0.25", "incremnt = 0.25"), "auction.incremnt", "did you mean 'increment'"),
     (("[privacy]", "[foo]"), "foo", "is not a known table; the nearest is 'goods' (known: auction, budget, data, "),
     (("[privacy]", "[privcy]"), "privcy", "is not a known table; did you mean 'privacy'?"),
@@ -355,7 +358,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 @pytest.mark.parametrize(("edits", "says"), [
     ([("supply = [25, 30, 30]", "supply = 120")], "hand everybody her favourite"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "goods handed out without asking anybody"),
-    ([("gamma = 0.01", 'gamma = 0.01\non_overflow = "truncate"')], "costs a delta"),
+    ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
     ([("arity = 4", "reclear = 0.0\nreserve = 25")], "leaves nothing"),
 ])
@@ -380,17 +383,32 @@ def test_goods_by_count_and_by_table_are_the_same(tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_method_is_a_key_of_its_table() -> None:
-    common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "gamma", "on_overflow", "neighbours"}
+    common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "failure_probability", "on_overflow",
+              "neighbours"}
     for table, market in ((AuctionTable, PMatch), (ScalingTable, SinkhornMatch)):
         own = {each.name for each in fields(market) if each.init} - common
         assert set(table.model_fields) == own | {"method"}
+
+
+def test_a_file_in_old_words_is_the_same_campaign(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for neighbours, old in (("replace", "substitution"), ("add_or_remove", "add_remove")):
+        today = campaign(tmp_path, SCALING, ('method = "scaling"', 'method = "scaling"\nstart_temperature = 0.3\n'
+                                             "end_temperature = 0.01"),
+                         ("failure_probability", f'neighbours = "{neighbours}"\nfailure_probability')).file
+        first = campaign(tmp_path / "old", SCALING, ('method = "scaling"', 'method = "scaling"\nhottest = 0.3\n'
+                                                     "coolest = 0.01"),
+                         ("failure_probability", f'neighbours = "{old}"\ngamma')).file
+        assert first.config == today.config
+        assert (today.config.privacy.neighbours, today.config.auction.start_temperature) == (neighbours, 0.3)
+        assert first.digest == today.digest
 
 
 def test_the_template_plans(tmp_path: Path) -> None:
     text = kind("matching").template
     (tmp_path / "matching.toml").write_text(text)
     plan = Campaign.load(tmp_path / "matching.toml").plan
-    assert plan.prediction.share > plan.prediction.blind
+    assert plan.prediction.share > plan.prediction.baseline
     assert plan.prediction.share == max(each.share for each in plan.others.values())
     assert tomllib.loads(text)["auction"] == {"method": "best"}
 
@@ -410,7 +428,7 @@ def test_prices_are_charged_by_whichever_method_is_best(tmp_path: Path) -> None:
     assert plan.market.charge
     assert "charging prices" in words(plan.sections())
     assert {name: made.share for name, made in plan.others.items()} == {
-        name: predicted(kind_.recommended(people=PEOPLE, goods=3, supply=(25, 30, 30), epsilon=60.0, charge=True),
+        name: predicted(kind_.for_budget(people=PEOPLE, goods=3, supply=(25, 30, 30), epsilon=60.0, charge=True),
                         plan.scale).share for name, kind_ in (("scaling", SinkhornMatch), ("auction", PMatch))}
 
 
@@ -432,10 +450,10 @@ def test_the_plan_has_a_range_and_rules_of_thumb_beside_it(tmp_path: Path) -> No
     assert "by a lottery for everybody's favourite, which is not private" in shown
     told = plan.to_dict()
     assert told["predicted_range"] == list(made.span)
-    assert told["beside"] == made.beside
+    assert told["beside"] == made.baselines
     ranked = predicted(plan.market, Ranks.borda(3))
     assert set(ranked.crowds) == {"prior"}
-    assert 0.4 < ranked.beside["a lottery for everybody's favourite"] < ranked.beside["a serial dictatorship"] < 1
+    assert 0.4 < ranked.baselines["a lottery for everybody's favourite"] < ranked.baselines["a serial dictatorship"] < 1
 
 
 def test_refusals_name_what_would_do(tmp_path: Path) -> None:
@@ -510,9 +528,9 @@ def test_predictions_follow_what_people_are_asked_for(tmp_path: Path) -> None:
     plan = campaign(tmp_path).plan
     made = predicted(plan.market, plan.scale)
     assert made is plan.prediction
-    assert made.blind < made.share <= 1.0
+    assert made.baseline < made.share <= 1.0
     ranked = predicted(plan.market, Ranks(points=(1.0,)))  # who counts first places alone loses by every raffle
-    assert ranked.blind < made.blind
+    assert ranked.baseline < made.baseline
     assert set(plan.others) == {"auction", "scaling"}
 
 
@@ -561,7 +579,7 @@ def test_the_example_does_better_than_a_lottery(tmp_path: Path) -> None:
         shutil.copy(EXAMPLE.with_name(name), tmp_path)
     it = Campaign.load(tmp_path / "courses.toml")
     assert it.check().usable == 20_000
-    assert it.plan.prediction.share > 1.2 * it.plan.prediction.blind
+    assert it.plan.prediction.share > 1.2 * it.plan.prediction.baseline
     outcome, _ = it.study(1)
     values = gathered(it.collect().data, 20_000, 5)
     assert outcome.diagnostics["welfare"] > 1.05 * lottery_welfare(values, (3000,) * 5)

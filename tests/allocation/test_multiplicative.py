@@ -55,7 +55,7 @@ def test_a_share_of_the_optimum_without_noise(wanted):
         optimum = best(table, 40)
         known = OptimumRange.known(optimum)
         it = auction(known)
-        assert (it.rounds, it.halt_below, it.held_back) == (1536, math.floor(0.125 * optimum / 2), 0)
+        assert (it.rounds, it.halt_below, it.effective_reserve) == (1536, math.floor(0.125 * optimum / 2), 0)
         outcome = it.run(table, Noise.simulated(seed))
         promise, said = bids_promise(it, 1.0, known)
         assert outcome.billboard.rounds <= promise.rounds_needed < 1536
@@ -90,7 +90,7 @@ def test_the_promise_with_the_errors_that_there_were():
         assert error > 0
         unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in walks)
         real = BidsPromise(
-            promises=EquilibriumPromises(people=people, supply=it.copies, reserve=it.held_back, error=error,
+            promises=EquilibriumPromises(people=people, supply=it.copies, reserve=it.effective_reserve, error=error,
                                          batch=it.batch, increment=it.increment),
             least=1.0, optimum=known, halt_below=it.halt_below, halting_error=halting_error, rounds=it.rounds)
         assert bids[-1] <= real.most_bids
@@ -150,7 +150,7 @@ def test_where_nothing_is_promised():
 
 
 def test_a_released_optimum():
-    release = OptimumRelease(epsilon=0.5, gamma=0.02)
+    release = OptimumRelease(epsilon=0.5, failure_probability=0.02)
     # P[|noise| > q] <= gamma for Laplace noise of scale 2, and a little for the grid
     assert release.reach == pytest.approx(2 * math.log(100), rel=1e-4)
     assert release.events()[0].epsilon == 0.5
@@ -166,7 +166,8 @@ def test_a_released_optimum():
     exact = release.release(240.25, Noise.replayed({"optimum": np.array([-(2**20)])}))
     assert exact.low == 239.25 - release.reach
     assert exact.high == 239.25 + release.reach + 2.0**-20
-    assert OptimumRelease(epsilon=1.0, gamma=0.1, unit=Unit.RECORD_ADDED_OR_REMOVED).events()[0].neighbours \
+    assert OptimumRelease(epsilon=1.0, failure_probability=0.1,
+                          neighbours="add_or_remove").events()[0].neighbours \
         == Unit.RECORD_ADDED_OR_REMOVED
     with pytest.raises(Refused, match="may be 0"):
         release.release(5.0, Noise.replayed({"optimum": np.array([0])}))
@@ -222,10 +223,10 @@ def test_other_auctions_have_no_such_promise():
 @pytest.mark.parametrize(("field", "call"), [
     ("low", lambda: OptimumRange(low=0.0, high=1.0)), ("high", lambda: OptimumRange(low=2.0, high=1.0)),
     ("high", lambda: OptimumRange(low=2.0, high=math.inf)),
-    ("gamma", lambda: OptimumRange(low=1.0, high=2.0, gamma=1.0)),
-    ("epsilon", lambda: OptimumRelease(epsilon=0.0, gamma=0.1)),
-    ("gamma", lambda: OptimumRelease(epsilon=1.0, gamma=0.0)),
-    ("unit", lambda: OptimumRelease(epsilon=1.0, gamma=0.1, unit=Unit.BIT)),
+    ("failure_probability", lambda: OptimumRange(low=1.0, high=2.0, failure_probability=1.0)),
+    ("epsilon", lambda: OptimumRelease(epsilon=0.0, failure_probability=0.1)),
+    ("failure_probability", lambda: OptimumRelease(epsilon=1.0, failure_probability=0.0)),
+    ("neighbours", lambda: OptimumRelease(epsilon=1.0, failure_probability=0.1, neighbours="bit")),  # type: ignore[arg-type]
     ("least", lambda: auction(OptimumRange.known(9.0), least=0.0)),
     ("increment", lambda: auction(OptimumRange.known(9.0), increment=2.0)),
     ("least", lambda: keep_promise(Valuations.of([[0.5]], people=1, goods=1), 0.0)),

@@ -10,7 +10,7 @@ import pytest
 from bundle_examples import auction, capped, classes, counted, quiet, transport_optimum
 
 from cases import fast
-from confide.allocation import Billboard, Clearing, PMatch, Rules
+from confide.allocation import AuctionBillboard, Clearing, PMatch, Rules
 from confide.allocation.ascending import running as module
 from confide.allocation.bundles import Additive, CappedAdditive, OracleRecord, SymmetricConcave, UnitDemand, UserOracle
 from confide.allocation.bundles.certificate import bundle_dual_bound
@@ -22,6 +22,7 @@ from confide.contract.encoding import decode as rebuilt
 from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Privacy
+from confide.contract.wire import wire_types
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -29,13 +30,13 @@ from confide.privacy.noise import Noise
 _CLASSES = ["dense", "sparse", "counted", "places", "programs"]
 
 
-def _stored(board: Billboard) -> Billboard:
+def _stored(board: AuctionBillboard) -> AuctionBillboard:
     """Written down and read again."""
     columns: dict[str, bytes] = {}
-    types: dict[str, type] = {kind.__name__: kind for kind in (Billboard, Clearing, BundleRules)}
+    types: dict[str, type] = wire_types(AuctionBillboard, Clearing, BundleRules)
     types[type(board.rules.valuation).__name__] = type(board.rules.valuation)  # type: ignore[attr-defined]
     read = rebuilt(encode(board, columns), types, columns)
-    assert isinstance(read, Billboard)
+    assert isinstance(read, AuctionBillboard)
     assert read.rules == board.rules
     return read
 
@@ -49,8 +50,8 @@ def _stored(board: Billboard) -> Billboard:
     {"reclear": 0.0, "reserve": 0, "bid_cap": 30, "rounds": 20, "arity": 2, "batch": 1, "epsilon": 900.0},
     {"halting": "unsatisfied", "halt_below": 9}, {"halting": "sparse_vector", "halt_below": 12, "batch": 10},
     {"halting": "bids", "halt_below": 9, "outbid_tests": "round_end"}, {"bundle": 1}, {"bid_cap": 1, "arity": 5},
-    {"neighbours": "add_remove", "epsilon": 60.0}, {"law": "gaussian", "delta": 1e-6, "epsilon": 300.0},
-    {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "gamma": 1e-9},
+    {"neighbours": "add_or_remove", "epsilon": 60.0}, {"law": "gaussian", "delta": 1e-6, "epsilon": 300.0},
+    {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "failure_probability": 1e-9},
     {"increment": 1.0, "bundle": 2},
 ]))
 def test_everybody_finds_the_bundle_that_she_is_given(which: int, changed: dict[str, Any]) -> None:
@@ -90,7 +91,8 @@ def test_unit_demand_is_a_matching(reports: Any) -> None:
     rows = capped(60, 4, 1, 2)
     common: dict[str, Any] = {
         "people": 60, "goods": 4, "supply": 14, "increment": 0.125, "epsilon": 30.0, "bid_cap": 4, "rounds": 12,
-        "batch": 7, "arity": 3, "gamma": 0.1, "reclear": 0.0, "reserve": 2, "halting": reports, "certify_with": 0.0}
+        "batch": 7, "arity": 3, "failure_probability": 0.1, "reclear": 0.0, "reserve": 2, "halting": reports,
+        "certify_with": 0.0}
     matching, bundles = PMatch(**common), PAlloc(**common, valuation=UnitDemand(), outbid_tests="round_end")
     one, other = (mechanism.run(rows, Noise.simulated(5)) for mechanism in (matching, bundles))
     assert np.array_equal(one.billboard.count, other.billboard.count)
@@ -125,7 +127,7 @@ def test_noise_that_is_drawn_beforehand(monkeypatch: pytest.MonkeyPatch, tests: 
                           board.counts(np.arange(1, board.steps + 1)).T)
 
 
-def _increments(mechanism: PAlloc, records: Any, board: Billboard) -> np.ndarray:
+def _increments(mechanism: PAlloc, records: Any, board: AuctionBillboard) -> np.ndarray:
     """(N, k) true bids, bidder by bidder."""
     found = np.zeros((board.steps, mechanism.goods), dtype=np.int64)
     for i, record in enumerate(records):
@@ -254,7 +256,8 @@ def test_truncation_gives_nothing_beyond_the_supply_copies_included() -> None:
     assert [mechanism.decode(record, i, cut)["bundle"] for i, record in enumerate(records)] == [
         [j for j in bundle if j != good or i < holders[2]] for i, bundle in enumerate(bundles)]
     held = np.array([[0, 0, -1], [0, 1, -1], [0, 0, 0]])
-    small = replace(mechanism, people=3, goods=2, supply=2, on_overflow="truncate", epsilon=1.0, gamma=1e-6, delta=1e-3)
+    small = replace(mechanism, people=3, goods=2, supply=2, on_overflow="truncate", epsilon=1.0,
+                    failure_probability=1e-6, delta=1e-3)
     assert small.cut_off(held).tolist() == [1, 3]
     assert replace(small, on_overflow="flag").cut_off(held) is None
 
@@ -280,7 +283,7 @@ def test_enough_for_everybody_is_shared_without_noise_or_loss(which: int) -> Non
 
 @pytest.mark.parametrize("changed", [
     {}, {"reclear": 0.0, "reserve": 3}, {"certify_with": 0.0}, {"halting": "bids"}, {"halting": "sparse_vector"},
-    {"halting": "unsatisfied", "halt_with": 0.07}, {"neighbours": "add_remove"}, {"epsilon": 0.7}, {"bundle": 1},
+    {"halting": "unsatisfied", "halt_with": 0.07}, {"neighbours": "add_or_remove"}, {"epsilon": 0.7}, {"bundle": 1},
     {"halting": "unsatisfied", "outbid_tests": "round_end", "bid_cap": 8}, {"valuation": SymmetricConcave(most=4)},
 ])
 def test_what_is_spent_is_what_is_promised(changed: dict[str, Any]) -> None:
@@ -300,8 +303,9 @@ def test_the_clearing_counts_bundles() -> None:
     """A replaced bidder moves 2b cells; b of them may be one, where copies count."""
     of = {kind: auction(valuation=kind, **changed) for kind, changed in (
         (CappedAdditive(cap=2), {}), (SymmetricConcave(most=3), {}), (Additive(), {"bundle": 4}),
-        (CappedAdditive(cap=3), {"neighbours": "add_remove"}))}
-    moved = [(each.clearing.measure.distance, each.clearing.measure.squared) for each in of.values()]
+        (CappedAdditive(cap=3), {"neighbours": "add_or_remove"}))}
+    moved = [(each.clearing.measure.l1_sensitivity,
+              each.clearing.measure.squared_l2_sensitivity) for each in of.values()]
     assert moved == [(4, 4), (6, 18), (8, 8), (3, 3)]
 
 
@@ -309,7 +313,7 @@ def test_certificates_hold() -> None:
     """Of 20 runs none says more than there is; the bound fails with probability 2 gamma/2 at most: gamma = 1e-4."""
     rows = capped(400, 6, 2, 1)
     best = transport_optimum(rows[:40], 2, 10)
-    small = auction(epsilon=4000.0, gamma=1e-4)
+    small = auction(epsilon=4000.0, failure_probability=1e-4)
     ratios = []
     for seed in range(20):
         outcome = small.run(rows[:40], Noise.simulated(seed))
@@ -331,7 +335,7 @@ def test_certificates_hold() -> None:
 def test_printed_numbers() -> None:
     """A run with (alpha/3, alpha/3) has the theorem's E'; the printed proof omits a half and a level."""
     printed = PrintedBundles(people=10**6, goods=100, supply=10**5, increment=0.1, unsatisfied=0.1, epsilon=1.0,
-                             gamma=0.05)
+                             failure_probability=0.05)
     third = replace(printed, increment=0.1 / 3, unsatisfied=0.1 / 3)
     assert (printed.rounds, third.rounds) == (1000, 9000)
     assert third.error == pytest.approx(printed.theorem_error, rel=1e-12)
@@ -342,7 +346,7 @@ def test_printed_numbers() -> None:
     assert printed.loss == pytest.approx(1.5 * 30 / np.log2(10**9))
     assert printed.loss > 1.5
     assert printed.theorem_loss == pytest.approx(10**6)
-    for name in ("people", "increment", "unsatisfied", "epsilon", "gamma"):
+    for name in ("people", "increment", "unsatisfied", "epsilon", "failure_probability"):
         with pytest.raises(InvalidInput, match=name):
             replace(printed, **{name: 0})
 

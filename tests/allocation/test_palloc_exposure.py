@@ -152,14 +152,14 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
         valuation=kind, halting="unsatisfied", halt_below=-1000, rounds=5, epsilon=20.0, batch=int(draw.choice([1, 7])),
         arity=int(draw.choice([2, 3])), outbid_tests="round_end" if free else str(draw.choice(["slot", "round_end"])),
         bid_cap=5 if free else int(draw.choice([2, 3, 7])),
-        neighbours="substitution" if free else str(draw.choice(["substitution", "add_remove"])))
-    assert mechanism.reports_are_free is (free or (mechanism.bid_cap >= 5 and mechanism.neighbours == "substitution"
+        neighbours="replace" if free else str(draw.choice(["replace", "add_or_remove"])))
+    assert mechanism.reports_are_free is (free or (mechanism.bid_cap >= 5 and mechanism.neighbours == "replace"
                                                    and mechanism.outbid_tests == "round_end"))
     board = mechanism.run(data, Noise.simulated(seed)).billboard
     assert board.rounds == 5
     reports = mechanism.halting_plan.counter
     for i in range(0, 40, 4):
-        rival = records[(i + 1) % 40] if mechanism.distance == 2 else None
+        rival = records[(i + 1) % 40] if mechanism.l1_sensitivity == 2 else None
         walks = [walk_bundle(kind.bidder(record, 6), i, board) for record in (records[i], rival)]
         one, other = (mechanism.counter.block_sums(_bids(mechanism, walked, board.steps)) for walked in walks)
         assert np.abs(one - other).sum() <= mechanism.counter.reach

@@ -16,7 +16,7 @@ from confide.allocation.audit.participation import (
     staggered_auction,
     staggered_bundles,
 )
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.exposure import joint_distance, report_distance
 from confide.allocation.decoding import walk
 from confide.allocation.pmatch import PMatch
@@ -60,12 +60,12 @@ def test_with_a_cap_it_is_two_bids_and_four_with_reports(rounds: int, cap: int) 
 
 @pytest.mark.parametrize("rounds", [1, 2, 4, 9])
 @pytest.mark.parametrize("cap", [1, 2, 3])
-@pytest.mark.parametrize("neighbours", ["substitution", "add_remove"])
+@pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
 def test_the_noise_of_pmatch_rests_on_no_less(rounds: int, cap: int, neighbours: str) -> None:
     for rule, counted in (("unsatisfied", "unsatisfied"), ("bids", "bidding")):
         auction = PMatch(people=8, goods=2, supply=2, epsilon=1.0, increment=0.3, bid_cap=cap, rounds=rounds, batch=1,
                          arity=2, reclear=0.0, reserve=0, halting=rule, neighbours=neighbours)  # type: ignore[arg-type]
-        absent = neighbours == "add_remove"
+        absent = neighbours == "add_or_remove"
         assert auction.counter.distance >= auction_reach(rounds, bid_cap=cap, add_remove=absent)
         counter = auction.halting_plan.counter
         if counter is not None:
@@ -102,7 +102,8 @@ def test_no_random_history_moves_more(seed: int) -> None:
                           axis=1)
         changed = np.diff(table, axis=1, prepend=0) > 0
         good, at = np.nonzero(changed)
-        board = Billboard(rules=rules, rounds=rounds, step=at + 1, good=good.astype(np.int32), count=table[good, at],
+        board = AuctionBillboard(rules=rules, rounds=rounds, step=at + 1, good=good.astype(np.int32),
+                                 count=table[good, at],
                           reports=np.empty(0, dtype=np.int64))
         first, second = (draw.choice([0.0, 0.3, 0.6, 1.0], goods) for _ in range(2))
         moved = bids_and_reports(first, second, board)

@@ -27,7 +27,7 @@ NOISELESS = 1e9
 
 def auction(**changes) -> PrintedPMatch:
     public = {"people": 200, "goods": 8, "supply": 20, "increment": 0.05, "tolerance": 0.05, "epsilon": NOISELESS,
-              "gamma": 0.05, "reserve": 0, "halt_below": 1}
+              "failure_probability": 0.05, "reserve": 0, "halt_below": 1}
     return PrintedPMatch(**{**public, **changes})
 
 
@@ -148,7 +148,7 @@ def test_noise_is_as_many_draws_whatever_is_bid():
 
 def test_privacy():
     it = auction(epsilon=2.0)
-    exact = it.setting.distance * it.setting.levels / it.setting.printed_scale
+    exact = it.setting.l1_sensitivity * it.setting.levels / it.setting.printed_scale
     assert it.loss.epsilon == pytest.approx(exact, rel=1e-12)
     assert it.loss.epsilon > 2.0
     proved, printed = [found for found in it.guarantees() if isinstance(found, Privacy)]
@@ -166,7 +166,8 @@ def test_privacy():
 
 def test_what_is_promised_of_welfare():
     # large enough for Lemma 4.3.9 with the corrected noise
-    it = PrintedPMatch(people=2000, goods=3, supply=600, increment=0.1, tolerance=0.1, epsilon=1e6, gamma=0.05,
+    it = PrintedPMatch(people=2000, goods=3, supply=600, increment=0.1, tolerance=0.1, epsilon=1e6,
+                       failure_probability=0.05,
                        corrected=True)
     over, welfare = it.guarantees().of(Accuracy)
     assert over.bound == 0.0
@@ -187,7 +188,8 @@ def test_what_is_promised_of_welfare():
 # spec allocation 3.1: refusals that say from where on it would run
 @pytest.mark.parametrize("corrected", [False, True])
 def test_realistic_sizes_are_refused(corrected):
-    public = {"people": 2000, "goods": 4, "supply": 400, "increment": 0.1, "tolerance": 0.1, "gamma": 0.05,
+    public = {"people": 2000, "goods": 4, "supply": 400, "increment": 0.1, "tolerance": 0.1,
+              "failure_probability": 0.05,
               "corrected": corrected}
     with pytest.raises(Refused, match=r"leaves nothing of 400 copies and 2E = .* is not below rho n = 200") as refused:
         PrintedPMatch(**public, epsilon=1.0)
@@ -208,7 +210,7 @@ def test_realistic_sizes_are_refused(corrected):
 
 @pytest.mark.parametrize(("field", "value"), [
     ("people", 0), ("goods", 0), ("supply", 0), ("increment", 0.0), ("tolerance", 2.0), ("epsilon", 0.0),
-    ("gamma", 0.0), ("reserve", -1), ("halt_below", 0)])
+    ("failure_probability", 0.0), ("reserve", -1), ("halt_below", 0)])
 def test_bad_parameters(field, value):
     with pytest.raises(InvalidInput, match=field):
         auction(**{field: value})

@@ -30,7 +30,8 @@ TABLE = {(0.1, 1.0): 1844357673149, (0.5, 1.0): 7557921927, (0.5, 10.0): 5982221
 
 
 def setting(**changes) -> MatchingSetting:
-    public = {"people": 10**6, "goods": 100, "epsilon": 1.0, "gamma": 0.05, "increment": 1 / 30, "tolerance": 1 / 30}
+    public = {"people": 10**6, "goods": 100, "epsilon": 1.0, "failure_probability": 0.05, "increment": 1 / 30,
+              "tolerance": 1 / 30}
     return MatchingSetting(**{**public, **changes})
 
 
@@ -58,30 +59,30 @@ def test_rounds_are_rounded_up_from_what_was_meant(value):
 def test_privacy_of_the_printed_noise():
     it = setting()
     h = (10**6 * 7200).bit_length()
-    assert (it.levels, it.distance) == (h, 14401)
+    assert (it.levels, it.l1_sensitivity) == (h, 14401)
     scale = math.log2(7.2e9) * 14400
     assert it.printed_scale == pytest.approx(scale, rel=1e-12)
     assert it.strict_scale == 14401 * h
     assert it.proved_epsilon == pytest.approx(14401 * h / scale, rel=1e-12)
     # at the strict scale the same releases cost epsilon
-    assert it.distance * it.levels / it.strict_scale == pytest.approx(1.0, rel=1e-12)
+    assert it.l1_sensitivity * it.levels / it.strict_scale == pytest.approx(1.0, rel=1e-12)
 
 
 @limits(max_examples=60)
 @given(st.integers(1, 10**9), st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0.01, 100))
 def test_the_print_always_costs_more_than_it_says(people, increment, tolerance, epsilon):
-    common = {"people": people, "goods": 3, "epsilon": epsilon, "gamma": 0.05, "increment": increment,
+    common = {"people": people, "goods": 3, "epsilon": epsilon, "failure_probability": 0.05, "increment": increment,
               "tolerance": tolerance}
     matching = MatchingSetting(**common)
     assert matching.proved_epsilon > epsilon
     slots, ends = BundleSetting(**common), BundleSetting(**common, tests="round_end")
     assert slots.proved_epsilon > ends.proved_epsilon > epsilon
-    assert (slots.distance, ends.distance) == (3 * slots.rounds, 2 * slots.rounds + 1)
+    assert (slots.l1_sensitivity, ends.l1_sensitivity) == (3 * slots.rounds, 2 * slots.rounds + 1)
     assert slots.rounds >= matching.rounds
 
 
 def test_bundles():
-    it = BundleSetting(people=1000, goods=6, epsilon=2.0, gamma=0.05, increment=0.25, tolerance=0.5)
+    it = BundleSetting(people=1000, goods=6, epsilon=2.0, failure_probability=0.05, increment=0.25, tolerance=0.5)
     assert it.rounds == 80
     assert it.error == pytest.approx(2 * math.sqrt(2) * 80 * math.log2(80_000) ** 2.5 * math.log(24 / 0.05) + 1,
                                      rel=1e-12)
@@ -90,9 +91,9 @@ def test_bundles():
 
 
 def test_bids():
-    common = {"people": 300, "goods": 6, "epsilon": 2.0, "gamma": 0.05, "increment": 0.125, "least": 0.5}
+    common = {"people": 300, "goods": 6, "epsilon": 2.0, "failure_probability": 0.05, "increment": 0.125, "least": 0.5}
     it = BidsSetting(**common, optimum=200.0)
-    assert (it.rounds, it.distance) == (1536, 3072)
+    assert (it.rounds, it.l1_sensitivity) == (1536, 3072)
     horizon = 24 * 300 / 0.125**2
     error = 96 * math.sqrt(2) / (0.125**2 * 2.0) * math.log2(horizon) ** 2.5 * math.log(4 * 6 / 0.05)
     assert it.error == pytest.approx(error, rel=1e-12)
@@ -114,7 +115,8 @@ def test_the_theorems_error_is_that_of_the_settings_at_a_third(alpha):
     assert found.error == pytest.approx(run.error, rel=1e-9)
     assert found.supply == pytest.approx((16 * run.error + 4) / alpha, rel=1e-9)
     assert found.people == pytest.approx(24 * run.error / alpha, rel=1e-9)
-    bundles = BundleSetting(people=10**6, goods=100, epsilon=1.0, gamma=0.05, increment=third, tolerance=third)
+    bundles = BundleSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
+                            tolerance=third)
     theirs = bundle_threshold(10**6, 100, alpha, 1.0, 0.05)
     assert theirs.error == pytest.approx(bundles.error, rel=1e-9)
     assert theirs.supply == pytest.approx((12 * bundles.error + 3) / alpha, rel=1e-9)
@@ -191,7 +193,7 @@ def test_bookkeeping():
 
 
 @pytest.mark.parametrize(("field", "value"), [
-    ("people", 0), ("goods", 0), ("epsilon", 0.0), ("gamma", 1.0), ("increment", 0.0), ("increment", 1.5),
+    ("people", 0), ("goods", 0), ("epsilon", 0.0), ("failure_probability", 1.0), ("increment", 0.0), ("increment", 1.5),
     ("tolerance", 0.0), ("tolerance", 1.1)])
 def test_bad_settings(field, value):
     with pytest.raises(InvalidInput, match=field):
@@ -199,7 +201,7 @@ def test_bad_settings(field, value):
 
 
 def test_bad_arguments():
-    public = {"people": 300, "goods": 6, "epsilon": 1.0, "gamma": 0.05, "increment": 0.1}
+    public = {"people": 300, "goods": 6, "epsilon": 1.0, "failure_probability": 0.05, "increment": 0.1}
     for field, changes in {"least": {"least": 0.0}, "optimum": {"optimum": 0.0},
                            "optimum_at_most": {"optimum_at_most": 9.0}}.items():
         with pytest.raises(InvalidInput, match=field):
@@ -210,7 +212,7 @@ def test_bad_arguments():
         setting().effective_supply(0)
     with pytest.raises(InvalidInput, match="increment"):
         matching_threshold(10, 2, 2.0, 1.0, 0.05)
-    with pytest.raises(InvalidInput, match="gamma"):
+    with pytest.raises(InvalidInput, match="failure_probability"):
         bundle_threshold(10, 2, 0.5, 1.0, 0.0)
     with pytest.raises(Refused, match="no number of bidders"):
         smallest_people(2, 0.1, 1e-300, 0.05)

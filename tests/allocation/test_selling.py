@@ -23,7 +23,7 @@ from people.all_kinds import campaign_of
 
 @pytest.fixture(scope="module")
 def auction() -> PMatch:
-    found: PMatch = PMatch.recommended(people=20_000, goods=6, supply=2_500, epsilon=0.2, charge=True)
+    found: PMatch = PMatch.for_budget(people=20_000, goods=6, supply=2_500, epsilon=0.2, charge=True)
     return found
 
 
@@ -64,7 +64,7 @@ def test_one_whom_truth_leaves_with_nothing_gains_more_than_is_promised(auction:
 
 
 def test_a_mechanism_whose_lots_are_fair_shows_no_such_gain() -> None:
-    market = SinkhornMatch.recommended(people=2_000, goods=4, supply=400, epsilon=1.0, charge=True)
+    market = SinkhornMatch.for_budget(people=2_000, goods=4, supply=400, epsilon=1.0, charge=True)
     found = lone_lies(market, [instance_a(2_000, 4, seed=seed) for seed in (1, 2, 3)])
     assert abs(found.gain) <= 3 * found.gain_error + 1e-3
     assert found.second.gain < 0  # whoever needs one good pays for two
@@ -85,7 +85,7 @@ def test_the_error_is_between_crowds(auction: PMatch) -> None:
 
 def test_a_second_id_is_what_a_run_with_it_gives() -> None:
     """Decoded from the same billboard, as is told; beside runs in which the second id really is there."""
-    market = SinkhornMatch.recommended(people=600, goods=4, supply=(110, 120, 120, 120), epsilon=4.0)
+    market = SinkhornMatch.for_budget(people=600, goods=4, supply=(110, 120, 120, 120), epsilon=4.0)
     crowds = [instance_a(600, 4, seed=seed) for seed in range(1, 6)]
     found = lone_lies(market, crowds).second
     assert found.gain > 2 * found.error
@@ -115,7 +115,7 @@ def test_what_groups_gain_follows_from_what_the_prices_lose(auction: PMatch) -> 
 
 
 def test_no_crowd_is_refused() -> None:
-    market = SinkhornMatch.recommended(people=200, goods=2, supply=50, epsilon=5.0)
+    market = SinkhornMatch.for_budget(people=200, goods=2, supply=50, epsilon=5.0)
     with pytest.raises(InvalidInput, match="crowds"):
         lone_lies(market, [])
 

@@ -26,11 +26,11 @@ def of_the_rung(one) -> tuple:
 
 
 def error_over_supply(one) -> float:
-    return usual_error(one.counter, one.gamma) / typical(one.copies)
+    return usual_error(one.counter, one.failure_probability) / typical(one.copies)
 
 
 def welfare(kind, values, supply, epsilon, runs=(1, 2), **options) -> float:
-    one = kind.recommended(people=values.people, goods=values.goods, supply=supply, epsilon=epsilon, **options)
+    one = kind.for_budget(people=values.people, goods=values.goods, supply=supply, epsilon=epsilon, **options)
     return float(np.mean([one.run(values, Noise.simulated(run)).diagnostics["welfare"] for run in runs]))
 
 
@@ -61,14 +61,14 @@ def test_the_usual_error_is_the_exact_one_nearly(law):
                                                        (8, 40_000), (20, 40_000)]))
 def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
     sizes = {"people": 1000 * goods, "goods": goods, "supply": 800, "epsilon": signal / 800}
-    one = PMatch.recommended(**sizes)
+    one = PMatch.for_budget(**sizes)
     rung = next(r for r in LADDER if r[0] == one.increment)
     assert (one.bid_cap, one.rounds, one.reclear) == rung[1:4]
     assert one.batch == 400
-    assert usual_error(one.counter, one.gamma) / 800 <= rung[4]
+    assert usual_error(one.counter, one.failure_probability) / 800 <= rung[4]
     for finer in LADDER[:LADDER.index(rung)]:
         options = dict(zip(("increment", "bid_cap", "rounds", "reclear"), finer[:4], strict=True))
-        assert error_over_supply(PMatch.recommended(**sizes, **options)) > finer[4]
+        assert error_over_supply(PMatch.for_budget(**sizes, **options)) > finer[4]
     # the arity is the best one: no other tree has a smaller bound
     for arity in arities(one.counter.horizon):
         if arity <= 512:
@@ -81,25 +81,28 @@ def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
 def test_one_bid_is_not_taken_too_early():
     # of the supply, times epsilon: from 40,000 to 400
     for epsilon, rung in ((10.0, 0), (4.0, 1), (1.0, 2), (0.4, 2), (0.1, 4)):
-        assert of_the_rung(PMatch.recommended(100_000, 20, 4_000, epsilon)) == LADDER[rung][:4]
-    assert of_the_rung(PMatch.recommended(8_000, 8, 800, 1.0)) == LADDER[3][:4]
+        assert of_the_rung(PMatch.for_budget(people=100_000, goods=20, supply=4_000,
+                                             epsilon=epsilon)) == LADDER[rung][:4]
+    assert of_the_rung(PMatch.for_budget(people=8_000, goods=8, supply=800, epsilon=1.0)) == LADDER[3][:4]
     assert [rung[1] for rung in LADDER] == [14, 6, 3, 2, 1]
 
 
 def test_more_epsilon_never_makes_the_prices_coarser():
-    found = [PMatch.recommended(20_000, 20, 800, epsilon).increment for epsilon in (0.1, 1.0, 2.0, 5.0, 20.0, 80.0)]
+    found = [PMatch.for_budget(people=20_000, goods=20, supply=800,
+                               epsilon=epsilon).increment for epsilon in (0.1, 1.0, 2.0, 5.0, 20.0, 80.0)]
     assert all(after <= before for before, after in pairwise(found))
     assert found[0] == LADDER[-1][0] == 0.4
     assert found[-1] == 0.05
 
 
 @pytest.mark.parametrize("options", fast(5, [
-    {"charge": True}, {"neighbours": "add_remove"}, {"law": "gaussian", "delta": 1e-6}, {"halting": "published"},
+    {"charge": True}, {"neighbours": "add_or_remove"}, {"law": "gaussian", "delta": 1e-6}, {"halting": "published"},
     {"halting": "bids"}, {"halting": "unsatisfied"}, {"halting": "sparse_vector"}, {"certify_with": 0.0},
-    {"on_overflow": "truncate", "delta": 1e-3, "gamma": 1e-5}, {"increment": 0.4}, {"bid_cap": 2, "rounds": 7},
-    {"batch": 13}, {"arity": 5}, {"reclear": 0.5}, {"gamma": 1e-6}]))
+    {"on_overflow": "truncate", "delta": 1e-3, "failure_probability": 1e-5}, {"increment": 0.4},
+    {"bid_cap": 2, "rounds": 7},
+    {"batch": 13}, {"arity": 5}, {"reclear": 0.5}, {"failure_probability": 1e-6}]))
 def test_options_win_and_every_one_works(options):
-    one = PMatch.recommended(people=4000, goods=5, supply=600, epsilon=4.0, **options)
+    one = PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=4.0, **options)
     assert all(getattr(one, name) == value for name, value in options.items())
     outcome = one.run(instance_a(4000, 5, seed=1), Noise.simulated(1))
     one.check(outcome.billboard)
@@ -108,41 +111,46 @@ def test_options_win_and_every_one_works(options):
 
 @pytest.mark.slow
 def test_a_reserve_in_place_of_the_clearing():
-    one = PMatch.recommended(people=4000, goods=5, supply=600, epsilon=10.0, reclear=0.0)
+    one = PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=10.0, reclear=0.0)
     assert one.clearing is None
-    assert 0 < one.held_back < 600
+    assert 0 < one.effective_reserve < 600
     with pytest.raises(Refused, match="reserve"):
-        PMatch.recommended(people=40, goods=5, supply=6, epsilon=0.1, reclear=0.0)
-    assert PMatch.recommended(people=4000, goods=5, supply=600, epsilon=10.0, reclear=0.0, reserve=9).held_back == 9
+        PMatch.for_budget(people=40, goods=5, supply=6, epsilon=0.1, reclear=0.0)
+    assert PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=10.0, reclear=0.0,
+                             reserve=9).effective_reserve == 9
     with pytest.raises(Refused, match="delta"):
-        PMatch.recommended(people=4000, goods=5, supply=600, epsilon=1.0, law="gaussian")
+        PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=1.0, law="gaussian")
 
 
 @pytest.mark.parametrize(("people", "goods", "supply"), [(1, 1, 1), (1, 7, 1), (9, 1, 2), (50, 3, 60),
                                                          (40, 3, (1, 30, 2)), (30, 2, (1, 1))])
 @pytest.mark.parametrize("kind", [PMatch, SinkhornMatch])
 def test_the_smallest_and_the_uneven_markets(kind, people, goods, supply):
-    one = kind.recommended(people=people, goods=goods, supply=supply, epsilon=1.0)
+    one = kind.for_budget(people=people, goods=goods, supply=supply, epsilon=1.0)
     outcome = one.run(np.full((people, goods), 0.5), Noise.simulated(1))
     one.check(outcome.billboard)
     assert len(outcome.shares) == people
 
 
 def test_the_temperature_falls_as_far_as_the_noise_allows():
-    found = [SinkhornMatch.recommended(20_000, 20, 800, epsilon).coolest for epsilon in (1e-4, 0.5, 1.0, 5.0, 1e4)]
+    found = [SinkhornMatch.for_budget(people=20_000, goods=20, supply=800,
+                                      epsilon=epsilon).end_temperature for epsilon in (1e-4, 0.5, 1.0, 5.0, 1e4)]
     assert found == sorted(found, reverse=True)
     assert found[0] == 0.02
     assert found[-1] == 0.002
-    assert SinkhornMatch.recommended(20_000, 20, 800, 1.0, coolest=0.4).hottest == 0.4
-    assert SinkhornMatch.recommended(20_000, 20, 800, 1.0, clear=0.3, rounds=3).clear == 0.3
+    assert SinkhornMatch.for_budget(people=20_000, goods=20, supply=800, epsilon=1.0,
+                                    end_temperature=0.4).start_temperature == 0.4
+    assert SinkhornMatch.for_budget(people=20_000, goods=20, supply=800, epsilon=1.0, clear=0.3, rounds=3).clear == 0.3
 
 
 def test_prices_that_are_charged_are_fine():
     for epsilon, rung in ((80.0, 0), (8.0, 1), (2.4, 2), (1.2, 3), (0.4, 4)):
-        assert of_the_rung(PMatch.recommended(4000, 5, 600, epsilon, charge=True)) == CHARGED[rung][:4]
+        assert of_the_rung(PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=epsilon,
+                                             charge=True)) == CHARGED[rung][:4]
         assert CHARGED[rung][0] < LADDER[rung][0]
     table = instance_b(4000, 5, seed=1)
-    found = {increment: PMatch.recommended(4000, 5, 600, 20.0, charge=True, increment=increment).run(
+    found = {increment: PMatch.for_budget(people=4000, goods=5, supply=600, epsilon=20.0, charge=True,
+                                          increment=increment).run(
         table, Noise.simulated(1)).diagnostics["welfare"] for increment in (0.02, 0.3)}
     assert found[0.02] > 1.3 * found[0.3]
 
@@ -152,7 +160,7 @@ def test_bad_sizes():
         for sizes in ((0, 3, 5, 1.0), (10, 0, 5, 1.0), (10, 3, 0, 1.0), (10, 3, (), 1.0), (10, 3, (1, 2), 1.0),
                       (10, 3, 5, 0.0), (10, 3, 5, math.inf), (10, 3, 2.5, 1.0)):
             with pytest.raises(InvalidInput):
-                kind.recommended(*sizes)
+                kind.for_budget(**dict(zip(("people", "goods", "supply", "epsilon"), sizes, strict=True)))
 
 
 @pytest.mark.parametrize(("goods", "supply", "signal"), fast(0, [

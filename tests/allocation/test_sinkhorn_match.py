@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 import confide.allocation.scaling.soft_demand as soft
 from cases import fast
-from confide.allocation import SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
+from confide.allocation import PMatch, SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.scaling.leanings import Leanings
@@ -32,7 +32,7 @@ from confide.privacy.noise.simulated import study_generator
 
 
 def market(**changes):
-    common = {"people": 600, "goods": 5, "supply": 90, "epsilon": 20.0, "rounds": 6, "coolest": 0.02}
+    common = {"people": 600, "goods": 5, "supply": 90, "epsilon": 20.0, "rounds": 6, "end_temperature": 0.02}
     return SinkhornMatch(**{**common, **changes})
 
 
@@ -101,7 +101,7 @@ def test_leanings_break_ties_among_coarse_values():
     best = exact_optimum(table, 800).welfare
     shares = []
     for spread in (0.0, 0.05):
-        one = SinkhornMatch.recommended(20_000, 20, 800, 1.0, spread=spread)
+        one = SinkhornMatch.for_budget(people=20_000, goods=20, supply=800, epsilon=1.0, spread=spread)
         outcome = one.run(table, Noise.simulated(1))
         one.check(outcome.billboard)
         held = outcome.shares["good"].to_numpy()
@@ -174,7 +174,7 @@ def test_temperatures_and_budgets():
 
 
 @pytest.mark.parametrize("changes", [{}, {"epsilon": 0.37}, {"epsilon": 1 / 3, "clear": 0.41, "certify_with": 0.0},
-                                     {"neighbours": "add_remove"}])
+                                     {"neighbours": "add_or_remove"}])
 def test_a_run_costs_what_is_promised(changes):
     one = market(**changes)
     spent = Accountant(one.events()).epsilon()
@@ -185,21 +185,21 @@ def test_a_run_costs_what_is_promised(changes):
 # ---- exact loss: one bidder replaced, along one history
 
 
-@pytest.mark.parametrize("neighbours", ["substitution", "add_remove"])
+@pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
 def test_the_loss_along_a_history_is_within_epsilon(neighbours):
     one = market(people=40, goods=4, supply=6, epsilon=2.0, neighbours=neighbours, certify_with=0.0)
     draw = study_generator(4, "rows")
     for run in range(12):
         table = draw.random((40, 4))
         other = table.copy()
-        other[3] = 0.0 if neighbours == "add_remove" else draw.random(4) ** 3
+        other[3] = 0.0 if neighbours == "add_or_remove" else draw.random(4) ** 3
         board = one.run(table, Noise.simulated(run)).billboard
         moved = 0.0
         for r, budget in enumerate(one.budgets):
             prices = board.paths[r] / 2**20
             apart = np.abs(soft_demand(of(table), prices, one.temperatures[r])
                            - soft_demand(of(other), prices, one.temperatures[r])).sum()
-            assert apart <= one.distance * WHOLE
+            assert apart <= one.l1_sensitivity * WHOLE
             moved += float(apart / one.scale(budget / WHOLE))
         asked = [np.bincount([g for g in asks(rows, board.prices) if g >= 0], minlength=4) for rows in (table, other)]
         moved += np.abs(asked[0] - asked[1]).sum() / one.scale(one.part(one.clear))
@@ -215,8 +215,9 @@ def asks(table, prices) -> list[int]:
 
 
 @pytest.mark.parametrize("changes", fast(4, [
-    {}, {"on_overflow": "truncate", "delta": 1e-2, "gamma": 1e-12, "epsilon": 15.0}, {"supply": (90, 1, 700, 30, 60)},
-    {"supply": 600}, {"supply": (600, 600, 700, 601, 600)}, {"neighbours": "add_remove"}, {"certify_with": 0.0},
+    {}, {"on_overflow": "truncate", "delta": 1e-2, "failure_probability": 1e-12, "epsilon": 15.0},
+    {"supply": (90, 1, 700, 30, 60)},
+    {"supply": 600}, {"supply": (600, 600, 700, 601, 600)}, {"neighbours": "add_or_remove"}, {"certify_with": 0.0},
     {"epsilon": 0.01}, {"rounds": 1}]))
 def test_decodes_equal_the_run(changes):
     one = market(**changes)
@@ -245,7 +246,7 @@ def test_prices_are_charged_to_those_who_hold_a_good_and_never_above_its_worth()
 
 @pytest.mark.parametrize(("people", "goods"), [(1, 1), (1, 3), (7, 1)])
 def test_the_smallest_markets_run(people, goods):
-    one = SinkhornMatch.recommended(people=people, goods=goods, supply=1, epsilon=1.0)
+    one = SinkhornMatch.for_budget(people=people, goods=goods, supply=1, epsilon=1.0)
     outcome = one.run(np.full((people, goods), 0.5), Noise.simulated(1))
     one.check(outcome.billboard)
     assert [one.decode([0.5] * goods, i, outcome.billboard)["good"] for i in range(people)] == \
@@ -286,11 +287,11 @@ def test_nothing_is_given_beyond_its_supply():
     for seed in range(20):  # gamma = .01: three failures of twenty have a probability below 1.1e-3, and seeds are fixed
         assert one.run(instance_a(2000, 5, seed=seed), Noise.simulated(seed)).diagnostics["over_allocated"] == 0.0
     promise = one.guarantees().of(Accuracy)[0]
-    assert promise.failure_probability == one.gamma
+    assert promise.failure_probability == one.failure_probability
 
 
 def test_truncation_cuts_the_last_holders():
-    one = market(on_overflow="truncate", delta=0.5, gamma=1e-3, epsilon=5.0)
+    one = market(on_overflow="truncate", delta=0.5, failure_probability=1e-3, epsilon=5.0)
     held = np.array([0] * 95 + [1] * 5)
     cut = one.cut_off(held)
     assert cut is not None
@@ -311,7 +312,7 @@ def test_welfare_near_the_optimum_at_epsilon_one(make, goods, supply, least):
 
     people = goods * supply * 5 // 4
     values = Valuations.of(make(people, goods, seed=1), people=people, goods=goods)
-    one = SinkhornMatch.recommended(people=people, goods=goods, supply=supply, epsilon=1.0)
+    one = SinkhornMatch.for_budget(people=people, goods=goods, supply=supply, epsilon=1.0)
     most = upper_bound(values, one.copies)
     found = [one.run(values, Noise.simulated(seed)).diagnostics for seed in (1, 2)]
     assert np.mean([one["welfare"] for one in found]) >= least * most
@@ -323,12 +324,15 @@ def test_welfare_near_the_optimum_at_epsilon_one(make, goods, supply, least):
 
 @pytest.mark.parametrize(("changes", "field"), [
     ({"rounds": 0}, "rounds"), ({"rounds": 1001}, "rounds"), ({"rounds": 2.5}, "rounds"),
-    ({"hottest": 0.0}, "hottest"), ({"hottest": 1001.0}, "hottest"), ({"coolest": 0.3}, "coolest"),
-    ({"coolest": 1e-9}, "coolest"), ({"coolest": math.nan}, "coolest"), ({"step": 0.0}, "step"),
+    ({"start_temperature": 0.0}, "start_temperature"), ({"start_temperature": 1001.0}, "start_temperature"),
+    ({"end_temperature": 0.3}, "end_temperature"),
+    ({"end_temperature": 1e-9}, "end_temperature"), ({"end_temperature": math.nan}, "end_temperature"),
+    ({"step": 0.0}, "step"),
     ({"step": 101.0}, "step"), ({"growth": 0.001}, "growth"), ({"growth": 200.0}, "growth"), ({"clear": 0.0}, "clear"),
     ({"clear": 0.99}, "clear"), ({"clear": 1.0}, "clear"), ({"epsilon": 0.0}, "epsilon"),
     ({"epsilon": 1e-14}, "epsilon"),
-    ({"supply": 0}, "supply"), ({"supply": (1, 2)}, "supply"), ({"gamma": 0.0}, "gamma"), ({"gamma": 1.0}, "gamma"),
+    ({"supply": 0}, "supply"), ({"supply": (1, 2)}, "supply"), ({"failure_probability": 0.0}, "failure_probability"),
+    ({"failure_probability": 1.0}, "failure_probability"),
     ({"people": 0}, "people"), ({"goods": 0}, "goods"), ({"neighbours": "all"}, "neighbours")])
 def test_parameters_out_of_range(changes, field):
     with pytest.raises(InvalidInput) as caught:
@@ -358,7 +362,7 @@ def test_bad_records_and_places():
     (lambda b: {"demands": b.demands[:-1]}, "demands"), (lambda b: {"paths": b.paths + 1}, "paths"),
     (lambda b: {"paths": b.paths[1:]}, "paths"), (lambda b: {"rates": b.rates + 1}, "rates"),
     (lambda b: {"rates": b.rates.astype(np.int32)}, "rates"), (lambda b: {"asked": b.asked + 50}, "rates"),
-    (lambda b: {"asked": b.asked[:2]}, "asked"), (lambda b: {"seed": "0" * 63}, "seed"),
+    (lambda b: {"asked": b.asked[:2]}, "asked"), (lambda b: {"public_seed": "0" * 63}, "public_seed"),
     (lambda b: {"cutoffs": np.zeros(5, dtype=np.int64)}, "cutoffs"), (lambda b: {"surplus": None}, "surplus"),
     (lambda b: {"welfare": math.inf}, "surplus"), (lambda b: {"people": 601}, "billboard"),
     (lambda b: {"goods": 6}, "billboard")])
@@ -371,7 +375,7 @@ def test_forged_billboards_are_found(change, field):
 
 
 def test_forged_cutoffs_and_plenty():
-    cut = market(on_overflow="truncate", delta=0.5, gamma=1e-3, epsilon=5.0)
+    cut = market(on_overflow="truncate", delta=0.5, failure_probability=1e-3, epsilon=5.0)
     board = cut.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
     cut.check(board)
     for cutoffs in (None, np.full(5, 601), np.full(4, 600), np.full(5, 600.0)):
@@ -379,13 +383,12 @@ def test_forged_cutoffs_and_plenty():
             cut.check(replace(board, cutoffs=cutoffs))
     plenty = market(supply=600)
     free = plenty.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
-    for change in ({"rates": np.full(5, COINS - 1)}, {"asked": np.ones(5, dtype=np.int64)}, {"seed": "00" * 32}):
+    for change in ({"rates": np.full(5, COINS - 1)}, {"asked": np.ones(5, dtype=np.int64)}, {"public_seed": "00" * 32}):
         with pytest.raises(InvalidInput, match="rates"):
             plenty.check(replace(free, **change))
 
 
 def test_a_billboard_of_another_kind():
-    from confide.allocation import PMatch
 
     auction = PMatch(people=600, goods=5, supply=90, epsilon=2.0, increment=1.0, bid_cap=1, rounds=1, batch=45, arity=9)
     board = auction.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
@@ -401,7 +404,7 @@ def test_an_outcome_is_saved_and_progress_is_told(tmp_path):
 
 
 def test_what_is_no_billboard_is_told_so():
-    market = SinkhornMatch.recommended(people=300, goods=3, supply=60, epsilon=8.0)
+    market = SinkhornMatch.for_budget(people=300, goods=3, supply=60, epsilon=8.0)
     outcome = market.run(instance_a(300, 3, seed=1), Noise.simulated(1))
     for given_, name in ((None, "None"), (outcome, "SimulatedOutcome"), ("x", "str")):
         with pytest.raises(InvalidInput, match=f"{name} is no billboard; give what the run published"):

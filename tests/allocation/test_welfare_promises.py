@@ -57,7 +57,8 @@ class Played:
 
     def promises(self, error: float) -> EquilibriumPromises:
         it = self.it
-        return EquilibriumPromises(people=PEOPLE, supply=it.copies, reserve=it.held_back, error=error, batch=it.batch,
+        return EquilibriumPromises(people=PEOPLE, supply=it.copies, reserve=it.effective_reserve, error=error,
+                                   batch=it.batch,
                                    increment=it.increment)
 
     def broken(self, error: float) -> set[int]:
@@ -164,20 +165,21 @@ def test_bad_numbers(field, changes):
 def test_an_auction_with_a_reserve_promises_welfare_in_advance():
     it = auction(people=20_000, goods=4, supply=4000, batch=200, arity=16, epsilon=40.0, reserve=60)
     counts, missed, left, welfare = [found for found in it.guarantees().of(Accuracy) if "beyond" not in found.measure]
-    assert (counts.bound, counts.failure_probability) == (it.error, it.gamma)
+    assert (counts.bound, counts.failure_probability) == (it.error, it.failure_probability)
     assert missed.bound == 0.1
-    assert left.bound == it.held_back + 2 * math.floor(it.error) + 199
+    assert left.bound == it.effective_reserve + 2 * math.floor(it.error) + 199
     held = min(20_000, sum(s + 2 * math.floor(it.error) for s in it.effective_supply))
     assert welfare.bound == pytest.approx(0.1 * held + 4 * left.bound)
     assert not welfare.vacuous
     assert "on top" in welfare.note
     # whoever is cut off is another way to fail, unless nobody can be
-    cut = auction(people=20_000, goods=4, supply=4000, batch=200, arity=16, epsilon=20.0, delta=1e-3, gamma=1e-12,
+    cut = auction(people=20_000, goods=4, supply=4000, batch=200, arity=16, epsilon=20.0, delta=1e-3,
+                  failure_probability=1e-12,
                   reserve=130, on_overflow="truncate")
     assert cut.error > 65
-    assert cut.guarantees().of(Accuracy)[-1].failure_probability == 2 * cut.gamma
+    assert cut.guarantees().of(Accuracy)[-1].failure_probability == 2 * cut.failure_probability
     sure = replace(cut, reserve=2 * math.ceil(cut.error))
-    assert sure.guarantees().of(Accuracy)[-1].failure_probability == sure.gamma
+    assert sure.guarantees().of(Accuracy)[-1].failure_probability == sure.failure_probability
     # at little epsilon it says nothing, and says so
     assert auction(epsilon=1.0, reserve=3).guarantees().of(Accuracy)[-1].vacuous
 
@@ -256,11 +258,11 @@ def test_the_loss_of_the_prices():
     assert prices_loss(auction(epsilon=0.5, charge=True)) == PureDP(0.5)
     some = auction(epsilon=0.5, charge=True, reclear=0.25, certify_with=0.25, reserve=None)
     assert prices_loss(some) == PureDP(0.25)
-    assert prices_loss(auction(epsilon=0.5, charge=True, neighbours="add_remove")) == PureDP(1.0)
+    assert prices_loss(auction(epsilon=0.5, charge=True, neighbours="add_or_remove")) == PureDP(1.0)
     gaussian = auction(epsilon=0.5, delta=1e-6, law="gaussian", charge=True)
     rho = ZCDP.within(0.5, 1e-6).rho
     assert prices_loss(gaussian).rho == pytest.approx(rho)
-    both = auction(epsilon=0.5, delta=1e-6, law="gaussian", charge=True, neighbours="add_remove")
+    both = auction(epsilon=0.5, delta=1e-6, law="gaussian", charge=True, neighbours="add_or_remove")
     assert prices_loss(both).rho == pytest.approx(4 * rho)
     # at least what the releases before the clearing are charged for
     for it in (some, auction(epsilon=0.5, charge=True, halting="unsatisfied")):

@@ -39,7 +39,7 @@ def test_the_spec_s_setting(make: Any, epsilon: float, least: float) -> None:
     (SinkhornMatch, instance_b, 0.97)]))
 def test_recommended_settings_at_epsilon_1(kind: type[PMatch | SinkhornMatch], make: Any, least: float) -> None:
     """Targets at 100,000 x 20 with 4,000 copies: .87 and .86."""
-    market = kind.recommended(people=100_000, goods=20, supply=4000, epsilon=1.0)
+    market = kind.for_budget(people=100_000, goods=20, supply=4000, epsilon=1.0)
     assert _share(market, make(100_000, 20, seed=1), runs=1 if make is instance_a else 3) >= least
 
 
@@ -48,7 +48,7 @@ def test_recommended_settings_at_epsilon_1(kind: type[PMatch | SinkhornMatch], m
 def test_a_million_people(kind: type[PMatch | SinkhornMatch], least: float) -> None:
     """The target at 10^6 x 50 with 16,000 copies, epsilon = 1: .94, of the bound by weak duality."""
     table = instance_a(10**6, 50, seed=1)
-    market = kind.recommended(people=10**6, goods=50, supply=16_000, epsilon=1.0)
+    market = kind.for_budget(people=10**6, goods=50, supply=16_000, epsilon=1.0)
     outcome = market.run(table, Noise.simulated(1))
     best = dual_bound(table, 16_000, outcome.billboard.prices)
     assert best >= exact_optimum(table, 16_000).welfare
@@ -60,5 +60,5 @@ def test_a_million_people(kind: type[PMatch | SinkhornMatch], least: float) -> N
 def test_few_copies_of_many_goods() -> None:
     """100,000 x 100 with 800 copies, epsilon = 1, where the spec's auction reached .52 to .58."""
     table = instance_a(100_000, 100, seed=1)
-    assert _share(SinkhornMatch.recommended(100_000, 100, 800, 1.0), table, runs=2) >= 0.9
-    assert _share(PMatch.recommended(100_000, 100, 800, 1.0), table, runs=2) >= 0.76
+    assert _share(SinkhornMatch.for_budget(people=100_000, goods=100, supply=800, epsilon=1.0), table, runs=2) >= 0.9
+    assert _share(PMatch.for_budget(people=100_000, goods=100, supply=800, epsilon=1.0), table, runs=2) >= 0.76

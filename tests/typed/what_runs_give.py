@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 import confide as cf
 from confide.acquisition import ErrorCertificate, MeanBillboard, TwoPartMechanism
-from confide.allocation import Billboard as AuctionBillboard
-from confide.allocation import PAlloc, PMatch, PriceRelease, ScalingBillboard, SinkhornMatch, WelfareCertificate
+from confide.allocation import (
+    AuctionBillboard,
+    PAlloc,
+    PMatch,
+    PriceRelease,
+    ScalingBillboard,
+    SinkhornMatch,
+    WelfareCertificate,
+)
 from confide.allocation import plan as plan_allocation
 from confide.channels import Channel, privacy_distortion
 from confide.channels.mechanisms.base import ChannelMechanism
@@ -128,7 +135,7 @@ def allocation(counts: PMatch, scaled: SinkhornMatch, bundles: PAlloc, data: Any
     assert_type(bundles.run(data, NOISE).billboard, AuctionBillboard)
     assert_type(PriceRelease(auction=counts), PriceRelease[AuctionBillboard])  # the billboard is its auction's
     assert_type(PriceRelease(auction=scaled).run(data, NOISE).billboard, ScalingBillboard)
-    any_of_them = plan_allocation(5_000, 5, 800, 1.0).mechanism
+    any_of_them = plan_allocation(5_000, 5, 800, epsilon=1.0).mechanism
     assert_type(any_of_them.run(data, NOISE).billboard.prices, NDArray[np.float64])
     any_of_them.decode(data[0], 0, any_of_them.run(data, NOISE).billboard)
     if isinstance(any_of_them, SinkhornMatch):

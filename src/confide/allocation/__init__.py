@@ -5,7 +5,7 @@ a public billboard and her own row.
 
 >>> from confide.allocation import PMatch, instance_a
 >>> from confide.privacy.noise import Noise
->>> auction = PMatch.recommended(people=20_000, goods=4, supply=4_000, epsilon=2.0)
+>>> auction = PMatch.for_budget(epsilon=2.0, people=20_000, goods=4, supply=4_000)
 >>> values = instance_a(20_000, 4, seed=1)
 >>> outcome = auction.run(values, Noise.simulated(1))
 >>> auction.decode(values[7], 7, outcome.billboard)["good"] == outcome.shares["good"][7].as_py()
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from confide.allocation.ascending.mechanism import Ascending
     from confide.allocation.ascending.running import Rules
     from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
-    from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+    from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
     from confide.allocation.bundles.certificate import bundle_dual_bound
     from confide.allocation.bundles.decoding import BundleWalk, decode_bundle, walk_bundle
     from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
         multiplicative_auction,
     )
     from confide.allocation.optimum.handout import Handout
-    from confide.allocation.optimum.solver import Optimum, exact_optimum
+    from confide.allocation.optimum.solver import OptimalAllocation, exact_optimum
     from confide.allocation.palloc import PAlloc
     from confide.allocation.planning.advice import AllocationPlan, plan
-    from confide.allocation.planning.predicted import Prediction
+    from confide.allocation.planning.predicted import CrowdPrediction
     from confide.allocation.pmatch import PMatch
     from confide.allocation.prices import PriceRelease, release_prices
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
@@ -66,21 +66,21 @@ __all__ = [
     "AllocationPlan",
     "Ascending",
     "Auction",
+    "AuctionBillboard",
     "AuctionRun",
     "BidsPromise",
-    "Billboard",
     "BundleRules",
     "BundleWalk",
     "Clearing",
+    "CrowdPrediction",
     "EquilibriumPromises",
     "Floor",
     "Handout",
-    "Optimum",
+    "OptimalAllocation",
     "OptimumRange",
     "OptimumRelease",
     "PAlloc",
     "PMatch",
-    "Prediction",
     "PriceGadgets",
     "PriceRelease",
     "PrintedBundles",
@@ -130,7 +130,7 @@ __getattr__, __dir__ = doors(
         "ascending.mechanism": ("Ascending",),
         "ascending.auction": ("Auction",),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
-        "billboards": ("Billboard", "Clearing", "WelfareCertificate"),
+        "billboards": ("AuctionBillboard", "Clearing", "WelfareCertificate"),
         "bundles.certificate": ("bundle_dual_bound",),
         "bundles.decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
         "bundles.promises": ("PrintedBundles", "bundle_welfare_bound"),
@@ -146,14 +146,15 @@ __getattr__, __dir__ = doors(
         "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
                            "bids_promise", "keep_promise", "multiplicative_auction"),
         "optimum.handout": ("Handout",),
-        "optimum.solver": ("Optimum", "exact_optimum"),
+        "optimum.solver": ("OptimalAllocation", "exact_optimum"),
         "palloc": ("PAlloc",),
         "pmatch": ("PMatch",),
-        "planning.predicted": ("Prediction",),
+        "planning.predicted": ("CrowdPrediction",),
         "prices": ("PriceRelease", "release_prices"),
         "ascending.running": ("Rules",),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
     packages=("audit", "bundles", "printed"),
+    renamed={"Billboard": "AuctionBillboard", "Optimum": "OptimalAllocation", "Prediction": "CrowdPrediction"},
 )

@@ -15,9 +15,10 @@ from confide.allocation.ascending.running import Rules
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Certificate
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 
-__all__ = ["Billboard", "Clearing", "WelfareCertificate"]
+__all__ = ["AuctionBillboard", "Clearing", "WelfareCertificate"]
 
 _Integers = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ class Clearing:
 
 @wire("Billboard", "rules rounds step good count reports clearing cutoffs surplus welfare")
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Billboard(AnyBillboard):
+class AuctionBillboard(AnyBillboard):
     """The public record of an auction.
 
     Args:
@@ -125,7 +126,8 @@ class Billboard(AnyBillboard):
         return self.rules.prices(self.final_counts)
 
 
-@wire("WelfareCertificate", "ratio welfare optimum gamma")
+@renamed(gamma="failure_probability")
+@wire("WelfareCertificate", "ratio welfare optimum gamma", failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WelfareCertificate(Certificate):
     """What is known of the welfare by weak duality, at any prices, from two noisy sums.
@@ -134,13 +136,13 @@ class WelfareCertificate(Certificate):
         ratio: welfare is at least this share of the optimum.
         welfare: at least so much, in value.
         optimum: at most so much.
-        gamma: failure probability of all three together.
+        failure_probability: of all three together.
     """
 
     ratio: float
     welfare: float
     optimum: float
-    gamma: float
+    failure_probability: float
 
     @property
     def vacuous(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.ascending.auction import FREE, OUT
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.valuations import as_row
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
@@ -43,7 +43,7 @@ class Walk:
     goods: tuple[int, ...]
 
 
-def decode(record: Any, index: int, billboard: Billboard) -> int:
+def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
     """Her good.
 
     Args:
@@ -57,7 +57,7 @@ def decode(record: Any, index: int, billboard: Billboard) -> int:
     Raises:
         InvalidInput: not a row, no such place.
     """
-    if not isinstance(as_billboard(billboard), Billboard):
+    if not isinstance(as_billboard(billboard), AuctionBillboard):
         raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
                            "each mechanism decodes its own: mechanism.decode(record, index, billboard)")
     row = as_row(record, billboard.rules.goods)
@@ -73,7 +73,7 @@ def decode(record: Any, index: int, billboard: Billboard) -> int:
     return good
 
 
-def walk(row: NDArray[np.float64], index: int, billboard: Billboard) -> Walk:
+def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Walk:
     """Her part of the auction.
 
     Args:

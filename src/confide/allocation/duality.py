@@ -83,12 +83,12 @@ class CertificatePlan:
     Args:
         supply: s_j.
         measure: the noise of both, in units of the grid.
-        gamma: failure probability of what is claimed.
+        failure_probability: of what is claimed.
     """
 
     supply: tuple[int, ...]
     measure: Measure
-    gamma: float
+    failure_probability: float
 
     def told(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
@@ -100,9 +100,10 @@ class CertificatePlan:
         return float(drawn[0]) * _UNIT, float(drawn[1]) * _UNIT
 
     def certificate(self, prices: NDArray[np.float64], surplus: float, welfare: float) -> WelfareCertificate:
-        """What follows from these, with probability 1 - gamma."""
-        off = self.measure.reach(self.gamma / 2) * _UNIT  # one tail of each
+        """What follows from these, with probability 1 - failure_probability."""
+        off = self.measure.reach(self.failure_probability / 2) * _UNIT  # one tail of each
         most = math.fsum(np.array(self.supply) * prices) + surplus + off
         least = max(0.0, welfare - off)
         ratio = least / most if most > 0 else 0.0
-        return WelfareCertificate(ratio=ratio, welfare=least, optimum=most, gamma=self.gamma)
+        return WelfareCertificate(ratio=ratio, welfare=least, optimum=most,
+                                  failure_probability=self.failure_probability)

@@ -42,7 +42,7 @@ def _rows(people: int, goods: int, seed: int) -> Floats:
 
 def _printed(corrected: bool, **changes: Any) -> PrintedPMatch:
     public = {"people": 200, "goods": 8, "supply": 20, "increment": 0.05, "tolerance": 0.05, "epsilon": _NOISELESS,
-              "gamma": 0.05, "reserve": 0, "halt_below": 1, "corrected": corrected}
+              "failure_probability": 0.05, "reserve": 0, "halt_below": 1, "corrected": corrected}
     return PrintedPMatch(**{**public, **changes})
 
 
@@ -107,7 +107,7 @@ def least_supply_of_all() -> Finding:
     supply, worst = (20, 25, 40, 60), 0.0
     for seed in range(4):
         auction = PMatch(people=240, goods=4, supply=supply, epsilon=400.0, increment=0.1, bid_cap=12, rounds=12,
-                         batch=8, arity=3, reclear=0.0, reserve=6, certify_with=0.0, gamma=0.2)
+                         batch=8, arity=3, reclear=0.0, reserve=6, certify_with=0.0, failure_probability=0.2)
         values = _rows(240, 4, seed)
         outcome: Any = auction.run(values, Noise.simulated(seed))
         prices, held = outcome.billboard.prices, outcome.shares["good"].to_numpy()
@@ -125,13 +125,15 @@ def least_supply_of_all() -> Finding:
 def printed_constants() -> Finding:
     """2E + 1 at n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05, beside all bidders together."""
     third = Fraction(1, 30)
-    setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, gamma=0.05, increment=third, tolerance=third)
+    setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
+                              tolerance=third)
     return Finding("vacuous-at-practical-size" if setting.reserve > setting.people else "holds", 1e6, setting.reserve)
 
 
 def failure_probability() -> Finding:
     """E at gamma = 10^-6 over E at gamma = .05: an argument that PMatch(alpha, rho, epsilon) does not have; k = 100."""
-    errors = [MatchingSetting(people=10**6, goods=100, epsilon=1.0, gamma=gamma, increment=0.1, tolerance=0.1).error
+    errors = [MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=gamma, increment=0.1,
+                              tolerance=0.1).error
               for gamma in (0.05, 1e-6)]
     found = errors[1] / errors[0]
     return Finding("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -233,7 +235,7 @@ def loss_of_a_matching() -> Finding:
     for alpha, seed in itertools.product((0.3, 0.6), range(3)):
         wanted = matching_threshold(600, 6, alpha, _NOISELESS, 0.05)
         auction = PrintedPMatch(people=600, goods=6, supply=60, increment=alpha / 3, tolerance=alpha / 3,
-                                epsilon=_NOISELESS, gamma=0.05, corrected=True)
+                                epsilon=_NOISELESS, failure_probability=0.05, corrected=True)
         values = _rows(600, 6, seed)
         outcome: Any = auction.run(values, Noise.simulated(seed))
         lost = exact_optimum(values, 60).welfare - outcome.diagnostics["welfare"]
@@ -284,7 +286,8 @@ def supply_for_a_share() -> Finding:
     """18E/alpha, "or", over 12E/alpha + 6E + 1 copies, which the proof needs; least over E and alpha up to 1."""
     found = min(18.0 * error / alpha / (12.0 * error / alpha + 6.0 * error + 1.0)
                 for error in (0.0, 1.0, 10.0) for alpha in (0.1, 0.5, 1.0))
-    setting = BidsSetting(people=10**6, goods=50, epsilon=1.0, gamma=0.05, increment=0.1, least=1.0, optimum=5e5)
+    setting = BidsSetting(people=10**6, goods=50, epsilon=1.0, failure_probability=0.05, increment=0.1, least=1.0,
+                          optimum=5e5)
     supply, _ = bids_threshold(setting)
     off = setting.error
     right = abs(supply / max(12.0 * off / 0.1 + 6.0 * off + 1.0, (4.0 * off + 1.0) * 11.0) - 1.0) < _ROOM
@@ -301,8 +304,9 @@ def known_optimum() -> Finding:
         first, second = _rows(12, 3, seed), _rows(12, 3, seed)
         second[seed % 12] = study_generator(seed, "other").random(3) if seed % 2 else 0.0
         worst = max(worst, abs(exact_optimum(first, 2).welfare - exact_optimum(second, 2).welfare))
-    reach = OptimumRelease(epsilon=0.5, gamma=0.02).reach
-    exact, ranged = (BidsSetting(people=300, goods=6, epsilon=1.0, gamma=0.05, increment=0.125, least=1.0, optimum=low,
+    reach = OptimumRelease(epsilon=0.5, failure_probability=0.02).reach
+    exact, ranged = (BidsSetting(people=300, goods=6, epsilon=1.0, failure_probability=0.05, increment=0.125, least=1.0,
+                                 optimum=low,
                                  optimum_at_most=high) for low, high in ((240.0, None), (240.0 - reach, 240.0 + reach)))
     grows = ranged.rounds > exact.rounds and abs(reach - 9.2103) < 1e-3
     return Finding("holds-with-correction" if worst <= 1.0 and grows else "false", 1.0, worst)
@@ -316,7 +320,8 @@ def the_same_order() -> Finding:
     ratios = []
     for alpha in (0.4, 0.1, 0.025):
         additive = matching_threshold(10**6, 50, alpha, 1.0, 0.05)
-        setting = BidsSetting(people=10**6, goods=50, epsilon=1.0, gamma=0.05, increment=alpha, least=1.0, optimum=5e5)
+        setting = BidsSetting(people=10**6, goods=50, epsilon=1.0, failure_probability=0.05, increment=alpha, least=1.0,
+                              optimum=5e5)
         logs = [math.log2(72e6 / alpha**2) ** 2.5, math.log2(setting.horizon) ** 2.5]
         supply, optimum = bids_threshold(setting)
         ratios.append((supply / logs[1] / (additive.supply / logs[0]),

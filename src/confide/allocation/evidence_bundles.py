@@ -41,7 +41,7 @@ def _quiet(**changed: Any) -> PAlloc:
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": _NOISELESS, "bid_cap": 100,
         "rounds": 100, "batch": 1, "arity": 3, "valuation": CappedAdditive(cap=2), "reclear": 0.0, "reserve": 0,
-        "certify_with": 0.0, "halting": "published", "gamma": 0.5}
+        "certify_with": 0.0, "halting": "published", "failure_probability": 0.5}
     return PAlloc(**{**settings, **changed})
 
 
@@ -76,7 +76,7 @@ def privacy_of_bundles() -> Finding:
     """The loss of a history of Algorithm 6 under its noise, where 1 is claimed: n = 1024, T = 10, two bids on different
     goods and a report that differs in every round, each block that they lie in counted.
     """
-    setting = BundleSetting(people=1024, goods=20, epsilon=1.0, gamma=0.05, increment=1.0, tolerance=1.0)
+    setting = BundleSetting(people=1024, goods=20, epsilon=1.0, failure_probability=0.05, increment=1.0, tolerance=1.0)
     rounds = setting.rounds
     reach, attained = bundle_reach(rounds, tested="slot"), staggered_bundles(rounds, tested="slot")
     at_ends = bundle_reach(rounds, tested="round_end"), staggered_bundles(rounds, tested="round_end")
@@ -164,7 +164,8 @@ def reports_of_lost_goods() -> Finding:
     optimum, market = exact_optimum(rows, 51).welfare, 11 * 51
     wanted = bundle_threshold(470, 11, 0.3, _NOISELESS, 0.05)
     for tests in ("slot", "round_end"):
-        auction = _quiet(gamma=0.01, people=470, goods=11, supply=51, increment=0.1, reserve=4, valuation=UnitDemand(),
+        auction = _quiet(failure_probability=0.01, people=470, goods=11, supply=51, increment=0.1, reserve=4,
+                         valuation=UnitDemand(),
                          halting="unsatisfied", halt_below=math.floor(0.1 * market - 2), outbid_tests=tests)
         outcome: Any = auction.run(rows, Noise.simulated(0))
         lost[tests] = (optimum - outcome.diagnostics["welfare"]) / (0.3 * market)
@@ -179,7 +180,7 @@ def rounds_of_bundles() -> Finding:
     """
     found = max((4.0 * math.ceil(1.0 / alpha) + 2.0) * alpha / 10.0 for alpha in np.linspace(0.001, 1.0, 1000).tolist())
     # s' + 2E = s - 1 bids at each price, where the print has s + 1.
-    setting = BundleSetting(people=1024, goods=20, epsilon=1.0, gamma=0.05, increment=1.0, tolerance=1.0)
+    setting = BundleSetting(people=1024, goods=20, epsilon=1.0, failure_probability=0.05, increment=1.0, tolerance=1.0)
     supply = math.ceil(10.0 * setting.error)
     kept = abs(supply - setting.reserve + 2.0 * setting.error - (supply - 1)) < 1e-6
     return Finding("holds-with-correction" if found <= 1.0 and kept else "false", 1.0, found)
@@ -237,7 +238,8 @@ def bundles_of_few_goods() -> Finding:
     rows[97:194, 2] = 0.0  # the second group wants good 0 alone
     optimum, market = exact_optimum(rows, 101).welfare, 2020
     wanted = bundle_threshold(323, 20, 0.15, _NOISELESS, 0.05)
-    auction = _quiet(gamma=0.01, people=323, goods=20, supply=101, increment=0.05, reserve=4, valuation=UnitDemand(),
+    auction = _quiet(failure_probability=0.01, people=323, goods=20, supply=101, increment=0.05, reserve=4,
+                     valuation=UnitDemand(),
                      halting="unsatisfied", halt_below=99, outbid_tests="round_end")
     outcome: Any = auction.run(rows, Noise.simulated(0))
     lost = optimum - outcome.diagnostics["welfare"]

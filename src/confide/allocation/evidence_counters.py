@@ -28,7 +28,7 @@ _PLACES, _ROUNDS = 1024, 8
 
 
 def _setting(rounds: int = _ROUNDS, people: int = _PLACES) -> MatchingSetting:
-    found = MatchingSetting(people=people, goods=2 * rounds, epsilon=1.0, gamma=0.05, increment=1.0,
+    found = MatchingSetting(people=people, goods=2 * rounds, epsilon=1.0, failure_probability=0.05, increment=1.0,
                             tolerance=8.0 / rounds)
     if found.rounds != rounds:
         raise ArithmeticError("another number of rounds")
@@ -93,7 +93,7 @@ def counts_that_fall() -> Finding:
     The counts that the auction publishes never fall.
     """
     auction = PMatch(people=60, goods=3, supply=15, epsilon=30.0, increment=0.1, bid_cap=4, rounds=6, batch=4, arity=2,
-                     reclear=0.0, reserve=3, certify_with=0.0, gamma=0.5)
+                     reclear=0.0, reserve=3, certify_with=0.0, failure_probability=0.5)
     printed = replace(auction.counter, running_maximum=False)
     deepest, falls = 0.0, False
     for seed in range(3):
@@ -116,7 +116,8 @@ def error_of_all_counters() -> Finding:
     """
     worst = 0.0
     for n, k, alpha, gamma in itertools.product((10, 1000, 10**6), (1, 100), (1.0, 0.1), (0.5, 0.05, 1e-6)):
-        setting = MatchingSetting(people=n, goods=k, epsilon=1.0, gamma=gamma, increment=alpha, tolerance=alpha)
+        setting = MatchingSetting(people=n, goods=k, epsilon=1.0, failure_probability=gamma, increment=alpha,
+                                  tolerance=alpha)
         one = source_bound(setting.counter_epsilon, setting.horizon, gamma / (2 * k))
         if abs(one / printed_error(setting.counter_epsilon, setting.horizon, k, gamma) - 1.0) > 1e-12:
             return Finding("false", one, setting.error)
@@ -200,7 +201,8 @@ def reports_of_bids() -> Finding:
 
 def most_bids_of_one() -> Finding:
     """How many rounds, and so bids of one bidder, there are, in units of 1/(alpha rho)."""
-    found = MatchingSetting(people=100, goods=8, epsilon=1.0, gamma=0.05, increment=0.1, tolerance=0.1).rounds * 0.01
+    found = MatchingSetting(people=100, goods=8, epsilon=1.0, failure_probability=0.05, increment=0.1,
+                            tolerance=0.1).rounds * 0.01
     return Finding("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
 
@@ -210,7 +212,7 @@ def final_items() -> Finding:
     Somebody who was outbid in the last round, or whom no price suits any more, holds nothing.
     """
     auction = PMatch(people=200, goods=4, supply=30, epsilon=200.0, increment=0.1, bid_cap=4, rounds=6, batch=10,
-                     arity=3, reclear=0.0, reserve=2, certify_with=0.0, gamma=0.5)
+                     arity=3, reclear=0.0, reserve=2, certify_with=0.0, failure_probability=0.5)
     values = instance_a(200, 4, seed=3).astype(np.float64)
     outcome = auction.run(values, Noise.simulated(3))
     held = outcome.shares["good"].to_pylist()

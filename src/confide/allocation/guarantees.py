@@ -13,15 +13,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from confide.allocation.incentives import mean_shift, participation, prices_loss, regret
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Source, Truthfulness
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 if TYPE_CHECKING:
     from confide.allocation.pmatch import PMatch
@@ -35,17 +37,12 @@ _SATISFIED = "the bidder ends satisfied, which the noise and the bids of all oth
 _LEFT_OUT = "bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most"
 
 
+@renamed(trivial_loss="baseline_loss")
 @dataclass(frozen=True, kw_only=True)
-class EquilibriumPromises:
-    """What holds at the end of the corrected auction while no count is off by more than E; functions of numbers.
+class EquilibriumPromises(Declared):
+    """Statements that hold at the end of the corrected auction while no count is off by more than the error.
 
-    Args:
-        people: n.
-        supply: s_j.
-        reserve: m >= 0; with 2E or more nothing is given beyond its supply.
-        error: E >= 0.
-        batch: g >= 1.
-        increment: alpha in (0, 1].
+    They are functions of public numbers. With a reserve of twice the error or more nothing is given beyond its supply.
 
     Example:
         >>> promises = EquilibriumPromises(people=2000, supply=(500, 500), reserve=40, error=20.0, batch=10,
@@ -56,21 +53,19 @@ class EquilibriumPromises:
         (115.6, 228.0)
     """
 
-    people: int
-    supply: tuple[int, ...]
-    reserve: int
-    error: float
-    batch: int
-    increment: float
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    supply: Annotated[tuple[int, ...], Parameter("copies of each good", symbol="s_j", at_least=1)]
+    reserve: Annotated[int, Parameter("copies of each good that are held back", symbol="m", at_least=0)]
+    error: Annotated[float, Parameter("error that no count exceeds", symbol="E", at_least=0)]
+    batch: Annotated[int, Parameter("number of bidders who bid between two releases of the counts", symbol="g",
+                                    at_least=1)]
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
+        super().__post_init__()
         for copies in self.supply:
-            if whole("supply", copies, at_least=1) <= whole("reserve", self.reserve):
+            if copies <= self.reserve:
                 raise InvalidInput("reserve", f"{self.reserve} of {copies} copies", "must leave one of each good")
-        non_negative("error", self.error)
-        whole("batch", self.batch, at_least=1)
-        positive("increment", self.increment, at_most=1.0)
 
     @property
     def off(self) -> int:
@@ -155,7 +150,7 @@ class EquilibriumPromises:
         return self.regret * self._holders(0) + self.most_priced * price * self.shortfall
 
     @property
-    def trivial_loss(self) -> int:
+    def baseline_loss(self) -> int:
         """No optimum is above this: min(n, sum of s_j)."""
         return min(self.people, sum(self.supply))
 
@@ -163,7 +158,7 @@ class EquilibriumPromises:
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
         """Which of the four statements say nothing, before a run."""
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
-                self.most_loss() >= self.trivial_loss)
+                self.most_loss() >= self.baseline_loss)
 
 
 def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
@@ -179,7 +174,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
     if auction.plentiful:
         return _plenty()
     promises = EquilibriumPromises(
-        people=auction.people, supply=auction.copies, reserve=auction.held_back, error=auction.error,
+        people=auction.people, supply=auction.copies, reserve=auction.effective_reserve, error=auction.error,
         batch=auction.batch, increment=auction.increment)
     # Whoever is admitted bid no longer ago than the largest edge.
     missed = promises.regret if auction.clearing is None else max(
@@ -188,7 +183,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
     found: list[Guarantee] = [
         Accuracy(bound=auction.error, measure="the error of any published count of bids, at any time",
                  trivial=float(auction.people * min(auction.bid_cap, auction.rounds)),
-                 failure_probability=auction.gamma,
+                 failure_probability=auction.failure_probability,
                  source=Source(document="confide", statement="bound of the tree counter", spec="allocation 2")),
         Accuracy(bound=missed, measure="how much better a bidder with a good would do with another one, at the final "
                  "prices", trivial=1.0, note="whether prices are charged or not",
@@ -210,13 +205,13 @@ def _plenty() -> tuple[Guarantee, ...]:
 
 def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]:
     # Whoever is cut off, because of an overflow, is missing among the holders.
-    cut_off = auction.gamma if auction.on_overflow == "truncate" and not promises.feasible else 0.0
-    fails = min(1.0, auction.gamma + cut_off)
+    cut_off = auction.failure_probability if auction.on_overflow == "truncate" and not promises.feasible else 0.0
+    fails = min(1.0, auction.failure_probability + cut_off)
     return [
         Accuracy(bound=float(promises.shortfall), trivial=float(max(promises.supply)), failure_probability=fails,
                  measure="copies that are left of any good with a price",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.8", spec=_SPEC, erratum=_BATCHES)),
-        Accuracy(bound=promises.most_loss(), trivial=float(promises.trivial_loss), failure_probability=fails,
+        Accuracy(bound=promises.most_loss(), trivial=float(promises.baseline_loss), failure_probability=fails,
                  measure="welfare lost against the optimum by all bidders who are not left outbid or out of bids",
                  note=_LEFT_OUT,
                  source=Source(document=_DOCUMENT, statement="Theorem 4.3.5", spec=_SPEC,

@@ -114,7 +114,7 @@ def prices_loss(auction: PMatch) -> PureDP | ZCDP:
         auction: not one with plenty for all, where nothing is released.
     """
     spent = auction.part(1.0) - auction.part(auction.reclear) - auction.part(auction.certify_with)
-    steps = 1 if auction.neighbours == "substitution" else 2
+    steps = 1 if auction.neighbours == "replace" else 2
     if auction.law == "laplace":
         return PureDP(float_up(steps * spent))
     return ZCDP(float_up(Fraction(steps**2) * spent))

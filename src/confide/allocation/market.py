@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,13 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.duality import CERTIFIED, CertificatePlan
 from confide.allocation.measuring import Law, Measure
 from confide.allocation.valuations import Valuations
-from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.type_variables import B_co
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
@@ -29,73 +30,98 @@ from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Market", "Neighbours", "Overflow", "down"]
+__all__ = ["NEIGHBOURS_WRITTEN", "UNITS", "Market", "Neighbours", "Overflow", "down", "neighbours_today"]
 
-Neighbours = Literal["substitution", "add_remove"]
+Neighbours = Literal["replace", "add_or_remove"]
 Overflow = Literal["flag", "truncate"]
 
 _MOST_COPIES = 2**53
-_UNITS: Mapping[Neighbours, Unit] = {
-    "substitution": Unit.RECORD_REPLACED, "add_remove": Unit.RECORD_ADDED_OR_REMOVED}
+UNITS: Mapping[Neighbours, Unit] = {
+    "replace": Unit.RECORD_REPLACED, "add_or_remove": Unit.RECORD_ADDED_OR_REMOVED}
+"""Neighbouring relation -> what one neighbour step changes."""
+NEIGHBOURS_WRITTEN: Mapping[str, str] = {"replace": "substitution", "add_or_remove": "add_remove"}
+"""What packs and first campaign files call the neighbouring relation."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Market(Mechanism[B_co, WelfareCertificate | None]):
-    """Base of mechanisms that hand out k goods in several copies to n bidders.
+def neighbours_today(called: str, given: Any) -> Any:
+    """The neighbouring relation in today's words; an old word, or a `Unit`, is taken with a warning.
 
     Args:
-        people: n, public slots; one that stays empty counts as a row of zeros.
-        goods: k.
-        supply: s_j >= 1, copies of each good: one number for all, or k.
-        epsilon: of the whole outcome, towards everybody else together, > 0.
-        delta: in [0, 1); 0 is pure. What is cut off for feasibility, and Gaussian noise, need one.
-        certify_with: the share of epsilon for the public certificate of welfare; 0 for none.
-        gamma: in (0, 1), the probability that some good is given to more than s_j.
-        on_overflow: what becomes of that: "flag": it is given, and the operator, who sees all shares, must have it in
-            stock or break his promise, which would tell others; "truncate": the last holders in the public order go
-            without, which costs (1 + e^epsilon) gamma of delta.
-        neighbours: "substitution": a bidder's row is replaced by any other; "add_remove": by a row of zeros.
+        called: what has it.
+        given: by a caller.
+    """
+    olds = {old: new for new, old in NEIGHBOURS_WRITTEN.items()} | {unit: word for word, unit in UNITS.items()}
+    if not isinstance(given, str | Unit) or given not in olds:
+        return given
+    warn_of_old(called, str(given), olds[given])
+    return olds[given]
+
+
+@renamed(gamma="failure_probability", failure="overflow_probability", distance="l1_sensitivity")
+@dataclass(frozen=True, kw_only=True)
+class Market(Mechanism[B_co, WelfareCertificate | None]):
+    """Base of mechanisms that hand out goods in several copies to bidders.
+
+    The overflow of a good is what is given of it beyond its supply. With on_overflow = "flag" it is given all the same:
+    the operator, who sees all shares, must have it in stock. To break the promise to one person would tell others
+    something. With "truncate" the last holders in the public order go without, which costs (1 + e^epsilon) times the
+    failure probability of delta.
+
+    With neighbours = "replace" the row of one bidder is replaced by any other, with "add_or_remove" by a row of zeros.
 
     Raises:
         InvalidInput: a number out of range.
         Refused: truncation that costs more than delta.
     """
 
-    people: int
-    goods: int
-    supply: int | tuple[int, ...]
-    epsilon: float
-    delta: float = 0.0
-    certify_with: float = 0.02
-    gamma: float = 0.01
-    on_overflow: Overflow = "flag"
-    neighbours: Neighbours = "substitution"
+    people: Annotated[int, Parameter("public slots; one that stays empty counts as a row of zeros", symbol="n",
+                                     at_least=1)]
+    goods: Annotated[int, Parameter("number of different goods", symbol="k", at_least=1)]
+    supply: Annotated[int | tuple[int, ...], Parameter("copies of each good: one number for all, or one for each",
+                                                       symbol="s_j", at_least=1, at_most=_MOST_COPIES)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole outcome, towards everybody else together",
+                                        unit="nats", above=0)]
+    delta: Annotated[float, Parameter("0 is pure privacy; truncation and Gaussian noise need more", at_least=0,
+                                      below=1)] = 0.0
+    certify_with: Annotated[float, Parameter("share of epsilon for the public certificate of welfare; 0 for none",
+                                             at_least=0, below=1)] = 0.02
+    failure_probability: Annotated[float, Parameter(
+        "probability that more copies of some good are given than there are", symbol="gamma", above=0, below=1)] = 0.01
+    on_overflow: Annotated[Overflow, Parameter("\"flag\": they are given all the same, from a stock; \"truncate\": the "
+                                               "last holders go without")] = "flag"
+    neighbours: Annotated[Neighbours, Parameter("what the row of one bidder is replaced by: any other row, or one of "
+                                                "zeros")] = "replace"
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        whole("goods", self.goods, at_least=1)
+        object.__setattr__(self, "neighbours", neighbours_today(type(self).__name__, self.neighbours))
         one: Any = self.supply
-        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(
-            one.tolist() if isinstance(one, np.ndarray) else one)
+        if isinstance(one, np.ndarray):
+            object.__setattr__(self, "supply", tuple(one.tolist()) if one.ndim else one.item())
+        super().__post_init__()
+        given: Any = self.supply
+        copies = tuple(map(int, given)) if isinstance(given, tuple | list) else (int(given),) * self.goods
         if len(copies) != self.goods:
             raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
-        object.__setattr__(self, "supply", tuple(int(whole("supply", copy, at_least=1)) for copy in copies))
-        if max(self.copies) > _MOST_COPIES:
-            raise InvalidInput("supply", f"{max(self.copies)} is too many", f"must be at most {_MOST_COPIES}")
-        positive("epsilon", self.epsilon)
-        fraction("delta", self.delta, zero=True)
-        fraction("gamma", self.gamma)
-        fraction("certify_with", self.certify_with, zero=True)
-        one_of("neighbours", self.neighbours, tuple(_UNITS))
-        one_of("on_overflow", self.on_overflow, ("flag", "truncate"))
+        object.__setattr__(self, "supply", copies)
         if self.overflow_delta > self.delta:
-            raise Refused(f"truncation with gamma = {self.gamma:g} costs a delta of {self.overflow_delta:.3g}, and "
-                          f"delta is {self.delta:g}",
-                          [*tried("a gamma of {gamma} or less", partial(replace, self), up=False,
-                                  gamma=self.delta / (1.0 + math.exp(min(self.epsilon, 700.0)))),
+            raise Refused(f"truncation with failure_probability = {self.failure_probability:g} costs a delta of "
+                          f"{self.overflow_delta:.3g}, and delta is {self.delta:g}",
+                          [*tried("a failure_probability of {failure_probability} or less", partial(replace, self),
+                                  up=False,
+                                  failure_probability=self.delta / (1.0 + math.exp(min(self.epsilon, 700.0)))),
                            "on_overflow = 'flag'"])
+
+    @classmethod
+    def recommended(
+        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+    ) -> Self:
+        """The old name of `for_budget`; it goes with confide 1.0.0."""
+        warn_of_old(cls.__name__, "recommended", "for_budget")
+        made: Any = cls
+        found: Self = made.for_budget(epsilon=epsilon, people=people, goods=goods, supply=supply, **options)
+        return found
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -105,12 +131,12 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
     @property
     def unit(self) -> Unit:
         """What one neighbour step changes."""
-        return _UNITS[self.neighbours]
+        return UNITS[self.neighbours]
 
     @property
-    def distance(self) -> int:
-        """In how many of two neighbouring worlds a bidder is there: 2, or 1 where she is replaced by zeros."""
-        return 2 if self.neighbours == "substitution" else 1
+    def l1_sensitivity(self) -> int:
+        """How far a neighbour step moves counts to which each bidder adds one at most: 2, or 1 of a row of zeros."""
+        return 2 if self.neighbours == "replace" else 1
 
     @property
     def plentiful(self) -> bool:
@@ -119,8 +145,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def overflow_delta(self) -> float:
-        """What truncation costs: both mechanisms agree but with probability gamma in each world."""
-        return added_delta(self.epsilon, self.gamma) if self.on_overflow == "truncate" else 0.0
+        """What truncation costs: both mechanisms agree but with the failure probability in each world."""
+        return added_delta(self.epsilon, self.failure_probability) if self.on_overflow == "truncate" else 0.0
 
     @property
     def noise_law(self) -> Law:
@@ -135,9 +161,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
 
     @property
-    def failure(self) -> float:
+    def overflow_probability(self) -> float:
         """Probability that some good is given to more than s_j, at most."""
-        return 0.0 if self.on_overflow == "truncate" else self.gamma
+        return 0.0 if self.on_overflow == "truncate" else self.failure_probability
 
     def part(self, share: float) -> Fraction:
         """A share of the budget, as it is written."""
@@ -147,23 +173,24 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         """The same as a double that is not above."""
         return down(self.part(share))
 
-    def measure(self, label: str, share: float, distance: int, squared: int) -> Measure:
+    def measure(self, label: str, share: float, l1_sensitivity: int, squared_l2_sensitivity: int) -> Measure:
         """A release with a share of the budget.
 
         Args:
             label: what is measured.
             share: in (0, 1).
-            distance: how far a neighbour step moves it, in l1.
-            squared: in squared l2.
+            l1_sensitivity: how far a neighbour step moves it, in l1.
+            squared_l2_sensitivity: in squared l2.
         """
-        return Measure(label=label, law=self.noise_law, cost=self.part_down(share), distance=distance, squared=squared)
+        return Measure(label=label, law=self.noise_law, cost=self.part_down(share), l1_sensitivity=l1_sensitivity,
+                       squared_l2_sensitivity=squared_l2_sensitivity)
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
         """How the certificate is measured; None without one."""
         if not self.certify_with or min(self.copies) >= self.people:
             return None
-        return CertificatePlan(supply=self.copies, gamma=self.gamma,
+        return CertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
                                measure=self.measure("certificate", self.certify_with, *CERTIFIED))
 
     @property
@@ -200,7 +227,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
             Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
                     note="whoever sees her own good, such as its provider, learns it"),
             Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
-                     failure_probability=self.failure, trivial=float(self.people)),
+                     failure_probability=self.overflow_probability, trivial=float(self.people)),
         ))
 
     def certify(self, billboard: AnyBillboard) -> WelfareCertificate | None:

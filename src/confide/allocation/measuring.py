@@ -33,32 +33,33 @@ class Measure:
         label: what is measured.
         law: "laplace": pure; "gaussian": zCDP.
         cost: epsilon, or rho, > 0.
-        distance: how far one neighbour step moves all numbers together, in l1.
-        squared: the same in squared l2.
+        l1_sensitivity: how far one neighbour step moves all numbers together, in l1.
+        squared_l2_sensitivity: the same in squared l2.
 
     Example:
-        >>> Measure(label="cells", law="laplace", cost=0.5, distance=2, squared=2).scale
+        >>> Measure(label="cells", law="laplace", cost=0.5, l1_sensitivity=2,
+        ...         squared_l2_sensitivity=2).scale
         4.0
     """
 
     label: str
     law: Law
     cost: float
-    distance: int
-    squared: int
+    l1_sensitivity: int
+    squared_l2_sensitivity: int
 
     def __post_init__(self) -> None:
         one_of("law", self.law, ("laplace", "gaussian"))
         positive("cost", self.cost)
-        whole("distance", self.distance, at_least=1)
-        whole("squared", self.squared, at_least=1)
+        whole("l1_sensitivity", self.l1_sensitivity, at_least=1)
+        whole("squared_l2_sensitivity", self.squared_l2_sensitivity, at_least=1)
 
     @cached_property
     def scale(self) -> float:
         """b of Laplace noise, sigma of Gaussian noise, rounded up."""
         if self.law == "laplace":
-            return float_up(self.distance / written(self.cost))
-        return math.sqrt(Fraction(self.squared) / (2 * Fraction(self.cost))) * _ROUNDED_UP
+            return float_up(self.l1_sensitivity / written(self.cost))
+        return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP
 
     def event(self, unit: Unit) -> Event:
         """What it spends.
@@ -79,21 +80,21 @@ class Measure:
             stream: name of the draw.
         """
         if self.law == "laplace":
-            return add_discrete_laplace(noise, true, noise_scale=self.scale, l1_sensitivity=self.distance,
+            return add_discrete_laplace(noise, true, noise_scale=self.scale, l1_sensitivity=self.l1_sensitivity,
                                         stream=stream, line=self.label)
-        return add_discrete_gaussian(noise, true, noise_std=self.scale, l2_sensitivity_squared=self.squared,
-                                     stream=stream, line=self.label)
+        return add_discrete_gaussian(noise, true, noise_std=self.scale, stream=stream, line=self.label,
+                                     l2_sensitivity_squared=self.squared_l2_sensitivity)
 
-    def reach(self, failure: float, terms: int = 1) -> int:
+    def reach(self, failure_probability: float, terms: int = 1) -> int:
         """What a sum of so many noises is above with this probability at most; so it is for below its negative.
 
         Args:
-            failure: in (0, 1).
+            failure_probability: in (0, 1).
             terms: >= 1.
 
         Source: Chernoff; spec allocation 4.1.
         """
-        goal = -math.log(fraction("failure", failure))
+        goal = -math.log(fraction("failure_probability", failure_probability))
         if self.law == "gaussian":
             return math.ceil(self.scale * math.sqrt(2.0 * terms * goal) * _ROUNDED_UP) - 1  # above is 1 more
         # min over 0 < theta < 1/b of (goal - terms ln(1 - b^2 theta^2))/theta, which holds for the discrete law too.

@@ -15,19 +15,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from confide.allocation.guarantees import EquilibriumPromises
+from confide.allocation.market import UNITS, Neighbours, neighbours_today
 from confide.allocation.measuring import Measure
 from confide.allocation.pmatch import PMatch
 from confide.allocation.printed.settings import BidsSetting
 from confide.allocation.valuations import Valuations
-from confide.contract.checks import finite, fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import finite, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.guarantees import Accuracy, Source
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise, Stream
 
@@ -45,25 +48,20 @@ _UNIT = 2.0**-_GRID
 _MOVES = (1 << _GRID) + 2  # grid units that a replaced bidder moves OPT by, as a solver computes and the grid rounds it
 
 
+@renamed(gamma="failure_probability")
 @dataclass(frozen=True, kw_only=True)
-class OptimumRange:
-    """What is publicly known of OPT.
+class OptimumRange(Declared):
+    """Public bounds on the optimum."""
 
-    Args:
-        low: a lower bound, > 0.
-        high: an upper bound.
-        gamma: the probability that either fails.
-    """
-
-    low: float
-    high: float
-    gamma: float = 0.0
+    low: Annotated[float, Parameter("lower bound", above=0)]
+    high: Annotated[float, Parameter("upper bound, at least the lower one")]
+    failure_probability: Annotated[float, Parameter("probability that a bound fails", symbol="gamma", at_least=0,
+                                                    below=1)] = 0.0
 
     def __post_init__(self) -> None:
-        positive("low", self.low)
-        if not self.high >= self.low or not math.isfinite(self.high):
-            raise InvalidInput("high", f"{self.high!r} with {self.low!r} below it", "must be at least that, and finite")
-        fraction("gamma", self.gamma, zero=True)
+        super().__post_init__()
+        if self.high < self.low:
+            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least that")
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:
@@ -71,17 +69,15 @@ class OptimumRange:
         return cls(low=optimum, high=optimum)
 
 
+@renamed(gamma="failure_probability", unit="neighbours")
 @dataclass(frozen=True, kw_only=True)
-class OptimumRelease:
-    """OPT + Lap(1/epsilon), on a grid of 2^-20.
+class OptimumRelease(Declared):
+    """A release of the optimum with Laplace noise of scale 1/epsilon, on a grid of 2^-20.
 
-    Args:
-        epsilon: > 0; charged beside the auction's.
-        gamma: in (0, 1), the probability that OPT is outside the range that is claimed.
-        unit: what a neighbour step changes; OPT moves by 1 at most either way.
+    A neighbour step moves the optimum by 1 at most. The release is charged beside the auction.
 
     Example:
-        >>> release = OptimumRelease(epsilon=0.5, gamma=0.02)
+        >>> release = OptimumRelease(epsilon=0.5, failure_probability=0.02)
         >>> round(release.reach, 3)
         9.21
         >>> found = release.release(240.0, Noise.simulated(1))
@@ -89,28 +85,29 @@ class OptimumRelease:
         True
     """
 
-    epsilon: float
-    gamma: float
-    unit: Unit = Unit.RECORD_REPLACED
+    epsilon: Annotated[float, Parameter("privacy loss", unit="nats", above=0)]
+    failure_probability: Annotated[float, Parameter("probability that the optimum is outside the range that is claimed",
+                                                    symbol="gamma", above=0, below=1)]
+    neighbours: Annotated[Neighbours, Parameter("what the row of one bidder is replaced by: any other row, or one of "
+                                                "zeros")] = "replace"
 
     def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        fraction("gamma", self.gamma)
-        if self.unit not in {Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED}:
-            raise InvalidInput("unit", f"{self.unit} says nothing of OPT", "must be a record")
+        object.__setattr__(self, "neighbours", neighbours_today("OptimumRelease", self.neighbours))
+        super().__post_init__()
 
     @property
     def _measure(self) -> Measure:
-        return Measure(label="optimum", law="laplace", cost=self.epsilon, distance=_MOVES, squared=_MOVES**2)
+        return Measure(label="optimum", law="laplace", cost=self.epsilon, l1_sensitivity=_MOVES,
+                       squared_l2_sensitivity=_MOVES**2)
 
     @property
     def reach(self) -> float:
-        """What the noise is above with probability gamma/2 at most, and so below its negative."""
-        return self._measure.reach(self.gamma / 2) * _UNIT
+        """What the noise is above with probability failure_probability/2 at most, and so below its negative."""
+        return self._measure.reach(self.failure_probability / 2) * _UNIT
 
     def events(self) -> tuple[Event, ...]:
         """What it spends."""
-        return (self._measure.event(self.unit),)
+        return (self._measure.event(UNITS[self.neighbours]),)
 
     def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
         """A public range that holds OPT.
@@ -128,7 +125,7 @@ class OptimumRelease:
         low = told - self.reach
         if not low > 0:
             raise Refused(f"the released optimum of {told:.6g} may be 0", "a larger epsilon, or another auction")
-        return OptimumRange(low=low, high=told + _UNIT + self.reach, gamma=self.gamma)
+        return OptimumRange(low=low, high=told + _UNIT + self.reach, failure_probability=self.failure_probability)
 
 
 def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") -> Valuations:
@@ -162,8 +159,8 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
 
 
 @dataclass(frozen=True, kw_only=True)
-class BidsPromise:
-    """What an auction that halts when fewer than a number of bids are counted in a round guarantees.
+class BidsPromise(Declared):
+    """The promises of an auction that halts when fewer than a number of bids are counted in a round.
 
     While no count of bids is off by more than E, and no count of the halting test by more than E0, write a = s' - 2E -
     g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0. At most H bidders hold a good after any round. A good from
@@ -176,30 +173,19 @@ class BidsPromise:
     - OPT - SW is at most alpha for each holder, 1 for whoever is outbid in the last round, and what is left of goods
       with a price (`guarantees`, statement 4).
 
-    Args:
-        promises: of the auction.
-        least: lambda.
-        optimum: what is known of OPT.
-        halt_below: of the test.
-        halting_error: E0.
-        rounds: R; after the last one nobody asks.
-
     Source: Wu 2017, Theorem 4.3.11, whose proof counts 2E and not 4E outbid holders beyond the bids, which its
     condition on s covers; spec allocation 3.4.
     """
 
-    promises: EquilibriumPromises
-    least: float
-    optimum: OptimumRange
-    halt_below: int
-    halting_error: float
-    rounds: int
-
-    def __post_init__(self) -> None:
-        positive("least", self.least, at_most=1.0)
-        whole("halt_below", self.halt_below)
-        non_negative("halting_error", self.halting_error)
-        whole("rounds", self.rounds, at_least=1)
+    promises: Annotated[EquilibriumPromises, Parameter("promises about counts and prices of the same auction")]
+    least: Annotated[float, Parameter("public promise that no value but 0 is below it", symbol="lambda", above=0,
+                                      at_most=1)]
+    optimum: Annotated[OptimumRange, Parameter("public bounds on the optimum")]
+    halt_below: Annotated[int, Parameter("a round with fewer counted bids is the last", at_least=0)]
+    halting_error: Annotated[float, Parameter("error that no count of the halting test exceeds", symbol="E0",
+                                              at_least=0)]
+    rounds: Annotated[int, Parameter("largest number of rounds; nobody asks after the last one", symbol="R",
+                                     at_least=1)]
 
     @property
     def _each(self) -> int:
@@ -261,9 +247,10 @@ class BidsPromise:
         return max(0.0, 1.0 - self.welfare_loss(self.optimum.low) / self.optimum.low)
 
 
+@renamed(gamma="failure_probability")
 def multiplicative_auction(
     *, people: int, goods: int, supply: int | tuple[int, ...], increment: float, epsilon: float, least: float,
-    optimum: OptimumRange, gamma: float = 0.01, batch: int = 1, arity: int = 2, **options: Any,
+    optimum: OptimumRange, failure_probability: float = 0.01, batch: int = 1, arity: int = 2, **options: Any,
 ) -> PMatch:
     """Algorithm 5 with corrected counters: T = 24 OPT_up/(alpha^2 OPT_low) rounds, the last of which has fewer than
     alpha OPT_low/(2 lambda) - 2 E0 bids as they are counted; a reserve of 2E; no cap on bids.
@@ -276,7 +263,7 @@ def multiplicative_auction(
         epsilon: of the auction; that of a released OPT comes on top.
         least: lambda: rows must keep it, see `keep_promise`.
         optimum: what is publicly known of OPT.
-        gamma: failure probability: half for the counts of bids, half for those of the halting test; that of the range
+        failure_probability: gamma: half for the counts of bids, half for those of the halting test; that of the range
             of OPT comes on top.
         batch: g.
         arity: of the counters.
@@ -288,24 +275,26 @@ def multiplicative_auction(
     Example:
         >>> auction = multiplicative_auction(people=300, goods=6, supply=40, increment=0.125, epsilon=1e9, least=1.0,
         ...                                  optimum=OptimumRange.known(240.0))
-        >>> auction.rounds, auction.halt_below, auction.held_back
+        >>> auction.rounds, auction.halt_below, auction.effective_reserve
         (1536, 15, 0)
     """
-    source = BidsSetting(people=people, goods=goods, epsilon=epsilon, gamma=gamma, increment=increment, least=least,
-                         optimum=optimum.low, optimum_at_most=optimum.high)
+    source = BidsSetting(people=people, goods=goods, epsilon=epsilon, failure_probability=failure_probability,
+                         increment=increment, least=least, optimum=optimum.low, optimum_at_most=optimum.high)
     settings: dict[str, Any] = {"rounds": source.rounds, "bid_cap": source.rounds, **options}
     draft = PMatch(people=people, goods=goods, supply=supply, increment=increment, epsilon=epsilon, batch=batch,
-                   arity=arity, gamma=gamma / 2, halting="bids", reclear=0.0, reserve=0, **settings)
+                   arity=arity, failure_probability=failure_probability / 2, halting="bids", reclear=0.0, reserve=0,
+                   **settings)
     if draft.plentiful:
         return draft
 
     def again(**changed: Any) -> PMatch:
         if "optimum" in changed:
             low = changed["optimum"]
-            changed["optimum"] = OptimumRange(low=low, high=max(low, optimum.high), gamma=optimum.gamma)
+            changed["optimum"] = replace(optimum, low=low, high=max(low, optimum.high))
         return multiplicative_auction(**{
             "people": people, "goods": goods, "supply": supply, "increment": increment, "epsilon": epsilon,
-            "least": least, "optimum": optimum, "gamma": gamma, "batch": batch, "arity": arity} | options | changed)
+            "least": least, "optimum": optimum, "failure_probability": failure_probability, "batch": batch,
+            "arity": arity} | options | changed)
 
     off, halting = math.floor(draft.error), math.floor(_halting_error(draft))
     target = increment * optimum.low / (2.0 * least)
@@ -325,9 +314,9 @@ def multiplicative_auction(
 
 
 def _halting_error(auction: PMatch) -> float:
-    """E0, at the auction's own gamma."""
+    """E0, at the auction's own failure probability."""
     counter = auction.halting_plan.counter
-    return 0.0 if counter is None else counter.error_bound(auction.gamma)
+    return 0.0 if counter is None else counter.error_bound(auction.failure_probability)
 
 
 def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[BidsPromise, Accuracy]:
@@ -344,7 +333,7 @@ def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[
     if auction.halting != "bids" or auction.clearing is not None or auction.charge or auction.bid_cap < auction.rounds:
         raise InvalidInput("auction", "is another one", "must halt on bids, without a cap, a final clearing or charges")
     promise = BidsPromise(
-        promises=EquilibriumPromises(people=auction.people, supply=auction.copies, reserve=auction.held_back,
+        promises=EquilibriumPromises(people=auction.people, supply=auction.copies, reserve=auction.effective_reserve,
                                      error=auction.error, batch=auction.batch, increment=auction.increment),
         least=least, optimum=optimum, halt_below=auction.halt_below, halting_error=_halting_error(auction),
         rounds=auction.rounds)
@@ -352,5 +341,5 @@ def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[
                     erratum="1 - 3 alpha/lambda, not an upper bound; batches; any counters; OPT within a range")
     return promise, Accuracy(
         bound=1.0 - promise.ratio, trivial=1.0, measure="the share of the optimum that is lost", source=source,
-        failure_probability=min(1.0, 2 * auction.gamma + optimum.gamma),
+        failure_probability=min(1.0, 2 * auction.failure_probability + optimum.failure_probability),
         note=f"no value but 0 is below {least:g}: a promise that every row keeps or counts as zeros")

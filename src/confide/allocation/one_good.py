@@ -5,7 +5,6 @@ A method says how everybody comes to her good (`_matched`), and what is publishe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.favourites import best_goods
 from confide.allocation.market import Market
 from confide.allocation.valuations import Valuations
-from confide.contract.mechanism import NoiseSource
+from confide.contract.mechanism import NoiseSource, Progress
 from confide.contract.outcome import RunOutcome
 from confide.contract.type_variables import B_co
 from confide.contract.unusable import unusable_in
@@ -25,9 +24,6 @@ from confide.privacy.noise.base import as_noise
 
 __all__ = ["OneGood"]
 
-Played = Callable[[int, int], object] | None
-"""Told the rounds played and all of them."""
-
 
 class OneGood(Market[B_co]):
     """A market of single goods, with public prices that may be charged."""
@@ -35,15 +31,16 @@ class OneGood(Market[B_co]):
     charge: bool
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Played = None
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[B_co, WelfareCertificate | None]:
         """Its rounds, its clearing, and everybody's good.
 
         Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`. A row that cannot be used counts as
-                zeros in a release, whoever's it is; a study refuses it.
+            data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
+                a sparse array, or `Valuations`. A row that cannot be used counts as zeros in a release, whoever's it
+                is; a study refuses it.
             noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
+            progress: called with the rounds played and all rounds, as they are played; both are public.
 
         Returns:
             An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
@@ -56,6 +53,9 @@ class OneGood(Market[B_co]):
             held: NDArray[Any] = best_goods(values, board.prices)
         else:
             board, held = self._matched(values, source, progress)
+        if progress is not None:
+            of: Any = self
+            progress(of.rounds, of.rounds)
         prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
         shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
         return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
@@ -65,7 +65,7 @@ class OneGood(Market[B_co]):
         """The billboard where everybody gets her favourite."""
         raise NotImplementedError
 
-    def _matched(self, values: Valuations, source: Noise, progress: Played) -> tuple[Any, NDArray[Any]]:
+    def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[Any, NDArray[Any]]:
         """The billboard, and (n,) everybody's good, -1 for none."""
         raise NotImplementedError
 

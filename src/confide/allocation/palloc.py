@@ -7,11 +7,11 @@ Source: Wu 2017, Algorithm 6, with its errata corrected, and calibrated as `PMat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from confide.allocation.ascending.halting import Halting, HaltingTest
 from confide.allocation.ascending.mechanism import Ascending
 from confide.allocation.ascending.running import COUNTS, Running
-from confide.allocation.billboards import Billboard, WelfareCertificate
+from confide.allocation.billboards import AuctionBillboard, WelfareCertificate
 from confide.allocation.bundles.auction import favourite_bundles, start_bundles, still_wanting
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.bundles.certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
@@ -28,11 +28,12 @@ from confide.allocation.bundles.decoding import decode_bundle
 from confide.allocation.bundles.exposure import OutbidTests, free_reports, report_distance
 from confide.allocation.bundles.rows import population_of
 from confide.allocation.bundles.slots import BundleRules
-from confide.contract.checks import one_of, whole
-from confide.contract.errors import InvalidInput
-from confide.contract.mechanism import NoiseSource, Phase
+from confide.allocation.market import NEIGHBOURS_WRITTEN
+from confide.contract.mechanism import NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
@@ -46,11 +47,14 @@ __all__ = ["PAlloc"]
 _REPORTS = "report"  # part of the joint session
 
 
+@renamed()
 @wire("PAlloc", "people goods supply epsilon delta certify_with gamma on_overflow neighbours increment bid_cap "
-      "rounds batch arity reclear reserve law halting halt_below halt_with valuation bundle outbid_tests")
+      "rounds batch arity reclear reserve law halting halt_below halt_with valuation bundle outbid_tests",
+      failure_probability="gamma",
+      words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
 class PAlloc(Ascending):
-    """Bundles of at most b goods, out of k goods with several copies each.
+    """Bundles of at most b goods for each bidder, out of goods with several copies each, by an ascending auction.
 
     In her slot a bidder drops the goods after which too many others bid, and bids on one more. Goods that she holds
     have the price at which she won them. Who has made C bids bids no more, and keeps what nobody outbids. In the end
@@ -64,13 +68,9 @@ class PAlloc(Ascending):
 
     Nothing is said of incentives.
 
-    Args:
-        valuation: the class of everybody's valuation: one of `bundles`.
-        bundle: b >= 1, goods that one bidder may hold; by default, and at most, the largest that the class ever wants.
-            Where it is smaller, v(S) counts the best b goods of S.
-        outbid_tests: when goods are dropped: in her "slot", or at "round_end". With `halting` = "unsatisfied" this
-            makes a difference to what reports cost, and to what they say: with slot tests nobody is asked yet what she
-            wants in place of a good that she lost after her slot.
+    Where `bundle` is smaller than the largest bundle that the class wants, v(S) counts the best goods of S. Where
+    halting is "unsatisfied", `outbid_tests` decides what reports cost and what they say: with tests in the slot nobody
+    is asked yet what she wants in place of a good that she lost after her slot.
 
     Raises:
         InvalidInput: a number out of range.
@@ -86,48 +86,47 @@ class PAlloc(Ascending):
         [[3], [2, 3], [3]]
     """
 
-    valuation: BundleClass
-    bundle: int | None = None
-    outbid_tests: OutbidTests = "slot"
+    valuation: Annotated[BundleClass, Parameter("class of everybody's valuation, of `confide.allocation.bundles`")]
+    bundle: Annotated[int | None, Parameter("number of goods that one bidder may hold; by default, and at most, the "
+                                            "largest bundle that the class wants", symbol="b", at_least=1)] = None
+    outbid_tests: Annotated[OutbidTests, Parameter("when a bidder drops goods on which others outbid her: in her own "
+                                                   "slot, or at the end of a round")] = "slot"
 
     phases = (Phase(name="bids", asks="one valuation of bundles, sealed"),)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.valuation, BundleClass):
-            raise InvalidInput("valuation", f"{self.valuation!r} is no class of valuations")
-        one_of("outbid_tests", self.outbid_tests, ("slot", "round_end"))
-        if self.bundle is not None:
-            whole("bundle", self.bundle, at_least=1)
-        super().__post_init__()
-
     @classmethod
-    def recommended(
-        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, *, valuation: BundleClass,
-        highest: float | None = None, **options: Any,
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
+        valuation: BundleClass, highest: float | None = None, **options: Any,
     ) -> PAlloc:
-        """The auction with settings that measured well at these sizes: `bundle_settings`.
+        """The auction with settings that measured well at these sizes.
 
         Args:
-            people: n.
-            goods: k.
-            supply: s_j.
-            epsilon: > 0.
-            valuation: the class.
+            epsilon: privacy loss of the whole outcome, in nats, > 0.
+            delta: in [0, 1); 0 is pure privacy.
+            people: n, public slots, >= 1.
+            goods: k, >= 1.
+            supply: s_j >= 1, copies of each good: one number for all, or k.
+            valuation: the class of everybody's valuation.
             highest: what one good alone is worth at most, in (0, 1], by a public promise; by default 1 over the goods
                 that one person wants.
-            options: further fields of the auction, such as bundle, gamma, neighbours or certify_with.
+            options: further parameters, such as bundle or neighbours; they win over what is recommended.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: a reserve leaves nothing, or an option needs a delta.
 
         Example:
             >>> from confide.allocation.bundles import CappedAdditive
-            >>> one = PAlloc.recommended(people=10_000, goods=20, supply=800, epsilon=5.0,
-            ...                          valuation=CappedAdditive(cap=2))
+            >>> one = PAlloc.for_budget(epsilon=5.0, people=10_000, goods=20, supply=800,
+            ...                         valuation=CappedAdditive(cap=2))
             >>> one.bid_cap, one.rounds, one.increment
             (6, 8, 0.05)
         """
         from confide.allocation.bundles.settings import bundle_settings
 
         found: PAlloc = bundle_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
-                                        valuation=valuation, highest=highest, **options)
+                                        delta=delta, valuation=valuation, highest=highest, **options)
         return found
 
     # ---- public arithmetic
@@ -148,24 +147,25 @@ class PAlloc(Ascending):
         return self.halting in ("unsatisfied", "sparse_vector") and self.rounds > 1
 
     @property
-    def report_distance(self) -> int:
+    def report_l1_sensitivity(self) -> int:
         """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
         if self.halting == "unsatisfied":
             return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,
-                                   worlds=self.distance)
-        return super().report_distance
+                                   worlds=self.l1_sensitivity)
+        return super().report_l1_sensitivity
 
     @property
-    def cell_distance(self) -> tuple[int, int]:
+    def cell_sensitivities(self) -> tuple[int, int]:
         """How far it moves the cells of the final clearing: 2b in l1, and 2b^2 in squared l2 where copies count."""
         b = self.largest_bundle
-        return self.distance * b, self.distance * b * (b if self.valuation.repeats else 1)
+        one = self.l1_sensitivity * b
+        return one, one * (b if self.valuation.repeats else 1)
 
     @property
     def reports_are_free(self) -> bool:
         """Whether the reports' counter costs nothing beside the counters of bids: `bundle_exposure`."""
         return self._asks and self.halting == "unsatisfied" and self.law == "laplace" and free_reports(
-            rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests, worlds=self.distance)
+            rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests, worlds=self.l1_sensitivity)
 
     @property
     def _halting_share(self) -> float:
@@ -177,7 +177,7 @@ class PAlloc(Ascending):
         if not self.reports_are_free:
             return super().halting_plan
         # Noise of q levels times the scale of a block of bids: the scale of a counter is distance q/cost.
-        asked = min(self.report_distance, self.rounds - 1)
+        asked = min(self.report_l1_sensitivity, self.rounds - 1)
         return self._halting(float(Fraction(asked) / Fraction(self.counter.scale)) * (1.0 - 2.0**-40))
 
     @cached_property
@@ -192,7 +192,7 @@ class PAlloc(Ascending):
         """How the certificate is measured; None without one."""
         if not self.certify_with or self.plentiful:
             return None
-        return BundleCertificatePlan(supply=self.copies, gamma=self.gamma,
+        return BundleCertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
                                      measure=self.measure("certificate", self.certify_with, *BUNDLES_CERTIFIED))
 
     @property
@@ -224,14 +224,15 @@ class PAlloc(Ascending):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
-    ) -> RunOutcome[Billboard, WelfareCertificate | None]:
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[AuctionBillboard, WelfareCertificate | None]:
         """The auction, its clearing, and everybody's bundle.
 
         Args:
-            data: n records of the class, as it has them, or its `Population`; or what a campaign collects.
+            data: n records of the class, as it has them, or its `Population`; a frame, an Arrow table or a file of such
+                records, with a column for each number; or what a campaign collects.
             noise: `Noise.secure()` for a settlement.
-            progress: told the rounds played and all of them.
+            progress: called with the rounds played and all rounds, as they are played; both are public.
 
         Returns:
             An outcome whose shares have the column "bundle": goods in ascending order, one for each copy.
@@ -241,16 +242,18 @@ class PAlloc(Ascending):
                                    unusable=unusable_in(source))
         board, held = (self._everybody(population) if self.plentiful else
                        self._auction(population, source, progress))
+        if progress is not None:
+            progress(self.rounds, self.rounds)
         diagnostics = {} if noise.release_safe else self._diagnose(population, board, held)
         return self._outcome(noise, billboard=board, shares=pa.table({"bundle": _lists(held)}),
                              certificate=self.certify(board), diagnostics=diagnostics)
 
-    def _everybody(self, population: Population) -> tuple[Billboard, NDArray[np.int32]]:
+    def _everybody(self, population: Population) -> tuple[AuctionBillboard, NDArray[np.int32]]:
         return self._unplayed(), favourite_bundles(population, self.largest_bundle)
 
     def _auction(
-        self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
-    ) -> tuple[Billboard, NDArray[np.int32]]:
+        self, population: Population, source: Noise, progress: Progress | None
+    ) -> tuple[AuctionBillboard, NDArray[np.int32]]:
         auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise,
                                 session=self._joint_session(source) if self._joint else None)
         reports = self._play(auction, source, progress)
@@ -269,7 +272,7 @@ class PAlloc(Ascending):
         return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, surplus=surplus,
                            welfare=welfare), held.astype(np.int32)
 
-    def _diagnose(self, population: Population, board: Billboard, held: NDArray[np.int32]) -> dict[str, float]:
+    def _diagnose(self, population: Population, board: AuctionBillboard, held: NDArray[np.int32]) -> dict[str, float]:
         return {"welfare": float(population.worth(held).sum()), "held": float((held >= 0).sum()),
                 "over_allocated": float(self._over(held).sum()),
                 "unsatisfied": float(still_wanting(population, held, board.prices))}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,29 @@ from numpy.typing import NDArray
 from confide.allocation.ascending.auction import Auction
 from confide.allocation.ascending.mechanism import Ascending
 from confide.allocation.ascending.running import Rules
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import decode
-from confide.allocation.one_good import OneGood, Played
+from confide.allocation.market import NEIGHBOURS_WRITTEN
+from confide.allocation.one_good import OneGood
 from confide.allocation.valuations import Valuations
 from confide.contract.guarantees import Guarantees
+from confide.contract.mechanism import Progress
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise
 
 __all__ = ["PMatch"]
 
 
+@renamed()
 @wire("PMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours increment bid_cap "
-      "rounds batch arity reclear reserve law halting halt_below halt_with charge")
+      "rounds batch arity reclear reserve law halting halt_below halt_with charge", failure_probability="gamma",
+      words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
-class PMatch(OneGood[Billboard], Ascending):
-    """One good for each bidder at most, out of k goods with several copies each.
-
-    Args:
-        charge: whether the final price of her good is charged. Then a good that is not worth its price is not taken.
+class PMatch(OneGood[AuctionBillboard], Ascending):
+    """One good for each bidder at most, out of goods with several copies each, by an ascending auction.
 
     Raises:
         InvalidInput: a number out of range.
@@ -51,28 +54,36 @@ class PMatch(OneGood[Billboard], Ascending):
         [-1, 3, -1, 1, 0]
     """
 
-    charge: bool = False
+    charge: Annotated[bool, Parameter("whether the final price is charged; then a good that is not worth its price is "
+                                      "not taken")] = False
 
     @classmethod
-    def recommended(
-        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
+        **options: Any,
     ) -> PMatch:
-        """The auction with settings that measured well at these sizes: `settings.recommended_settings`.
+        """The auction with settings that measured well at these sizes.
 
         Args:
-            people: n.
-            goods: k.
-            supply: s_j.
-            epsilon: > 0.
-            options: further fields of the auction, such as gamma, neighbours or certify_with.
+            epsilon: privacy loss of the whole outcome, in nats, > 0.
+            delta: in [0, 1); 0 is pure privacy.
+            people: n, public slots, >= 1.
+            goods: k, >= 1.
+            supply: s_j >= 1, copies of each good: one number for all, or k.
+            options: further parameters, such as neighbours or certify_with; they win over what is recommended.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: a reserve leaves nothing, or an option needs a delta.
 
         Example:
-            >>> PMatch.recommended(100_000, 20, 4_000, 1.0).increment
+            >>> PMatch.for_budget(epsilon=1.0, people=100_000, goods=20, supply=4_000).increment
             0.15
         """
         from confide.allocation.planning.settings import recommended_settings
 
-        found: PMatch = recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
+        found: PMatch = recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
+                                             delta=delta, **options)
         return found
 
     # ---- public arithmetic
@@ -90,10 +101,11 @@ class PMatch(OneGood[Billboard], Ascending):
 
     # ---- the run
 
-    def _of_plenty(self) -> Billboard:
+    def _of_plenty(self) -> AuctionBillboard:
         return self._unplayed()
 
-    def _matched(self, values: Valuations, source: Noise, progress: Played) -> tuple[Billboard, NDArray[Any]]:
+    def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[AuctionBillboard,
+                                                                                              NDArray[Any]]:
         auction = Auction(self.rules, values, self.counter, source, stepwise=self._stepwise)
         reports = self._play(auction, source, progress)
         held, clearing = np.maximum(auction.held, -1), None

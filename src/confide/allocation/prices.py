@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.market import Market
+from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, Spend
 from confide.contract.outcome import Billboard, RunOutcome, SimulatedOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire
 
@@ -27,10 +29,7 @@ __all__ = ["PriceRelease", "release_prices"]
 @wire("PriceRelease", "auction")
 @dataclass(frozen=True, kw_only=True)
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
-    """The prices, and how they came about, of an auction whose goods are not handed out.
-
-    Args:
-        auction: whose billboard is released.
+    """The prices of a market whose goods are not handed out, and the releases that they follow from.
 
     Raises:
         InvalidInput: no matching.
@@ -38,7 +37,7 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     Source: Wu 2017, section 4.5; spec allocation 6.
     """
 
-    auction: Market[B_co]
+    auction: Annotated[Market[B_co], Parameter("the matching whose billboard is released")]
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
     share_depends_on = "nobody has a share"
@@ -48,7 +47,34 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
         if not isinstance(given, Market):
             what = "None" if given is None else type(given).__name__
             raise InvalidInput("auction", f"{what} is no matching",
-                               "give one with its public parameters, such as SinkhornMatch.recommended(...)")
+                               "give one with its public parameters, such as SinkhornMatch.for_budget(...)")
+
+        super().__post_init__()
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
+        **options: Any,
+    ) -> PriceRelease[ScalingBillboard]:
+        """The prices of a `SinkhornMatch` with settings that measured well at these sizes.
+
+        Args:
+            epsilon: privacy loss towards everybody, in nats, > 0.
+            delta: in [0, 1).
+            people: n, public slots, >= 1.
+            goods: k, >= 1.
+            supply: s_j >= 1, copies of each good: one number for all, or k.
+            options: further parameters of the matching; they win over what is recommended.
+
+        Raises:
+            InvalidInput: a number out of range.
+
+        Example:
+            >>> PriceRelease.for_budget(epsilon=2.0, people=20_000, goods=4, supply=4_000).guarantees().privacy[0].loss
+            PureDP(epsilon=2.0)
+        """
+        return PriceRelease(auction=SinkhornMatch.for_budget(epsilon=epsilon, delta=delta, people=people, goods=goods,
+                                                             supply=supply, **options))
 
     def guarantees(self) -> Guarantees:
         return Guarantees((
@@ -95,7 +121,7 @@ def release_prices(
     Example:
         >>> from confide.allocation import PMatch, instance_a
         >>> from confide.privacy.noise import Noise
-        >>> auction = PMatch.recommended(people=20_000, goods=4, supply=4_000, epsilon=4.0)
+        >>> auction = PMatch.for_budget(epsilon=4.0, people=20_000, goods=4, supply=4_000)
         >>> outcome = release_prices(auction, instance_a(20_000, 4, seed=1), Noise.simulated(1))
         >>> len(outcome.billboard.prices), outcome.shares.num_columns
         (4, 0)

@@ -17,24 +17,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.favourites import best_goods
 from confide.allocation.incentives import mean_shift
-from confide.allocation.one_good import OneGood, Played
+from confide.allocation.market import NEIGHBOURS_WRITTEN
+from confide.allocation.one_good import OneGood
 from confide.allocation.scaling.leanings import Leanings
 from confide.allocation.scaling.rationing import rates
 from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
 from confide.allocation.scaling.temperatures import falling, moved_prices, prices_of, weights
 from confide.allocation.valuations import Valuations, as_row
-from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
+from confide.contract.mechanism import Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import as_billboard
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
 from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
@@ -46,12 +49,12 @@ from confide.privacy.primitives.additive import add_discrete_laplace
 
 __all__ = ["ScalingBillboard", "SinkhornMatch"]
 
-_MOST_ROUNDS = 1000
 _DEMANDS, _CLEARING = "soft demands", "clearing"  # lines of the charge
 _COLDEST = 2.0**-20
 
 
-@wire("ScalingBillboard", "people goods demands paths asked rates seed cutoffs surplus welfare")
+@renamed(seed="public_seed")
+@wire("ScalingBillboard", "people goods demands paths asked rates seed cutoffs surplus welfare", public_seed="seed")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingBillboard(AnyBillboard):
     """What anyone may see.
@@ -62,8 +65,8 @@ class ScalingBillboard(AnyBillboard):
         demands: (R, k) noisy sums of soft demand, in units of 2^-16 bidders; no rounds where there is enough for all.
         paths: (R + 1, k) prices before each round, and at the end, in units of 2^-20.
         asked: (k,) noisy numbers of those who ask for each good at the last prices.
-        rates: (k,) a bidder gets what she asks for if her coin is below this, out of 2^32.
-        seed: of the coins; empty where there are none.
+        rates: (k,) a bidder gets what she asks for if her public random number is below this, out of 2^32.
+        public_seed: of these numbers; empty where there are none.
         cutoffs: as `Billboard` has it.
         surplus: as `Billboard` has it.
         welfare: so too.
@@ -75,7 +78,7 @@ class ScalingBillboard(AnyBillboard):
     paths: NDArray[np.int64]
     asked: NDArray[np.int64]
     rates: NDArray[np.int64]
-    seed: str
+    public_seed: str
     cutoffs: NDArray[np.int64] | None = None
     surplus: float | None = None
     welfare: float | None = None
@@ -86,41 +89,37 @@ class ScalingBillboard(AnyBillboard):
         return prices_of(self.paths[-1])
 
 
+@renamed(hottest="start_temperature", coolest="end_temperature")
 @wire("SinkhornMatch", "people goods supply epsilon delta certify_with gamma on_overflow neighbours rounds hottest "
-      "coolest step growth clear spread charge")
+      "coolest step growth clear spread charge", start_temperature="hottest", end_temperature="coolest",
+      failure_probability="gamma",
+      words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
 class SinkhornMatch(OneGood[ScalingBillboard]):
-    """One good for each bidder at most, out of k goods with several copies each.
+    """One good for each bidder at most, out of goods with several copies each, by scaled prices and a public lottery.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
     public prices is a vector of whole units >= 0 with a sum of at most one bidder (`soft_demand`), so replacing her row
     moves a release by two bidders in l1, replacing it by zeros by one; so it is with the count of those who ask for
     each good at the last prices. Each release with discrete Laplace noise of scale distance/epsilon_r costs epsilon_r,
-    and adaptive composition adds them up. Everything else on the billboard follows from these and from coins that have
-    nothing to do with anybody's row, and everybody's good follows from it and her own row (billboard lemma).
+    and adaptive composition adds them up. Everything else on the billboard follows from these and from public
+    randomness that has nothing to do with anybody's row, and everybody's good follows from it and her own row
+    (billboard lemma).
 
     Decodes equal the run bit for bit on every machine: published are prices on a grid of 2^-20, and a bidder subtracts
     them from her row and adds her leanings, multiples of the spread, one operation each. Exponentials, which differ
     between machines in the last bit, are only taken for soft demand, by whoever runs it, before noise. A verifier finds
     the same prices and rates (`check`).
 
-    Coins and leanings are drawn after all bids are in. A bidder who knew hers before could bid for another good, or
+    The public randomness is drawn after all bids are in. A bidder who knew hers before could bid for another good, or
     give her place to somebody else. An operator who draws seeds until he likes one favours some bidders over others who
     ask for the same good; it does not change what anybody learns of a row, but nobody can tell from the billboard that
     the first seed was kept. Where that matters, let him commit himself before bids close to words that are mixed with
     a public beacon's, or let somebody else draw.
 
-    Args:
-        rounds: R in 1..1000, releases of soft demand.
-        hottest: temperature of the first round, in [2^-20, 1000].
-        coolest: of the last one, not above the first.
-        step: how far a price moves, in temperatures for each factor e of demand over supply, in (0, 100].
-        growth: how many times as much of the budget a round gets as the one before it, in [1/100, 100].
-        clear: share of epsilon for the final count, in (0, 1).
-        spread: how much public leanings add to what a good is worth to a bidder, in [0, 1] (`leanings`): where values
-            are ranks, stars or the like, their step is a good one. On fine values the usual .02 costs about .001 of the
-            optimum; without any, coarse ones cost .1 to .7 of it.
-        charge: whether the final price of her good is charged. Then she asks for none that is worth less to her.
+    Ties. `spread` is how much public leanings add to the worth of a good. Where values are ranks, stars or the like, a
+    good spread is their step. On fine values the usual .02 costs about .001 of the optimum; without any, coarse ones
+    cost .1 to .7 of it.
 
     Raises:
         InvalidInput: a number out of range.
@@ -128,60 +127,66 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     Example:
         >>> from confide.allocation import instance_a
-        >>> market = SinkhornMatch.recommended(people=2000, goods=4, supply=400, epsilon=4.0)
+        >>> market = SinkhornMatch.for_budget(people=2000, goods=4, supply=400, epsilon=4.0)
         >>> outcome = market.run(instance_a(2000, 4, seed=1), Noise.simulated(1))
         >>> outcome.shares["good"].to_pylist()[:5]
         [1, 2, 3, 1, -1]
     """
 
-    rounds: int = 10
-    hottest: float = 0.2
-    coolest: float = 0.02
-    step: float = 1.2
-    growth: float = 1.2
-    clear: float = 0.4
-    spread: float = 0.02
-    charge: bool = False
+    rounds: Annotated[int, Parameter("number of releases of soft demand", symbol="R", at_least=1, at_most=1000)] = 10
+    start_temperature: Annotated[float, Parameter("temperature of the first round", at_least=_COLDEST,
+                                                  at_most=1000)] = 0.2
+    end_temperature: Annotated[float, Parameter("temperature of the last round, not above the first", at_least=_COLDEST,
+                                                at_most=1000)] = 0.02
+    step: Annotated[float, Parameter("how far a price moves for each factor e of demand over supply",
+                                     unit="temperatures", above=0, at_most=100)] = 1.2
+    growth: Annotated[float, Parameter("budget of a round over that of the round before it", at_least=0.01,
+                                       at_most=100)] = 1.2
+    clear: Annotated[float, Parameter("share of epsilon for the final count", above=0, below=1)] = 0.4
+    spread: Annotated[float, Parameter("how much public leanings add to the worth of a good, to break ties",
+                                       at_least=0, at_most=1)] = 0.02
+    charge: Annotated[bool, Parameter("whether the final price is charged; then nobody asks for a good that is not "
+                                      "worth its price")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if whole("rounds", self.rounds, at_least=1) > _MOST_ROUNDS:
-            raise InvalidInput("rounds", f"{self.rounds} is too many", f"must be at most {_MOST_ROUNDS}")
-        if positive("hottest", self.hottest, at_most=1000.0) < positive("coolest", self.coolest) \
-                or self.coolest < _COLDEST:
-            raise InvalidInput("coolest", f"{self.coolest!r} is out of range", "must be in [2^-20, hottest]")
-        positive("step", self.step, at_most=100.0)
-        if positive("growth", self.growth, at_most=100.0) < 0.01:
-            raise InvalidInput("growth", f"{self.growth!r} is out of range", "must be in [1/100, 100]")
-        non_negative("spread", self.spread, at_most=1.0)
-        if fraction("clear", self.clear) + self.certify_with >= 1:
+        if self.start_temperature < self.end_temperature:
+            raise InvalidInput("end_temperature", f"{self.end_temperature!r} is too large",
+                               f"must be at most start_temperature, {self.start_temperature!r}")
+        if self.clear + self.certify_with >= 1:
             raise InvalidInput("clear", f"{self.clear!r} leaves nothing for the prices",
                                "clear + certify_with must be below 1")
         least = min(*self.budgets, self.part(self.clear) * WHOLE)
-        if self.distance * WHOLE / least > LARGEST_SCALE:
+        if self.l1_sensitivity * WHOLE / least > LARGEST_SCALE:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for noise of 64 bits")
 
     @classmethod
-    def recommended(
-        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
+        **options: Any,
     ) -> SinkhornMatch:
-        """The mechanism with settings that measured well at these sizes: `settings.scaling_settings`.
+        """The mechanism with settings that measured well at these sizes.
 
         Args:
-            people: n.
-            goods: k.
-            supply: s_j.
-            epsilon: > 0.
-            options: further fields, such as gamma, neighbours or certify_with.
+            epsilon: privacy loss of the whole outcome, in nats, > 0.
+            delta: in [0, 1); 0 is pure privacy, which suffices without truncation.
+            people: n, public slots, >= 1.
+            goods: k, >= 1.
+            supply: s_j >= 1, copies of each good: one number for all, or k.
+            options: further parameters, such as neighbours or certify_with; they win over what is recommended.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: truncation that costs more than delta.
 
         Example:
-            >>> SinkhornMatch.recommended(100_000, 20, 4_000, 1.0).rounds
+            >>> SinkhornMatch.for_budget(epsilon=1.0, people=100_000, goods=20, supply=4_000).rounds
             16
         """
         from confide.allocation.planning.settings import scaling_settings
 
         found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
-                                                **options)
+                                                delta=delta, **options)
         return found
 
     # ---- public arithmetic
@@ -189,7 +194,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     @cached_property
     def temperatures(self) -> tuple[float, ...]:
         """Of each round, falling by the same factor."""
-        return falling(self.hottest, self.coolest, self.rounds)
+        return falling(self.start_temperature, self.end_temperature, self.rounds)
 
     @cached_property
     def budgets(self) -> tuple[Fraction, ...]:
@@ -204,12 +209,12 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return found if written(found) <= left else math.nextafter(found, 0.0)
 
     def scale(self, budget: Fraction) -> float:
-        """Of discrete Laplace noise on numbers that one neighbour step moves by `distance` in l1, rounded up.
+        """Of discrete Laplace noise on numbers that one neighbour step moves by `l1_sensitivity`, rounded up.
 
         Args:
             budget: epsilon of the release.
         """
-        return float_up(self.distance / budget)
+        return float_up(self.l1_sensitivity / budget)
 
     @property
     def _clearing_scale(self) -> float:
@@ -249,7 +254,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
         On them alone depends what a lie can get at most.
         """
-        steps = 1 if self.neighbours == "substitution" else 2
+        steps = 1 if self.neighbours == "replace" else 2
         return PureDP(float_up(steps * sum(self.budgets, Fraction(0))))
 
     # ---- public arithmetic after each release
@@ -266,44 +271,45 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                             1.0 + self.spread)
 
     def rates(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(k,) the rates at which no good is given beyond its supply, but with probability gamma: `rationing`.
+        """(k,) the rates at which no good is given beyond its supply, but with the failure probability: `rationing`.
 
         Args:
             asked: (k,) as released.
         """
-        return rates(asked, self.copies, self._clearing_scale, self.gamma / self.goods)
+        return rates(asked, self.copies, self._clearing_scale, self.failure_probability / self.goods)
 
     # ---- the run
 
     def _of_plenty(self) -> ScalingBillboard:
         nothing = np.zeros((0, self.goods), dtype=np.int64)
-        return ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, seed="",
+        return ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, public_seed="",
                                 paths=np.zeros((1, self.goods), dtype=np.int64),
                                 asked=np.zeros(self.goods, dtype=np.int64),
                                 rates=np.full(self.goods, COINS, dtype=np.int64))
 
-    def _matched(self, values: Valuations, source: Noise, progress: Played) -> tuple[ScalingBillboard, NDArray[Any]]:
+    def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[ScalingBillboard,
+                                                                                              NDArray[Any]]:
         seed, paths, demands = draw_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
         lean = Leanings.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
             true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
-            # What a neighbour step moves by `distance` in units of one person is moved by WHOLE times that in parts.
+            # A neighbour step moves demand by `l1_sensitivity` people, and each of them is WHOLE parts.
             demands.append(add_discrete_laplace(
-                source, true, noise_scale=self.scale(budget / WHOLE), l1_sensitivity=self.distance * WHOLE,
+                source, true, noise_scale=self.scale(budget / WHOLE), l1_sensitivity=self.l1_sensitivity * WHOLE,
                 stream=("demand", r), line=_DEMANDS))
             paths.append(self.moved(paths[-1], demands[-1], r))
-            if progress is not None:
+            if progress is not None and r + 1 < self.rounds:  # the run itself tells its end
                 progress(r + 1, self.rounds)
         prices = prices_of(paths[-1])
         wanted = self._worth_it(values, prices, best_goods(values, prices, lean))
         asked = add_discrete_laplace(
             source, np.bincount(wanted[wanted >= 0], minlength=self.goods), line=_CLEARING, stream="asked",
-            noise_scale=self._clearing_scale, l1_sensitivity=self.distance)
+            noise_scale=self._clearing_scale, l1_sensitivity=self.l1_sensitivity)
         share = self.rates(asked)
         held = np.where((wanted >= 0) & (coins(seed, self.people) < share[np.maximum(wanted, 0)]), wanted, -1)
         held, cutoffs = self.without_overflow(held)
         return ScalingBillboard(people=self.people, goods=self.goods, demands=np.stack(demands), paths=np.stack(paths),
-                                asked=asked, rates=share, seed=seed, cutoffs=cutoffs,
+                                asked=asked, rates=share, public_seed=seed, cutoffs=cutoffs,
                                 **self._told(values, prices, held, source)), held
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
@@ -312,7 +318,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.people - 1}")
         best = self.wanted(as_row(record, self.goods), index, board)
         rate = int(board.rates[best])
-        if best < 0 or (rate < COINS and not coin_of(board.seed, index) < rate) or (
+        if best < 0 or (rate < COINS and not coin_of(board.public_seed, index) < rate) or (
                 board.cutoffs is not None and index >= int(board.cutoffs[best])):
             return {"good": -1, "price": 0.0}
         return {"good": best, "price": float(board.prices[best]) if self.charge else 0.0}
@@ -327,7 +333,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:
-            gains = gains + Leanings.of(billboard.seed, self.spread).row(index, self.goods)
+            gains = gains + Leanings.of(billboard.public_seed, self.spread).row(index, self.goods)
         gains = np.where(row > 0.0, gains, -np.inf)
         best = int(np.argmax(gains))
         if not gains[best] > 0.0 or (self.charge and not row[best] >= billboard.prices[best]):
@@ -352,10 +358,10 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             if not np.array_equal(board.paths[r], path):
                 raise InvalidInput("paths", "do not follow from the demands")
             path = self.moved(path, board.demands[r], r) if r < rounds else path
-        if self.plentiful and (board.asked.any() or not bool((board.rates == COINS).all()) or board.seed):
+        if self.plentiful and (board.asked.any() or not bool((board.rates == COINS).all()) or board.public_seed):
             raise InvalidInput("rates", "let somebody go without", "there is enough of everything")
-        if not self.plentiful and not is_seed(board.seed):
-            raise InvalidInput("seed", "is not 64 hexadecimal digits")
+        if not self.plentiful and not is_seed(board.public_seed):
+            raise InvalidInput("public_seed", "is not 64 hexadecimal digits")
         if not self.plentiful and not np.array_equal(board.rates, self.rates(board.asked)):
             raise InvalidInput("rates", "do not follow from the numbers of those who ask")
         if (board.cutoffs is not None) is not (self.on_overflow == "truncate" and not self.plentiful):

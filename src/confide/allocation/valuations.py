@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.reading.frames import as_numbers, is_table
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
@@ -67,8 +68,9 @@ class Valuations:
         """Checked valuations of n public slots.
 
         Args:
-            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or `Valuations`; or what a
-                campaign collects, batches of `reading.Rows`.
+            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or a pandas or Polars frame,
+                an Arrow table, a mapping, a file or a query with a column for each good, in the order of the goods; or
+                `Valuations`; or what a campaign collects, batches of `reading.Rows`.
             people: n.
             goods: k.
             clip: move values beyond [0, 1] to its ends, row by row; a row with a value that is not finite stays bad.
@@ -86,6 +88,8 @@ class Valuations:
             found = data
         elif hasattr(data, "tocsr"):
             found = cls._sparse(data)
+        elif is_table(data):
+            found = cls._dense(as_numbers(data))
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
             from confide.allocation.reading.tables import gathered
 
@@ -105,6 +109,7 @@ class Valuations:
         """
         if isinstance(data, Valuations):
             return data
+        data = as_numbers(data) if is_table(data) else data
         shape = data.shape if hasattr(data, "shape") else np.shape(data)
         if len(shape) != 2:
             raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")

@@ -10,12 +10,12 @@ from confide.contract.errors import InvalidInput
 
 if TYPE_CHECKING:
     from confide.allocation.ascending.mechanism import Ascending
-    from confide.allocation.billboards import Billboard
+    from confide.allocation.billboards import AuctionBillboard
 
 __all__ = ["check_billboard"]
 
 
-def check_billboard(auction: Ascending, board: Billboard) -> None:
+def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
     """Rounds, clearing, cuts and the certificate's numbers follow from what was released; nothing else is there.
 
     Args:
@@ -53,7 +53,7 @@ def _whole(name: str, numbers: Any) -> None:
         raise InvalidInput(name, "is no row of whole numbers")
 
 
-def _rounds(auction: Ascending, board: Billboard) -> None:
+def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
     if auction.plentiful:
         if board.rounds or len(board.step) or len(board.reports):
             raise InvalidInput("rounds", f"{board.rounds} were played", "there is enough of everything for none")
@@ -78,7 +78,7 @@ def _rounds(auction: Ascending, board: Billboard) -> None:
         raise InvalidInput("rounds", f"{board.rounds} were played", "the test of halting says otherwise")
 
 
-def _clearing(auction: Ascending, board: Billboard) -> None:
+def _clearing(auction: Ascending, board: AuctionBillboard) -> None:
     plan = None if auction.plentiful else auction.clearing
     if (plan is None) is not (board.clearing is None):
         raise InvalidInput("clearing", "is there where a reserve stands in its place, or missing")

@@ -49,7 +49,7 @@ class Halting:
         rule: one of `HALTING`.
         below: it ends after a round with fewer of them than this, noise included.
         rounds: R, at most.
-        distance: how far one neighbour step moves the reports of all rounds together, in l1, along any history.
+        l1_sensitivity: how far one neighbour step moves the reports of all rounds together, in l1, along any history.
         law: of a counter's noise.
         cost: epsilon, or rho, of the test; of sparse vector epsilon under both laws.
     """
@@ -57,7 +57,7 @@ class Halting:
     rule: Reports
     below: int = 1
     rounds: int
-    distance: int
+    l1_sensitivity: int
     law: Law = "laplace"
     cost: float = 0.0
 
@@ -81,10 +81,10 @@ class Halting:
         # Each round moves the report of a neighbour by one at most.
         asked = self.rounds - 1
         if self.law == "laplace":
-            return TreeCounter.for_epsilon(self.cost, distance=min(self.distance, asked), horizon=asked)
+            return TreeCounter.for_epsilon(self.cost, distance=min(self.l1_sensitivity, asked), horizon=asked)
         arity = best_arity(asked, 1, noise="gaussian")
         # A round's report moves by one at most, so a block of L of them moves by L, and all of a level by the distance.
-        reach = min(self.distance, asked)
+        reach = min(self.l1_sensitivity, asked)
         squared = sum(min(reach, arity**level) * reach for level in range(levels(asked, arity)))
         return TreeCounter.for_rho(self.cost, distance=reach, horizon=asked, arity=arity, exposure=squared)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,18 @@ from confide.allocation.ascending.halting import HALTING_TEST, Halting, HaltingT
 from confide.allocation.ascending.reclearing import ClearingPlan
 from confide.allocation.ascending.reserve import tight_reserve
 from confide.allocation.ascending.running import COUNTS, Rules, Running, many_steps
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
 from confide.allocation.planning.settings import usual_error
-from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy
+from confide.contract.mechanism import Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import as_billboard
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import Line, Session, lines_of
 from confide.privacy.events import Event
@@ -44,23 +45,13 @@ _FIRST = 0.3
 _MOST_STEPS = 2**30
 
 
+@renamed(held_back="effective_reserve", report_distance="report_l1_sensitivity", cell_distance="cell_sensitivities")
 @dataclass(frozen=True, kw_only=True)
-class Ascending(Market[Billboard]):
-    """Base of auctions in which everybody bids on one good at most in her slot of a round, C times at most.
+class Ascending(Market[AuctionBillboard]):
+    """Base of auctions in which everybody bids on one good at most in her slot of a round, `bid_cap` times at most.
 
-    Args:
-        increment: alpha, from one price to the next, in (0, 1].
-        bid_cap: C >= 1, bids of one bidder at most.
-        rounds: R >= 1; that many, unless `halting` ends it before.
-        batch: g >= 1, bidders who bid between two releases of the counts.
-        arity: of the trees that count, >= 2.
-        reclear: f in [0, 1), the share of epsilon for the final clearing; 0 for a reserve in its place.
-        reserve: m >= 0, copies of each good that are held back; by default `needed_reserve`, which is none beside a
-            final clearing. With less nothing is promised about how many copies are given.
-        law: of the noise: "laplace", pure; or "gaussian", which needs a delta.
-        halting: one of `halting.HALTING`.
-        halt_below: where halting is not "fixed": fewer reports than this in a round end it.
-        halt_with: the share of epsilon of halting rules that look at more than is published.
+    The reserve is `needed_reserve` where it is left out: none beside a final clearing. With a smaller one nothing is
+    promised about how many copies are given.
 
     Raises:
         InvalidInput: a number out of range.
@@ -68,58 +59,56 @@ class Ascending(Market[Billboard]):
             is too small, which would cut off holders far more often than delta says.
     """
 
-    increment: float
-    bid_cap: int
-    rounds: int
-    batch: int
-    arity: int
-    reclear: float = 0.3
-    reserve: int | None = None
-    law: Law = "laplace"
-    halting: Reports = "fixed"
-    halt_below: int = 1
-    halt_with: float = 0.1
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+    bid_cap: Annotated[int, Parameter("largest number of bids of one bidder", symbol="C", at_least=1)]
+    rounds: Annotated[int, Parameter("largest number of rounds", symbol="R", at_least=1)]
+    batch: Annotated[int, Parameter("number of bidders who bid between two releases of the counts", symbol="g",
+                                    at_least=1)]
+    arity: Annotated[int, Parameter("arity of the trees that count bids", at_least=2)]
+    reclear: Annotated[float, Parameter("share of epsilon for the final clearing; 0 for a reserve in its place",
+                                        symbol="f", at_least=0, below=1)] = 0.3
+    reserve: Annotated[int | None, Parameter("copies of each good that are held back against noise", symbol="m",
+                                             at_least=0)] = None
+    law: Annotated[Law, Parameter("law of the noise; Gaussian noise needs a delta")] = "laplace"
+    halting: Annotated[Reports, Parameter("what may end the auction before its last round")] = "fixed"
+    halt_below: Annotated[int, Parameter("fewer reports than this in a round end the auction, unless halting is "
+                                         "\"fixed\"", at_least=1)] = 1
+    halt_with: Annotated[float, Parameter("share of epsilon for a halting rule that looks at more than is published",
+                                          above=0, below=1)] = 0.1
 
     _stepwise: ClassVar[bool | None] = None
     """Whether each release is drawn around its true sums; None: where there are few of them. Audits play both ways."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("increment", self.increment, at_most=1.0)
-        whole("bid_cap", self.bid_cap, at_least=1)
-        if whole("rounds", self.rounds, at_least=1) * -(-self.people // whole("batch", self.batch, at_least=1)) \
-                > _MOST_STEPS:
+        if self.rounds * self.slots > _MOST_STEPS:
             raise InvalidInput("rounds", f"{self.rounds} rounds of batches of {self.batch} are too many releases",
                                f"must be at most {_MOST_STEPS:,}")
-        whole("arity", self.arity, at_least=2)
-        fraction("halt_with", self.halt_with)
-        one_of("law", self.law, ("laplace", "gaussian"))
-        if fraction("reclear", self.reclear, zero=True) + self.certify_with + self._halting_share >= 1:
+        if self.reclear + self.certify_with + self._halting_share >= 1:
             raise InvalidInput("reclear", f"{self.reclear!r} leaves nothing for the prices",
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
             raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
-        if self.reserve is not None and whole("reserve", self.reserve) >= 0 and self.on_overflow == "truncate" \
-                and self.reserve < self.needed_reserve:
+        if self.reserve is not None and self.on_overflow == "truncate" and self.reserve < self.needed_reserve:
             raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
                           [*tried("a reserve of {reserve} or more", partial(replace, self),
                                   reserve=self.needed_reserve), "on_overflow = 'flag'"])
         if not self.plentiful and min(self.effective_supply) < 1:
-            raise Refused(f"a reserve of {self.held_back:,} leaves nothing of {min(self.copies):,} copies",
+            raise Refused(f"a reserve of {self.effective_reserve:,} leaves nothing of {min(self.copies):,} copies",
                           [*tried("at least {supply} copies of each good", partial(replace, self),
-                                  supply=self.held_back + 1), "a larger epsilon", "reclear in its place"])
+                                  supply=self.effective_reserve + 1), "a larger epsilon", "reclear in its place"])
 
     # ---- what depends on what is sold
 
     @property
-    def report_distance(self) -> int:
+    def report_l1_sensitivity(self) -> int:
         """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
-        return self.distance * self._bids
+        return self.l1_sensitivity * self._bids
 
     @property
-    def cell_distance(self) -> tuple[int, int]:
+    def cell_sensitivities(self) -> tuple[int, int]:
         """How far it moves the cells of the final clearing, in l1 and in squared l2."""
-        return self.distance, self.distance
+        return self.l1_sensitivity, self.l1_sensitivity
 
     # ---- public arithmetic
 
@@ -142,7 +131,8 @@ class Ascending(Market[Billboard]):
         return self.halt_with if self._halting(1.0).costs else 0.0
 
     def _halting(self, cost: float) -> Halting:
-        return Halting(rule=self.halting, below=self.halt_below, rounds=self.rounds, distance=self.report_distance,
+        return Halting(rule=self.halting, below=self.halt_below, rounds=self.rounds,
+                       l1_sensitivity=self.report_l1_sensitivity,
                        law=self.law, cost=cost)
 
     @property
@@ -162,52 +152,52 @@ class Ascending(Market[Billboard]):
         """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
-        horizon, add_remove = self.rounds * self.slots, self.neighbours == "add_remove"
+        horizon, absent = self.rounds * self.slots, self.neighbours == "add_or_remove"
         count = participation if self.law == "laplace" else participation_squared
-        reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=add_remove)
+        reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=absent)
         common: dict[str, Any] = {"horizon": horizon, "counters": self.goods, "arity": self.arity,
-                                  "distance": self.distance * self._bids, "exposure": reach}
+                                  "distance": self.l1_sensitivity * self._bids, "exposure": reach}
         if self.law == "laplace":
             return TreeCounter(scale=float_up(reach / written(left)), **common)
         return TreeCounter.for_rho(left, **common)
 
     @cached_property
     def error(self) -> float:
-        """E: no published count is off by more at any time, but with probability gamma."""
-        return self.counter.error_bound(self.gamma)
+        """E: no published count is off by more at any time, but with the failure probability."""
+        return self.counter.error_bound(self.failure_probability)
 
     @cached_property
-    def held_back(self) -> int:
+    def effective_reserve(self) -> int:
         """m, copies of each good that are not sold."""
         return self.needed_reserve if self.reserve is None else self.reserve
 
     @cached_property
     def needed_reserve(self) -> int:
-        """The least m with which every good is given s_j times at most, but with probability gamma."""
+        """The least m with which every good is given s_j times at most, but with the failure probability."""
         if self.reclear or self.plentiful:
             return 0
-        return tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+        return tight_reserve(self.counter, self.failure_probability, stopping=self.halting != "fixed")
 
     @property
-    def failure(self) -> float:
+    def overflow_probability(self) -> float:
         """Probability that some good is given to more than s_j, at most; 1 where nothing is known of it."""
-        return super().failure if self.held_back >= self.needed_reserve else 1.0
+        return super().overflow_probability if self.effective_reserve >= self.needed_reserve else 1.0
 
     @property
     def effective_supply(self) -> tuple[int, ...]:
         """s'_j = s_j - m."""
-        return tuple(copy - self.held_back for copy in self.copies)
+        return tuple(copy - self.effective_reserve for copy in self.copies)
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
         """The final clearing; None where a reserve stands in its place."""
         if not self.reclear:
             return None
-        off = _REACH * usual_error(self.counter, self.gamma) / min(self.copies)
+        off = _REACH * usual_error(self.counter, self.failure_probability) / min(self.copies)
         shares = np.linspace(max(_FIRST, 1.0 - off), 1.0 + min(1.0, off), _BUCKETS)
         edges = tuple(tuple(int(share * copy) for share in shares) for copy in self.copies)
-        return ClearingPlan(supply=self.copies, edges=edges, gamma=self.gamma,
-                            measure=self.measure("final clearing", self.reclear, *self.cell_distance))
+        return ClearingPlan(supply=self.copies, edges=edges, failure_probability=self.failure_probability,
+                            measure=self.measure("final clearing", self.reclear, *self.cell_sensitivities))
 
     def _spent(self) -> tuple[Event, ...]:
         if self.plentiful:
@@ -244,30 +234,30 @@ class Ascending(Market[Billboard]):
         """What everybody bids by."""
 
     def _play(
-        self, auction: Running, noise: Noise, progress: Callable[[int, int], object] | None
+        self, auction: Running, noise: Noise, progress: Progress | None
     ) -> NDArray[np.int64]:
         """All rounds that there are; the running counts of the halting test."""
         test, ended = self._halting_test(auction, noise), False
         while not ended:
             bids, unsatisfied = auction.play_round()
             ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
-            if progress is not None:
+            if progress is not None and auction.round < self.rounds:  # the run itself tells its end
                 progress(auction.round, self.rounds)
         return test.counts
 
     def _halting_test(self, auction: Running, noise: Noise) -> HaltingTest:
         return self.halting_plan.start(noise)
 
-    def _board(self, auction: Running, reports: NDArray[np.int64], **cleared: Any) -> Billboard:
+    def _board(self, auction: Running, reports: NDArray[np.int64], **cleared: Any) -> AuctionBillboard:
         """The billboard of a run."""
         changes = auction.changes
-        return Billboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
+        return AuctionBillboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
                          count=changes.count, reports=reports, **cleared)
 
-    def _unplayed(self) -> Billboard:
+    def _unplayed(self) -> AuctionBillboard:
         """The billboard where there is enough of everything."""
         nothing = np.empty(0, dtype=np.int64)
-        return Billboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
+        return AuctionBillboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
                          reports=nothing)
 
     def check(self, billboard: AnyBillboard) -> None:
@@ -278,8 +268,8 @@ class Ascending(Market[Billboard]):
         """
         check_billboard(self, self._own(billboard))
 
-    def _own(self, billboard: AnyBillboard) -> Billboard:
+    def _own(self, billboard: AnyBillboard) -> AuctionBillboard:
         board = as_billboard(billboard)
-        if not isinstance(board, Billboard) or board.rules != self.rules:
+        if not isinstance(board, AuctionBillboard) or board.rules != self.rules:
             raise InvalidInput("billboard", "is of another auction")
         return board

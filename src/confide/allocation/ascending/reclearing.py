@@ -34,19 +34,20 @@ class ClearingPlan:
         edges: (k, B) ages, ascending for each good; whoever's is above the last is in no cell.
         measure: the noise of the cells, of which one neighbour step moves two by one each: one of a bidder who is
             replaced by zeros.
-        gamma: probability that some good is given to more than s_j.
+        failure_probability: that some good is given to more than s_j.
     """
 
     supply: tuple[int, ...]
     edges: tuple[tuple[int, ...], ...]
     measure: Measure
-    gamma: float
+    failure_probability: float
 
     @cached_property
     def slacks(self) -> _Integers:
         """(B,) by how much a sum of the first b cells of any good may fall short of the truth, together."""
         goods, buckets = len(self.edges), len(self.edges[0])
-        return np.array([self.measure.reach(self.gamma / (goods * buckets), b) for b in range(1, buckets + 1)],
+        return np.array([self.measure.reach(self.failure_probability / (goods * buckets),
+                                            b) for b in range(1, buckets + 1)],
                         dtype=np.int64)
 
     def clear(self, latest: NDArray[np.int32], ages: _Integers, noise: Noise, stream: str = "clearing") -> Clearing:

@@ -160,12 +160,13 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
         over = float(run_of(strict, seed).over > 0)
         return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
                                 false_alarm=FALSE_ALARM, unit="runs", concern=Concern.ACCURACY)
-    runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.gamma)))
-    most = int(binom.isf(FALSE_ALARM, runs, mechanism.gamma))
+    runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.failure_probability)))
+    most = int(binom.isf(FALSE_ALARM, runs, mechanism.failure_probability))
     over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
     return AuditRow.at_most(promise, float(most), over,
-                            f"{runs} runs on made-up bidders; with gamma = {mechanism.gamma:g} more than {most} have a "
-                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                            f"{runs} runs on made-up bidders; with failure_probability = "
+                            f"{mechanism.failure_probability:g} more than {most} have a probability below "
+                            f"{FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                             unit="runs", concern=Concern.ACCURACY)
 
 
@@ -174,7 +175,7 @@ def _strict(mechanism: Market) -> Market | None:
     if isinstance(mechanism, PMatch | PAlloc) and not mechanism.reclear:
         return None
     try:
-        return replace(mechanism, gamma=FALSE_ALARM)
+        return replace(mechanism, failure_probability=FALSE_ALARM)
     except Refused:
         return None
 
@@ -192,8 +193,8 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
     plan, board = run.mechanism.certificate_plan, run.outcome.billboard
     if plan is None or board.surplus is None:
         return []
-    claimed = replace(plan, gamma=FALSE_ALARM).certificate(board.prices, 0.0 if forgetful else board.surplus,
-                                                           board.welfare)
+    claimed = replace(plan, failure_probability=FALSE_ALARM).certificate(
+        board.prices, 0.0 if forgetful else board.surplus, board.welfare)
     if isinstance(run.mechanism, PAlloc):
         from confide.allocation.bundles.certificate import bundle_dual_bound
 
@@ -241,7 +242,7 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     tossed = Noise.simulated(seed).channel([[1, 1]], np.zeros(_GADGETS, dtype=np.int64), stream="spies' coins")
     guessed = int(np.where(right == 0.5, tossed, right).sum())
     # A bit replaces a row: two steps where neighbours differ by presence.
-    steps = 1 if mechanism.neighbours == "substitution" else 2
+    steps = 1 if mechanism.neighbours == "replace" else 2
     chance = 1.0 / (1.0 + math.exp(-steps * mechanism.epsilon))
     most = int(binom.isf(FALSE_ALARM, _GADGETS, chance))
     promise, claim = "joint privacy: bits that spies guess from their own goods", PureDP(mechanism.epsilon)

@@ -129,7 +129,7 @@ def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
 def _others(own: Market, values: Any, index: int) -> list[Any]:
     """Other rows of a bidder: none at all, and where rows are replaced her own turned around."""
     absent = np.zeros_like(values[index])
-    return [absent] if own.neighbours == "add_remove" else [absent, values[index][::-1]]
+    return [absent] if own.neighbours == "add_or_remove" else [absent, values[index][::-1]]
 
 
 def _numbers(own: Market) -> int:

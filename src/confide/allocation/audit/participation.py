@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.ascending.running import Rules
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import walk
 from confide.contract.checks import one_of, whole
 
@@ -169,7 +169,7 @@ class Staggered:
         second: (k,) in the other.
     """
 
-    billboard: Billboard
+    billboard: AuctionBillboard
     first: NDArray[np.float64]
     second: NDArray[np.float64]
 
@@ -206,12 +206,13 @@ def staggered_auction(
     # The count of a good that is outbid after round r jumps there, and its price to 1: no later bid of hers is on it.
     changes = sorted((good, r, 2**20) for good, r in ends.items() if r <= rounds)
     table = np.array(changes, dtype=np.int64).reshape(-1, 3)
-    board = Billboard(rules=rules, rounds=rounds, step=table[:, 1], good=table[:, 0].astype(np.int32),
+    board = AuctionBillboard(rules=rules, rounds=rounds, step=table[:, 1], good=table[:, 0].astype(np.int32),
                       count=table[:, 2], reports=np.empty(0, dtype=np.int64))
     return Staggered(billboard=board, first=rows[0], second=rows[1])
 
 
-def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64], billboard: Billboard) -> tuple[int, int]:
+def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
+                     billboard: AuctionBillboard) -> tuple[int, int]:
     """How far two rows are apart in bids, and in reports of being outbid, in l1, by her own walk along a history.
 
     Args:
@@ -229,7 +230,7 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64], bi
     return tuple(int(np.abs(one - other).sum()) for one, other in zip(*counted, strict=True))  # type: ignore[return-value]
 
 
-def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: Billboard) -> NDArray[np.int64]:
+def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBillboard) -> NDArray[np.int64]:
     """(rounds,) after which rounds a bidder was outbid, from her bids and the public counts.
 
     Args:

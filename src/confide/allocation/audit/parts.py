@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.participation import reports_of
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
 from confide.allocation.decoding import decode, walk
 from confide.allocation.duality import surpluses
@@ -93,7 +93,7 @@ def record_of(mechanism: Any, values: Any, index: int) -> Any:
 
 @signed_in(PMatch)
 def _of_goods(
-    mechanism: PMatch, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]
+    mechanism: PMatch, record: Any, index: int, billboard: AuctionBillboard, draws: Sequence[Draw]
 ) -> Parts:
     if not billboard.rounds:
         return {}
@@ -112,7 +112,7 @@ def _of_goods(
 
 @signed_in(PAlloc)
 def _of_bundles(
-    mechanism: PAlloc, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]
+    mechanism: PAlloc, record: Any, index: int, billboard: AuctionBillboard, draws: Sequence[Draw]
 ) -> Parts:
     if not billboard.rounds:
         return {}
@@ -137,7 +137,7 @@ def _of_bundles(
 
 
 def _counted(
-    counter: TreeCounter, slots: int, steps: Sequence[int], goods: Sequence[int], billboard: Billboard,
+    counter: TreeCounter, slots: int, steps: Sequence[int], goods: Sequence[int], billboard: AuctionBillboard,
     draws: Sequence[Draw],
 ) -> dict[StreamName, NDArray[np.int64]]:
     """Her bids in each block that was released."""
@@ -155,7 +155,7 @@ def _counted(
 
 
 def _halting(
-    mechanism: PMatch | PAlloc, steps: Sequence[int], reports: NDArray[np.int64], billboard: Billboard
+    mechanism: PMatch | PAlloc, steps: Sequence[int], reports: NDArray[np.int64], billboard: AuctionBillboard
 ) -> Parts:
     plan, asked = mechanism.halting_plan, min(billboard.rounds, mechanism.rounds - 1)
     if not plan.costs:
@@ -170,7 +170,7 @@ def _halting(
     return {("halting", r): sums[:, r - 1] for r in range(1, asked + 1)}
 
 
-def _cells(held: Sequence[tuple[int, int]], billboard: Billboard) -> NDArray[np.int64]:
+def _cells(held: Sequence[tuple[int, int]], billboard: AuctionBillboard) -> NDArray[np.int64]:
     """Of each good that she may get and the count before her bid: the cell that it lies in, if any."""
     if billboard.clearing is None:
         return np.zeros(0, dtype=np.int64)
@@ -191,11 +191,11 @@ def _certified(row: NDArray[np.float64], prices: NDArray[np.float64], good: int)
 def _of_scaling(
     mechanism: SinkhornMatch, record: Any, index: int, billboard: ScalingBillboard, _draws: Sequence[Draw]
 ) -> Parts:
-    if not billboard.seed:  # there is enough of everything
+    if not billboard.public_seed:  # there is enough of everything
         return {}
     row = as_row(record, mechanism.goods)
     own = Valuations.of(row[None, :], people=1, goods=mechanism.goods)
-    lean = Leanings.of(billboard.seed, mechanism.spread)
+    lean = Leanings.of(billboard.public_seed, mechanism.spread)
     out: dict[StreamName, NDArray[np.int64]] = {}
     for r, path in enumerate(billboard.paths[:-1]):
         prices = np.ldexp(path.astype(np.float64), -20)

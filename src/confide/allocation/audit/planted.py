@@ -114,7 +114,7 @@ class CertifiesTheTruth(_Matching):
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         told = float(_wanting(data))
         return replace(super().run(data, noise, **more), certificate=WelfareCertificate(
-            ratio=0.0, welfare=told, optimum=told, gamma=self.gamma))
+            ratio=0.0, welfare=told, optimum=told, failure_probability=self.failure_probability))
 
 
 class NotesOnTheBillboard(_Matching):
@@ -176,7 +176,7 @@ class BidsOnce(_Matching):
     def counter(self) -> TreeCounter:
         sound, laplace = super().counter, self.law == "laplace"
         once = (participation if laplace else participation_squared)(
-            sound.horizon, sound.arity, rounds=self.rounds, bids=1, add_remove=self.neighbours == "add_remove")
+            sound.horizon, sound.arity, rounds=self.rounds, bids=1, add_remove=self.neighbours == "add_or_remove")
         share = once / sound.reach
         return replace(sound, scale=sound.scale * (share if laplace else math.sqrt(share)))
 
@@ -228,15 +228,15 @@ class LeavesAReport(_Matching):
 
     @cached_property
     def halting_plan(self) -> Any:
-        return replace(super().halting_plan, distance=1)
+        return replace(super().halting_plan, l1_sensitivity=1)
 
 
 class ForgetsCopies(_Matching):
     """The cells of the final clearing, as if copies of one good could not lie in one cell."""
 
     @property
-    def cell_distance(self) -> tuple[int, int]:
-        most, _ = super().cell_distance
+    def cell_sensitivities(self) -> tuple[int, int]:
+        most, _ = super().cell_sensitivities
         return most, most
 
 
@@ -263,7 +263,8 @@ class CertifiesTwice(_Matching):
     def certificate_plan(self) -> CertificatePlan | None:
         sound = super().certificate_plan
         return None if sound is None else replace(sound, measure=replace(
-            sound.measure, distance=max(1, sound.measure.distance // 2), squared=max(1, sound.measure.squared // 4)))
+            sound.measure, l1_sensitivity=max(1, sound.measure.l1_sensitivity // 2),
+            squared_l2_sensitivity=max(1, sound.measure.squared_l2_sensitivity // 4)))
 
 
 class CutsForFree(_Matching):

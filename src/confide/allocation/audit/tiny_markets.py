@@ -165,7 +165,7 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
         for row, other in ((first, second), (second, first)):
             table = values.copy()
             table[index] = row
-            if mechanism.neighbours == "add_remove":
+            if mechanism.neighbours == "add_or_remove":
                 if not row.any():
                     continue
                 other = np.zeros(k)  # noqa: PLW2901

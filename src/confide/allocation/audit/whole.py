@@ -147,7 +147,7 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
     # The search goes through few rounds and bids; the numbers grow with both as those of the plan do.
     own = replace(mechanism, rounds=min(mechanism.rounds, _ROUNDS), bid_cap=min(mechanism.bid_cap, _BIDS),
                   reserve=mechanism.reserve if mechanism.reclear else 0)
-    absent = own.neighbours == "add_remove"
+    absent = own.neighbours == "add_or_remove"
     evidence = (f"all public histories of {own.rounds} rounds with {own.bid_cap} bids at most, by dynamic programming "
                 "over a bidder's two states")
     rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.distance),

@@ -7,14 +7,14 @@ a good may fill another place.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import MOST, Bidder, Bundle, BundleClass, refuse_total
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 
 __all__ = ["Assignment"]
@@ -72,9 +72,6 @@ class Assignment(BundleClass):
     Each number is rounded down to a multiple of 2^-40. What everything is worth, the sum over places of their best
     goods, is 1 at most.
 
-    Args:
-        places: m, in 1..10.
-
     Source: Shapley 1962; Lehmann, Lehmann and Nisan 2006 (OXS); spec allocation 5.
 
     Example:
@@ -83,11 +80,7 @@ class Assignment(BundleClass):
         (0.75, 1.0, 0.375)
     """
 
-    places: int
-
-    def __post_init__(self) -> None:
-        if whole("places", self.places, at_least=1) > _MOST_PLACES:
-            raise InvalidInput("places", f"{self.places} are too many", f"must be at most {_MOST_PLACES}")
+    places: Annotated[int, Parameter("number of places", symbol="m", at_least=1, at_most=_MOST_PLACES)]
 
     @property
     def repeats(self) -> bool:

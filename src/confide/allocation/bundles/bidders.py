@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared
 from confide.contract.unusable import Unusable
 
 __all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "Table", "refuse_total"]
@@ -151,7 +152,7 @@ class Population(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundleClass(ABC):
+class BundleClass(Declared, ABC):
     """A class of valuations: public, one for all bidders."""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from confide.allocation.bundles.bidders import (
 )
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 
@@ -96,10 +97,7 @@ class SymmetricConcave(BundleClass):
         (0.75, 2)
     """
 
-    most: int
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, at_least=1)
+    most: Annotated[int, Parameter("number of goods that one bidder wants at most", symbol="L", at_least=1)]
 
     @property
     def repeats(self) -> bool:

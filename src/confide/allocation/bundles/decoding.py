@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.bidders import Bidder
 from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.contract.errors import InvalidInput
@@ -34,7 +34,7 @@ class BundleWalk:
     reports: tuple[int, ...]
 
 
-def decode_bundle(record: Any, index: int, billboard: Billboard) -> list[int]:
+def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[int]:
     """Her goods.
 
     Args:
@@ -59,7 +59,7 @@ def decode_bundle(record: Any, index: int, billboard: Billboard) -> list[int]:
         and (billboard.cutoffs is None or index < int(billboard.cutoffs[good])))
 
 
-def walk_bundle(bidder: Bidder, index: int, billboard: Billboard) -> BundleWalk:
+def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleWalk:
     """Her part of the auction.
 
     Args:

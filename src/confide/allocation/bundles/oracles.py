@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.allocation.bundles.bidders import MOST, Bidder, Bundle, BundleClass, refuse_total
 from confide.allocation.bundles.falsifier import falsify_gross_substitutes
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 
 __all__ = ["OracleRecord", "UserOracle"]
 
@@ -100,11 +100,6 @@ class UserOracle(BundleClass):
     A program is tested at submission, alone: v(empty) = 0, v(all) <= 1, and `trials` questions that a valuation
     without gross substitutes may fail. None can prove that it has them.
 
-    Args:
-        most: the largest bundle that is worth more than any smaller one, >= 1.
-        trials: of `falsify_gross_substitutes` for each program, >= 0.
-        copies: of one good that may be worth something together, >= 1.
-
     Example:
         >>> oracle = UserOracle(most=2)
         >>> oracle.bidder(lambda bundle: min(len(bundle), 2) / 2, goods=3).value((0, 2))
@@ -117,14 +112,10 @@ class UserOracle(BundleClass):
         has no gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
     """
 
-    most: int
-    trials: int = 64
-    copies: int = 1
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, at_least=1)
-        whole("trials", self.trials)
-        whole("copies", self.copies, at_least=1)
+    most: Annotated[int, Parameter("size of the largest bundle that is worth more than any smaller one", at_least=1)]
+    trials: Annotated[int, Parameter("number of trials of `falsify_gross_substitutes` for each program",
+                                     at_least=0)] = 64
+    copies: Annotated[int, Parameter("copies of one good that may be worth something together", at_least=1)] = 1
 
     @property
     def repeats(self) -> bool:

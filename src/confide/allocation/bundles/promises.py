@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.contract.checks import finite, fraction, non_negative, positive, whole
+from confide.contract.checks import finite, non_negative, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 from confide.privacy.tree_blocks import levels
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
 
     Args:
         auction: without a final clearing, whose cuts follow other counts.
-        error: E, what no published count is off by more; by default what it is not off by but with probability gamma.
+        error: E, what no published count is off by more; by default what it is not off by but with the failure
+            probability.
 
     Raises:
         NotGuaranteed: it ends with a clearing.
@@ -37,7 +40,7 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     if auction.reclear:
         raise NotGuaranteed("how many copies stay unsold", "the final clearing cuts by other counts")
     off = auction.error if error is None else non_negative("error", error)
-    return math.ceil(auction.held_back + 2.0 * off + auction.batch) - 1
+    return math.ceil(auction.effective_reserve + 2.0 * off + auction.batch) - 1
 
 
 def bundle_welfare_bound(
@@ -59,7 +62,7 @@ def bundle_welfare_bound(
         held: H, goods that all bidders hold together.
         unsatisfied: U, those who would still add a good at the final prices.
         prices: (k,) at the end.
-        error: E; by default what no published count is off by more but with probability gamma.
+        error: E; by default what no published count is off by more but with the failure probability.
 
     Raises:
         NotGuaranteed: it ends with a clearing: its certificate tells instead.
@@ -74,42 +77,30 @@ def bundle_welfare_bound(
     return finite("optimum", optimum) - math.fsum(lost)
 
 
+@renamed(gamma="failure_probability")
 @dataclass(frozen=True, kw_only=True)
-class PrintedBundles:
-    """The numbers of PAlloc(alpha, rho, epsilon) as they were printed, and what they would take.
+class PrintedBundles(Declared):
+    """The numbers of PAlloc(alpha, rho, epsilon) as they were printed, and the sizes that they would take.
 
-    Args:
-        people: n.
-        goods: k.
-        supply: s, of each good.
-        increment: alpha.
-        unsatisfied: rho.
-        epsilon: in nats.
-        gamma: failure probability, missing in print.
+    The failure probability is missing in print.
 
     Source: Wu 2017, Algorithm 6, Theorems 4.4.1 and 4.4.2; spec allocation 5, 9.
 
     Example:
         >>> PrintedBundles(people=10**6, goods=100, supply=20_000, increment=0.1, unsatisfied=0.1, epsilon=1.0,
-        ...                gamma=0.05).possible
+        ...                failure_probability=0.05).possible
         False
     """
 
-    people: int
-    goods: int
-    supply: int
-    increment: float
-    unsatisfied: float
-    epsilon: float
-    gamma: float
-
-    def __post_init__(self) -> None:
-        for name in ("people", "goods", "supply"):
-            whole(name, getattr(self, name), at_least=1)
-        positive("increment", self.increment, at_most=1.0)
-        positive("unsatisfied", self.unsatisfied, at_most=1.0)
-        positive("epsilon", self.epsilon)
-        fraction("gamma", self.gamma)
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    goods: Annotated[int, Parameter("number of different goods", symbol="k", at_least=1)]
+    supply: Annotated[int, Parameter("copies of each good", symbol="s", at_least=1)]
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+    unsatisfied: Annotated[float, Parameter("share of bidders who may stay unsatisfied", symbol="rho", above=0,
+                                            at_most=1)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole auction", unit="nats", above=0)]
+    failure_probability: Annotated[float, Parameter("probability that a promise fails", symbol="gamma", above=0,
+                                                    below=1)]
 
     @property
     def market(self) -> int:
@@ -126,7 +117,7 @@ class PrintedBundles:
         """E = (2 sqrt 2/epsilon') (log2 nT)^(5/2) ln(4k/gamma) + 1, epsilon' = epsilon/(2T)."""
         counter = self.epsilon / (2 * self.rounds)
         return 1.0 + (2.0 * math.sqrt(2.0) / counter * math.pow(math.log2(self.people * self.rounds), 2.5)
-                      * math.log(4 * self.goods / self.gamma))
+                      * math.log(4 * self.goods / self.failure_probability))
 
     @property
     def reserve(self) -> float:
@@ -156,7 +147,8 @@ class PrintedBundles:
         """E' of a run with (alpha/3, alpha/3)."""
         alpha = self.increment
         return 1.0 + (360.0 * math.sqrt(2.0) / (alpha**2 * self.epsilon)
-                      * math.pow(math.log2(90.0 * self.people / alpha**2), 2.5) * math.log(4 * self.goods / self.gamma))
+                      * math.pow(math.log2(90.0 * self.people / alpha**2),
+                                 2.5) * math.log(4 * self.goods / self.failure_probability))
 
     @property
     def theorem_supply(self) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.bundles.counted import SymmetricConcave
+from confide.allocation.reading.frames import as_numbers, is_table
 from confide.allocation.reading.tables import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
@@ -58,8 +59,9 @@ def population_of(
 
     Args:
         valuation: the class.
-        data: as the class takes it; or what a campaign collects, batches of `reading.Rows`, of which a row that is no
-            record of the class counts as an empty one: what becomes of it never depends on another's.
+        data: as the class takes it; or a frame, an Arrow table or a file with a column for each number of a record; or
+            what a campaign collects, batches of `reading.Rows`, of which a row that is no record of the class counts as
+            an empty one: what becomes of it never depends on another's.
         people: n.
         goods: k.
         unusable: what becomes of a bad record that is no row of a batch: as `BundleClass.population`.
@@ -72,6 +74,8 @@ def population_of(
         >>> population_of(SymmetricConcave(most=2), iter([rows]), people=2, goods=9).bidder(1).value((4, 4))
         0.75
     """
+    if is_table(data):
+        return valuation.population(as_numbers(data), people=people, goods=goods, unusable=unusable)
     if isinstance(data, Population) or not isinstance(data, Iterable) or hasattr(data, "__len__") or hasattr(
             data, "__array__") or hasattr(data, "tocsr"):
         return valuation.population(data, people=people, goods=goods, unusable=unusable)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from confide.allocation.bundles.bidders import (
     same_kind,
 )
 from confide.allocation.valuations import Valuations, as_row
-from confide.contract.checks import whole
+from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
@@ -188,18 +188,12 @@ class Additive(_SumClass):
 class CappedAdditive(_SumClass):
     """v(S) = sum of the largest v_j over S, at most `cap` of them.
 
-    Args:
-        cap: >= 1.
-
     Example:
         >>> CappedAdditive(cap=2).bidder([0.5, 0.25, 0.5], goods=3).value((0, 1, 2))
         1.0
     """
 
-    cap: int
-
-    def __post_init__(self) -> None:
-        whole("cap", self.cap, at_least=1)
+    cap: Annotated[int, Parameter("number of goods that one bidder wants at most", at_least=1)]
 
     def largest(self, goods: int) -> int:
         return min(self.cap, goods)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.campaign.words import Said, worth
 from confide.allocation.decoding import Walk, walk
 from confide.allocation.pmatch import PMatch
@@ -22,7 +22,7 @@ class AuctionWords:
         return (f"an ascending auction of {'up to ' if market.halting != 'fixed' else ''}{market.rounds:,} rounds in "
                 f"steps of {worth(market.increment)}, at most {market.bid_cap:,} bids each, and "
                 + ("a final clearing" if market.clearing is not None else
-                   f"{market.held_back:,} copies of each good held back"))
+                   f"{market.effective_reserve:,} copies of each good held back"))
 
     def planned(self, market: PMatch) -> list[tuple[str, str]]:
         error, least = market.error, min(market.effective_supply)
@@ -30,9 +30,9 @@ class AuctionWords:
             ("from one price to the next, as a share of the highest value", worth(market.increment)),
             ("rounds; bids of one person at most", f"{market.rounds:,}; {market.bid_cap:,}"),
             ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
-            (f"E: no published count is off by more, but with probability {market.gamma:g}",
+            (f"E: no published count is off by more, but with probability {market.failure_probability:g}",
              f"{error:,.0f} people, {error / least:.0%} of the scarcest good's supply"),
-            ("copies of each good that are held back", f"{market.held_back:,}"),
+            ("copies of each good that are held back", f"{market.effective_reserve:,}"),
             ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
         ]
         if market.halting != "fixed":
@@ -56,11 +56,12 @@ class AuctionWords:
                          "counted: who that is follows from a public number for each good.")
         return found
 
-    def paths(self, market: PMatch, billboard: Billboard) -> NDArray[np.float64]:
+    def paths(self, market: PMatch, billboard: AuctionBillboard) -> NDArray[np.float64]:
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
     def story(
-        self, market: PMatch, billboard: Billboard, names: Sequence[str], record: NDArray[np.float64], index: int,
+        self, market: PMatch, billboard: AuctionBillboard, names: Sequence[str], record: NDArray[np.float64],
+        index: int,
         said: Said,
     ) -> list[str]:
         hers = walk(record, index, billboard)
@@ -80,7 +81,8 @@ class AuctionWords:
         return found
 
     def _end(
-        self, billboard: Billboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int, said: Said,
+        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int,
+        said: Said,
     ) -> str:
         good, clearing = hers.latest, billboard.clearing
         name, age = names[good], int(billboard.final_counts[good]) - hers.seen

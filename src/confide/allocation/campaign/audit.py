@@ -174,7 +174,7 @@ def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
     over = 0
     for each in played:
         over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
-    allowed = 0.0 if market.on_overflow == "truncate" else market.gamma
+    allowed = 0.0 if market.on_overflow == "truncate" else market.failure_probability
     return _often("runs in which a good is given more often than there are copies", allowed, over, len(played)).holding(
         *(each for each in market.guarantees().of(Accuracy) if each.measure == SUPPLY))
 
@@ -188,7 +188,7 @@ def _certifies(market: Market, played: Sequence[_Played], factor: float) -> Audi
         bound = each.crowd.bound(market.copies, board.prices)
         room = 1e-9 * market.people
         wrong += found.welfare > each.crowd.welfare(each.outcome.shares) + room or found.optimum < bound - room
-    return _often("runs whose certificate claims too much", market.gamma, wrong, len(played))
+    return _often("runs whose certificate claims too much", market.failure_probability, wrong, len(played))
 
 
 def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:

@@ -17,11 +17,12 @@ from pydantic import Field, create_model
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import usable
-from confide.allocation.campaign.config import GoodsConfig, PointsTable, Positive, RanksTable, Share
+from confide.allocation.campaign.config import AUCTION_KEYS, GoodsConfig, PointsTable, Positive, RanksTable
+from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.tables import Roster
 
@@ -170,25 +171,9 @@ else:
         Field(discriminator="class")]
 
 
+@keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
 class BundleAuctionTable(Keys):
     """`[auction]`: `PAlloc`. What is left out is recommended for these sizes."""
-
-    increment: float | None = Field(default=None, gt=0, le=1, description="alpha, from one price to the next")
-    bid_cap: int | None = Field(default=None, ge=1, description="C, bids of one person at most")
-    rounds: int | None = Field(default=None, ge=1, description="R")
-    batch: int | None = Field(default=None, ge=1, description="g, people who bid between two releases")
-    arity: int | None = Field(default=None, ge=2, description="of the trees that count")
-    bundle: int | None = Field(default=None, ge=1, description="b, goods that one person may hold; by default as many "
-                                                               "as the class ever wants")
-    reclear: Share | None = Field(default=None, description="f, share of epsilon for the final clearing; 0 for a "
-                                                            "reserve in its place")
-    reserve: int | None = Field(default=None, ge=0, description="m, copies that are held back")
-    law: Literal["laplace", "gaussian"] | None = Field(default=None, description="of the noise; gaussian needs delta")
-    outbid_tests: Literal["slot", "round_end"] | None = Field(default=None, description="when goods are dropped")
-    halting: Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"] | None = Field(
-        default=None, description="what may end it before its last round")
-    halt_below: int | None = Field(default=None, ge=1, description="fewer reports than this in a round end it")
-    halt_with: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon of the halting test")
 
 
 class BundlesConfig(GoodsConfig):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.bundles.rows import record_of
 from confide.allocation.bundles.slots import BundleRules
@@ -28,7 +28,7 @@ class BundlesKind(MatchingKind):
     summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
     config: type[Any] = BundlesConfig
     types: ClassVar[Mapping[str, type]] = wire_types(
-        Additive, Billboard, BundleRules, CappedAdditive, Clearing, PAlloc, SymmetricConcave, UnitDemand,
+        Additive, AuctionBillboard, BundleRules, CappedAdditive, Clearing, PAlloc, SymmetricConcave, UnitDemand,
         WelfareCertificate)
     template_file = "bundles_template.toml"
 

@@ -16,7 +16,7 @@ from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.predicted import Expected
 from confide.allocation.palloc import PAlloc
 from confide.allocation.planning.advice import hopeless, least_epsilon, worth_it
-from confide.allocation.planning.predicted import RUNS, Prediction
+from confide.allocation.planning.predicted import RUNS, CrowdPrediction
 from confide.allocation.planning.second_ids import SecondIds
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import Refused
@@ -127,7 +127,7 @@ def bundles_plan_of(config: BundlesConfig) -> BundlesPlan:
     return found
 
 
-def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, Prediction]:
+def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, CrowdPrediction]:
     """The crowds that must do better than if nobody of them were asked: where any good will do, those whose needs
     differ, since there is nothing else to ask for. The plan warns of the others.
     """

@@ -22,7 +22,7 @@ from confide.allocation.campaign.crowds import BundleCrowd
 from confide.allocation.campaign.predicted import Expected, made_up
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.palloc import PAlloc
-from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, Prediction
+from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, CrowdPrediction
 from confide.allocation.planning.second_ids import CROWDS, SecondIds, second_ids
 from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
@@ -44,7 +44,7 @@ def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expecte
         runs: crowds of each kind.
     """
     small = _reduced(market)
-    return Expected(crowds={name: Prediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
+    return Expected(crowds={name: CrowdPrediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
                             for name, needs in (("A", False), ("B", True))})
 
 
@@ -68,14 +68,14 @@ def second_bundles(market: PAlloc, scale: Scale) -> SecondIds:
     return second_ids(small, [(each.data, each.record) for each in crowds], lambda share: tuple(share["bundle"]), worth)
 
 
-def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> Prediction:
+def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> CrowdPrediction:
     crowd = made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=needs)
     outcome: Any = small.run(crowd.data, Noise.simulated(seed))
     best, _ = crowd.best(small.copies, outcome.billboard.prices)
     share = outcome.diagnostics["welfare"] / best
-    return Prediction(
-        welfare=share, lowest=share, highest=share, blind=_blind(crowd, small.copies) / best, runs=1,
-        beside={name: welfare / best for name, welfare in _beside(crowd, small.copies, seed).items()},
+    return CrowdPrediction(
+        welfare=share, lowest=share, highest=share, baseline=_blind(crowd, small.copies) / best, runs=1,
+        baselines={name: welfare / best for name, welfare in _beside(crowd, small.copies, seed).items()},
         certificate=None if outcome.certificate is None else outcome.certificate.ratio, people=small.people,
         goods=small.goods)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.billboards import Billboard
+from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
 from confide.allocation.campaign.words import Said, worth
 from confide.allocation.palloc import PAlloc
@@ -24,7 +24,7 @@ class BundleWords:
                 f"steps of {worth(market.increment)}, at most {market.bid_cap:,} bids and {market.largest_bundle:,} "
                 "goods each, and "
                 + ("a final clearing" if market.clearing is not None else
-                   f"{market.held_back:,} copies of each good held back"))
+                   f"{market.effective_reserve:,} copies of each good held back"))
 
     def planned(self, market: PAlloc) -> list[tuple[str, str]]:
         error, least = market.error, min(market.effective_supply)
@@ -35,9 +35,9 @@ class BundleWords:
             ("from one price to the next, as a share of the highest total", worth(market.increment)),
             ("rounds; bids of one person at most", f"{market.rounds:,}; {market.bid_cap:,}"),
             ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
-            (f"E: no published count is off by more, but with probability {market.gamma:g}",
+            (f"E: no published count is off by more, but with probability {market.failure_probability:g}",
              f"{error:,.0f} bids, {error / least:.0%} of the scarcest good's supply"),
-            ("copies of each good that are held back", f"{market.held_back:,}"),
+            ("copies of each good that are held back", f"{market.effective_reserve:,}"),
             ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
         ]
         if market.halting != "fixed":
@@ -60,17 +60,17 @@ class BundleWords:
                          "counted: who that is follows from a public number for each good.")
         return found
 
-    def paths(self, market: PAlloc, billboard: Billboard) -> NDArray[np.float64]:
+    def paths(self, market: PAlloc, billboard: AuctionBillboard) -> NDArray[np.float64]:
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
     def story(
-        self, market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int, said: Said
+        self, market: PAlloc, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
         return bundle_story(market, billboard, names, record, index, said)
 
 
 def bundle_story(
-    market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int, said: Said
+    market: PAlloc, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
 ) -> list[str]:
     """Her bids, and what became of each good that she held in the end.
 
@@ -102,7 +102,7 @@ def bundle_story(
     return [*found, *_ends(billboard, names, hers, index)]
 
 
-def _ends(billboard: Billboard, names: Sequence[str], hers: BundleWalk, index: int) -> list[str]:
+def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleWalk, index: int) -> list[str]:
     found = list[str]()
     for good, seen in sorted(zip(hers.goods, hers.seen, strict=True)):
         age, clearing = int(billboard.final_counts[good]) - seen, billboard.clearing

@@ -5,23 +5,36 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import MutableMapping
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from confide.allocation.market import NEIGHBOURS_WRITTEN, Overflow
+from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.preflib import SUFFIXES
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
+from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import FileTable, Keys
+from confide.contract.file_words import FileWords
+from confide.contract.known_keys import FileTable, Keys, keys_of
 from confide.people.campaign_tables import PeopleTable
 
-__all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]
+__all__ = ["AUCTION_KEYS", "FILE_WORDS", "AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method",
+           "ScalingTable"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, lt=1)]
 Supply = Annotated[int, Field(ge=1, le=10**9)]
+
+AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting halt_below halt_with"
+"""Keys of every auction in rounds."""
+
+FILE_WORDS = FileWords(
+    keys={"privacy.gamma": "failure_probability", "auction.hottest": "start_temperature",
+          "auction.coolest": "end_temperature"},
+    values={"privacy.neighbours": {old: word for word, old in NEIGHBOURS_WRITTEN.items()}})
+"""Old words of the kinds that hand out goods."""
 
 _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
@@ -150,61 +163,45 @@ class Data(FileTable):
         return self
 
 
+@keys_of(PMatch, "epsilon delta neighbours failure_probability on_overflow certify_with")
 class PrivacyTable(Keys):
     """`[privacy]`: what everybody else together may learn of one person, and how sure it is that goods suffice."""
 
-    epsilon: Positive = Field(description="in nats")
-    delta: Share = Field(default=0.0, description="0 is pure")
-    neighbours: Literal["substitution", "add_remove"] = Field(
-        default="substitution", description="one person's record is replaced by any other, or by an empty one")
-    gamma: float = Field(default=0.01, gt=0, lt=1,
-                         description="probability that some good is given to more people than there are copies")
-    on_overflow: Literal["flag", "truncate"] = Field(
-        default="flag", description="then they are given all the same, from a stock; or the last go without, which "
-                                    "costs (1 + e^epsilon) gamma of delta")
-    certify_with: Share = Field(default=0.02, description="share of epsilon for the public certificate; 0 for none")
+    if TYPE_CHECKING:  # keys of the mechanism that are read here
+        epsilon: float
+        delta: float
+        failure_probability: float
+        on_overflow: Overflow
 
 
+@keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
 class AuctionTable(Keys):
     """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
 
     method: Literal["auction"]
-    increment: float | None = Field(default=None, gt=0, le=1, description="alpha, from one price to the next")
-    bid_cap: int | None = Field(default=None, ge=1, description="C, bids of one person at most")
-    rounds: int | None = Field(default=None, ge=1, description="R")
-    batch: int | None = Field(default=None, ge=1, description="g, people who bid between two releases")
-    arity: int | None = Field(default=None, ge=2, description="of the trees that count")
-    reclear: Share | None = Field(default=None, description="f, share of epsilon for the final clearing; 0 for a "
-                                                            "reserve in its place")
-    reserve: int | None = Field(default=None, ge=0, description="m, copies that are held back")
-    law: Literal["laplace", "gaussian"] | None = Field(default=None, description="of the noise; gaussian needs delta")
-    halting: Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"] | None = Field(
-        default=None, description="what may end it before its last round")
-    halt_below: int | None = Field(default=None, ge=1, description="fewer reports than this in a round end it")
-    halt_with: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon of the halting test")
-    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
+@keys_of(SinkhornMatch, "rounds start_temperature end_temperature step growth clear spread charge", optional=True)
 class ScalingTable(Keys):
-    """`[auction]` with method = "scaling": `SinkhornMatch`. What is left out is recommended for these sizes."""
+    """`[auction]` with method = "scaling": `SinkhornMatch`. What is left out is recommended for these sizes.
+
+    A spread that is left out is .02, or the step from one rank to the next.
+    """
 
     method: Literal["scaling"]
-    rounds: int | None = Field(default=None, ge=1, description="R, releases of soft demand")
-    hottest: Positive | None = Field(default=None, description="temperature of the first round")
-    coolest: Positive | None = Field(default=None, description="of the last one")
-    step: Positive | None = Field(default=None, description="how far a price moves, in temperatures")
-    growth: Positive | None = Field(default=None, description="a round's budget over that of the one before it")
-    clear: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon for the final count")
-    spread: float | None = Field(default=None, ge=0, le=1, description="how much public leanings add to what a good is "
-                                 "worth, to break ties; default .02, or the step from one rank to the next")
-    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
+@keys_of(PMatch, "charge", optional=True)
 class BestTable(Keys):
-    """`[auction]` with method = "best": whichever is predicted to do better, as recommended for these sizes."""
+    """`[auction]` with method = "best": the one that is predicted to do better, as recommended for these sizes."""
 
     method: Literal["best"]
-    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
+    if TYPE_CHECKING:
+        charge: bool | None = None
 
 
 Method = AuctionTable | ScalingTable | BestTable

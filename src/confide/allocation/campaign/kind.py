@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.allocation.ascending.running import Rules
-from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
 from confide.allocation.campaign.asked import fields_of_goods
-from confide.allocation.campaign.config import MatchingConfig
+from confide.allocation.campaign.config import FILE_WORDS, MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
 from confide.allocation.campaign.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
@@ -28,6 +28,7 @@ from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
@@ -47,8 +48,9 @@ class MatchingKind(PeoplesKind):
     name = "matching"
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
+    file_words: ClassVar[FileWords] = FILE_WORDS
     types: ClassVar[Mapping[str, type]] = wire_types(
-        Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
+        AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 
     def plan(self, config: MatchingConfig) -> GoodsPlan:
         """Calibrate from the file's public parameters."""

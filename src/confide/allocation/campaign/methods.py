@@ -34,9 +34,9 @@ from confide.privacy.clamping import added_delta
 __all__ = ["MARKET_KEYS", "alternatives", "at_epsilon", "build", "build_bundles", "words_of"]
 
 _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
-    AuctionTable: PMatch.recommended,
-    ScalingTable: SinkhornMatch.recommended,
-    BundleAuctionTable: PAlloc.recommended,
+    AuctionTable: PMatch.for_budget,
+    ScalingTable: SinkhornMatch.for_budget,
+    BundleAuctionTable: PAlloc.for_budget,
 }
 _WORDS: Mapping[type[Market], MethodWords] = {
     PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
@@ -45,8 +45,9 @@ _PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
 """Settings of an auction with the least noise."""
 
 _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
-           "delta": "privacy.delta", "gamma": "privacy.gamma", "neighbours": "privacy.neighbours",
-           "on_overflow": "privacy.on_overflow", "certify_with": "privacy.certify_with"}
+           "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
+           "neighbours": "privacy.neighbours", "on_overflow": "privacy.on_overflow",
+           "certify_with": "privacy.certify_with"}
 """What a market calls a parameter -> the key of the file."""
 
 
@@ -135,11 +136,11 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
                               **config.privacy.model_dump(), **more}
     rule, privacy = config.rule(), config.privacy
     if privacy.on_overflow == "truncate" and not privacy.delta:
-        costs = added_delta(privacy.epsilon, privacy.gamma)
-        raise Refused(f"privacy.on_overflow = 'truncate' costs a delta of {costs:.3g} with privacy.gamma = "
-                      f"{privacy.gamma:g}, and privacy.delta is 0",
-                      "add delta to [privacy] and to [budget], with a gamma below delta/(1 + e^epsilon); or "
-                      "on_overflow = 'flag'")
+        costs = added_delta(privacy.epsilon, privacy.failure_probability)
+        raise Refused(f"privacy.on_overflow = 'truncate' costs a delta of {costs:.3g} with "
+                      f"privacy.failure_probability = {privacy.failure_probability:g}, and privacy.delta is 0",
+                      "add delta to [privacy] and to [budget], with a failure_probability below delta/(1 + e^epsilon); "
+                      "or on_overflow = 'flag'")
     if isinstance(table, ScalingTable) and isinstance(rule, Ranks):
         own.setdefault("spread", rule.step(len(names)))
     try:

@@ -45,7 +45,8 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         ("privacy of one person, towards everybody else together", str(it.loss)),
         *plan.words.planned(it),
         ("probability that some good is given more often than there are copies", _overflow(plan)),
-        ("public certificate of welfare", f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.gamma:g}"
+        ("public certificate of welfare",
+         f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.failure_probability:g}"
          if it.certificate_plan is not None else "none"),
         *_predicted(plan),
     ]
@@ -68,7 +69,7 @@ def _overflow(plan: GoodsPlan) -> str:
     it = plan.market
     if it.on_overflow == "truncate":
         return f"0: the last in the public order go without; charged with a delta of {it.overflow_delta:.3g}"
-    return f"{it.gamma:g}: then they are given all the same, from a stock"
+    return f"{it.failure_probability:g}: then they are given all the same, from a stock"
 
 
 def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
@@ -76,8 +77,8 @@ def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
     least, most = made.span
     return [("predicted welfare of made-up people, of the best that is possible",
              f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
-            ("  where goods are handed out without asking anybody", f"{made.blind:.0%}"),
-            *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.beside.items())]
+            ("  where goods are handed out without asking anybody", f"{made.baseline:.0%}"),
+            *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.baselines.items())]
 
 
 def _methods(plan: GoodsPlan) -> list[Section]:
@@ -87,8 +88,8 @@ def _methods(plan: GoodsPlan) -> list[Section]:
     made = plan.prediction
     rows: list[tuple[str, float, float | None, float | None]] = [
         (name, each.share, *each.span) for name, each in {"as planned": made, **plan.others}.items()]
-    rows.append(("without asking anybody", made.blind, None, None))
-    rows += [(f"{name} (not private)", share, None, None) for name, share in made.beside.items()]
+    rows.append(("without asking anybody", made.baseline, None, None))
+    rows += [(f"{name} (not private)", share, None, None) for name, share in made.baselines.items()]
     charging = ", charging prices" if plan.charges else ""
     return [Section(title="What made-up people would get", blocks=(Table(
         columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
@@ -109,15 +110,16 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
-    if it.on_overflow == "flag" and it.gamma > 1e-4:
-        found.append(f"with probability {it.gamma:g} some good is given more often than there are copies. Have a "
-                     "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
-                     "others something that nothing was charged for")
-    poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.blind]
+    if it.on_overflow == "flag" and it.failure_probability > 1e-4:
+        found.append(f"with probability {it.failure_probability:g} some good is given more often than there are "
+                     "copies. Have a few more in stock, or a smaller failure_probability: to break the promise to "
+                     "somebody who was given one tells others something that nothing was charged for")
+    poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
     if poor:
-        one = min(poor, key=lambda each: each.welfare - each.blind)
+        one = min(poor, key=lambda each: each.welfare - each.baseline)
         found.append(f"hardly more is predicted than where nobody is asked, or less: {one.welfare:.0%} beside "
-                     f"{one.blind:.0%} for the same made-up people. A larger epsilon or more copies of each good help")
+                     f"{one.baseline:.0%} for the same made-up people. A larger epsilon or more copies of each good "
+                     "help")
     for name, other in plan.others.items() if plan.charges else ():
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
@@ -131,7 +133,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
 
 
 def _step(plan: GoodsPlan) -> str:
-    step = "replaced by any other" if plan.market.neighbours == "substitution" else "replaced by an empty one"
+    step = "replaced by any other" if plan.market.neighbours == "replace" else "replaced by an empty one"
     return (f"Privacy: when one person's row is {step}, and everybody else compares all that they get and see. Whoever "
             "hands her good to her learns which it is.")
 
@@ -146,7 +148,7 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
-    other = "any other row" if it.neighbours == "substitution" else "nothing"
+    other = "any other row" if it.neighbours == "replace" else "nothing"
     certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
     gets, lied = _truth(plan)
     return [
@@ -217,7 +219,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
 def _certified(plan: GoodsPlan, certificate: Any) -> str:
     if not isinstance(certificate, WelfareCertificate):
         return "No certificate of welfare was measured."
-    sure = f"with probability {1 - certificate.gamma:g}"
+    sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
         return f"The certificate says nothing at these sizes: of the welfare nothing is known {sure}."
     return (f"Certified {sure}: everybody together got at least {certificate.ratio:.1%} of what any allocation could "

@@ -167,9 +167,9 @@ class GoodsPlan:
         found, it = self.prediction, self.market
         return {
             "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": wire_name(it),
-            "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
-            "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
-            "beside": dict(found.beside),
+            "epsilon": it.epsilon, "delta": it.delta, "gamma": it.failure_probability,
+            "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.baseline,
+            "beside": dict(found.baselines),
             "lone_lies": None if self.lone is None else {
                 name: value for name, value in _finite(self.lone).items() if name != "second"},
             "second_ids": _finite(self.second),

@@ -19,7 +19,7 @@ from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
 from confide.allocation.planning import predicted as simulation
 from confide.allocation.planning.advice import worth_it
-from confide.allocation.planning.predicted import Prediction
+from confide.allocation.planning.predicted import CrowdPrediction
 from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 
@@ -37,7 +37,7 @@ class Expected:
         crowds: what came out on each kind of them.
     """
 
-    crowds: Mapping[str, Prediction]
+    crowds: Mapping[str, CrowdPrediction]
 
     @property
     def share(self) -> float:
@@ -55,22 +55,22 @@ class Expected:
         return sum(one.runs for one in self.crowds.values())
 
     @property
-    def blind(self) -> float:
+    def baseline(self) -> float:
         """From handing out the goods without asking anybody."""
-        return self._mean(lambda one: one.blind)
+        return self._mean(lambda one: one.baseline)
 
     @property
-    def beside(self) -> Mapping[str, float]:
+    def baselines(self) -> Mapping[str, float]:
         """From rules that are not private."""
-        names = next(iter(self.crowds.values())).beside
-        return {name: self._mean(lambda one, name=name: one.beside[name]) for name in names}  # type: ignore[misc]
+        names = next(iter(self.crowds.values())).baselines
+        return {name: self._mean(lambda one, name=name: one.baselines[name]) for name in names}  # type: ignore[misc]
 
     @property
     def worth_it(self) -> bool:
         """Whether each kind of crowd does better than if nobody of it were asked."""
         return worth_it(self.crowds)
 
-    def _mean(self, of: Callable[[Prediction], float]) -> float:
+    def _mean(self, of: Callable[[CrowdPrediction], float]) -> float:
         return math.fsum(of(one) for one in self.crowds.values()) / len(self.crowds)
 
 

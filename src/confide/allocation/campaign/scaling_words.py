@@ -26,7 +26,8 @@ class ScalingWords:
     def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
         rows = [
             ("releases of demand", f"{market.rounds:,}"),
-            ("temperatures, as shares of the highest value", f"{worth(market.hottest)} to {worth(market.coolest)}"),
+            ("temperatures, as shares of the highest value",
+             f"{worth(market.start_temperature)} to {worth(market.end_temperature)}"),
             ("share of epsilon for the final count", f"{market.clear:.0%}"),
             ("noises drawn", f"{(market.rounds + 1) * market.goods:,}"),
         ]
@@ -57,8 +58,8 @@ class ScalingWords:
         found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
                  f"{said(float(record[best]))}, at a price of {said(float(billboard.prices[best]))}. You ask for it."]
         rate = int(billboard.rates[best])
-        if not billboard.seed or rate >= COINS:
+        if not billboard.public_seed or rate >= COINS:
             return [*found, "Everybody who asks for it gets it."]
-        coin = coin_of(billboard.seed, index)
+        coin = coin_of(billboard.public_seed, index)
         found.append(f"Who asks for it gets it with a coin below {rate / COINS:.4f}; yours is {coin / COINS:.4f}.")
         return found

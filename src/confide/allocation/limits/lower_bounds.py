@@ -18,6 +18,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.guarantees import Source
 from confide.contract.remedies import printed
+from confide.contract.renamed import renamed
 
 __all__ = ["Floor", "SpyProgram", "allocation_floor", "least_supply", "price_floor", "printed_supply_floor",
            "reconstruction_floor", "supply_floor"]
@@ -57,22 +58,23 @@ def _guessed(epsilon: float, delta: float) -> float:
     return (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon))
 
 
-def _missed(epsilon: float, delta: float, failure: float) -> float:
-    return 1.0 - _guessed(epsilon, delta) / (1.0 - fraction("failure", failure, zero=True))
+def _missed(epsilon: float, delta: float, failure_probability: float) -> float:
+    return 1.0 - _guessed(epsilon, delta) / (1.0 - fraction("failure_probability", failure_probability, zero=True))
 
 
-def reconstruction_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Floor:
+@renamed(failure="failure_probability")
+def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
     """Q: the share of bits that a private guess of a whole row of bits misses, one bit a person.
 
     Proof. Let the bits D be fair coins and i a uniform place, M the guess. With error at most a n but with probability
-    `failure`, P[M(D)_i = D_i] >= (1 - a)(1 - failure). With D' the same bits but i flipped, which is uniform too,
-    P[M(D')_i = D_i] <= 1 - (1 - a)(1 - failure), and the first is at most e^epsilon times the second, plus delta. The
-    error may be an expectation over coins of the guess: only expectations are used.
+    beta, the failure probability, P[M(D)_i = D_i] >= (1 - a)(1 - beta). With D' the same bits but i flipped, which is
+    uniform too, P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta), and the first is at most e^epsilon times the second, plus
+    delta. The error may be an expectation over coins of the guess: only expectations are used.
 
     Args:
         epsilon: in nats, > 0.
         delta: in [0, 1).
-        failure: beta, the probability that more is missed, in [0, 1).
+        failure_probability: beta, the probability that more is missed, in [0, 1).
 
     Raises:
         InvalidInput: a number out of range.
@@ -82,14 +84,15 @@ def reconstruction_floor(epsilon: float, delta: float = 0.0, failure: float = 0.
     Example:
         >>> round(reconstruction_floor(0.1, 0.1, 0.01).least, 6), round(reconstruction_floor(1.0).least, 6)
         (0.421736, 0.268941)
-        >>> reconstruction_floor(1.0, failure=0.5).vacuous
+        >>> reconstruction_floor(1.0, failure_probability=0.5).vacuous
         True
     """
-    return _floor(_missed(epsilon, delta, failure), "share of bits missed by a private guess", "Theorem 4.5.1",
-                  "D is uniform in the proof")
+    return _floor(_missed(epsilon, delta, failure_probability), "share of bits missed by a private guess",
+                  "Theorem 4.5.1", "D is uniform in the proof")
 
 
-def price_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Floor:
+@renamed(failure="failure_probability")
+def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
     """The share of bidders whom private prices leave unsatisfied, where every good has one copy.
 
     It is about prices of an (alpha, beta, rho)-approximate equilibrium with alpha < 1/2 and beta < 1, that is, every
@@ -105,7 +108,7 @@ def price_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Flo
     Args:
         epsilon: of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure: the probability that the prices are no such equilibrium, in [0, 1).
+        failure_probability: beta, the probability that the prices are no such equilibrium, in [0, 1).
 
     Source: Wu 2017, Theorem 4.5.2, corrected: beta < 1 is needed, and a spoilt gadget was counted once where a bidder
     can spoil two; spec allocation 8.
@@ -116,12 +119,13 @@ def price_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Flo
     """
     _guessed(epsilon, delta)
     both = min(delta * (1.0 + math.exp(min(epsilon, 700.0))), math.nextafter(1.0, 0.0))  # a delta of 1 promises nothing
-    return _floor(_missed(2.0 * epsilon, both, failure) / 2.0,
+    return _floor(_missed(2.0 * epsilon, both, failure_probability) / 2.0,
                   "share of bidders unsatisfied by private prices, supply 1, every priced good sold", "Theorem 4.5.2",
                   "false where priced goods may stay unsold; a bidder may spoil two gadgets")
 
 
-def allocation_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Floor:
+@renamed(failure="failure_probability")
+def allocation_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
     """The welfare per bidder that an allocation loses under standard differential privacy, with any supply.
 
     The whole allocation is published: n bidders want one of two goods each, which tells their bit. Joint differential
@@ -130,7 +134,7 @@ def allocation_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -
     Args:
         epsilon: of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure: the probability that more is lost, in [0, 1).
+        failure_probability: beta, the probability that more is lost, in [0, 1).
 
     Source: Wu 2017, Theorem 4.5.3; spec allocation 8.
 
@@ -138,18 +142,21 @@ def allocation_floor(epsilon: float, delta: float = 0.0, failure: float = 0.0) -
         >>> round(allocation_floor(1.0).least, 6)
         0.268941
     """
-    return _floor(_missed(epsilon, delta, failure),
+    return _floor(_missed(epsilon, delta, failure_probability),
                   "welfare per bidder lost by a published private allocation, any supply", "Theorem 4.5.3")
 
 
-def printed_supply_floor(supply: int, epsilon: float = 0.1, delta: float = 0.1, failure: float = 0.01) -> Floor:
+@renamed(failure="failure_probability")
+def printed_supply_floor(
+    supply: int, epsilon: float = 0.1, delta: float = 0.1, failure_probability: float = 0.01
+) -> Floor:
     """The welfare per bidder that joint differential privacy costs, as printed: 1/(16 s (s + 1)), for many goods.
 
     Args:
         supply: s >= 1, copies of each good.
         epsilon: at most .1.
         delta: at most .1.
-        failure: at most .01.
+        failure_probability: at most .01.
 
     Raises:
         InvalidInput: beyond these; `supply_floor` has no such limits.
@@ -161,8 +168,9 @@ def printed_supply_floor(supply: int, epsilon: float = 0.1, delta: float = 0.1, 
         0.03125
     """
     _guessed(epsilon, delta)
-    fraction("failure", failure, zero=True)
-    for name, value, most in (("epsilon", epsilon, 0.1), ("delta", delta, 0.1), ("failure", failure, 0.01)):
+    fraction("failure_probability", failure_probability, zero=True)
+    for name, value, most in (("epsilon", epsilon, 0.1), ("delta", delta, 0.1),
+                              ("failure_probability", failure_probability, 0.01)):
         if value > most:
             raise InvalidInput(name, f"{value!r} is out of range",
                                f"the printed constants need at most {printed(most, up=False, digits=6)}")
@@ -171,26 +179,27 @@ def printed_supply_floor(supply: int, epsilon: float = 0.1, delta: float = 0.1, 
                   "RB counts right bits; the final constant is 1/(16 s (s + 1))")
 
 
-def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure: float = 0.0) -> Floor:
+@renamed(failure="failure_probability")
+def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
     """The welfare per bidder that joint differential privacy costs: so supply must grow as one over that loss.
 
     Sharper than the printed theorem, by the same gadgets with spies to whom their good is worth 1/2, for any number of
-    gadgets and any epsilon: at least (3/4 - failure - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
+    gadgets and any epsilon: at least (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
 
     Proof. A gadget has one real bidder, to whom the good of her bit is worth 1, and s spies, to whom one good, drawn
     fairly, is worth 1/2. Spies who all hold one good guess the other one, else they toss a coin. Where the spies want
     the real bidder's good, the optimum guesses right with probability 1/2; only s spies on that good make it worse,
     which costs 1/2. Where they want the other, the optimum is right; to make it a coin costs a spy her good, 1/2, and
     to make it wrong costs 1 + s/2, as all copies of the real bidder's good are gone. So a gadget that loses w of
-    welfare lowers the probability of a right guess by w at most, from 3/4 on average; but with probability `failure`
+    welfare lowers the probability of a right guess by w at most, from 3/4 on average; but with probability beta
     n a is lost at most in the k = n/(s + 1) gadgets together. The share of right guesses is therefore at least
-    3/4 - a (s + 1) - failure, and a bit is one real bidder's row, which the spies must not learn.
+    3/4 - a (s + 1) - beta, and a bit is one real bidder's row, which the spies must not learn.
 
     Args:
         supply: s >= 1.
         epsilon: of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure: the probability that more is lost, in [0, 1).
+        failure_probability: beta, the probability that more is lost, in [0, 1).
 
     Source: ours, after Wu 2017, Theorem 4.5.4; spec allocation 8.
 
@@ -198,28 +207,29 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure: float
         >>> round(supply_floor(1, 0.1, 0.1, 0.01).least, 4), supply_floor(5, 1.2).vacuous
         (0.0838, True)
     """
-    spare = 0.75 - fraction("failure", failure, zero=True) - _guessed(epsilon, delta)
+    spare = 0.75 - fraction("failure_probability", failure_probability, zero=True) - _guessed(epsilon, delta)
     return _floor(spare / (whole("supply", supply, at_least=1) + 1),
                   "welfare per bidder lost by any jointly private allocation", "Theorem 4.5.4",
                   "spies' goods are worth 1/2, and expectations replace concentration")
 
 
-def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure: float = 0.0) -> int:
+@renamed(failure="failure_probability")
+def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> int:
     """The fewest copies of each good with which a loss of welfare per bidder is not excluded by `supply_floor`.
 
     Args:
         loss: welfare per bidder, in (0, 1).
         epsilon: of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure: the probability that more is lost, in [0, 1).
+        failure_probability: beta, the probability that more is lost, in [0, 1).
 
     Example:
         >>> least_supply(0.001, 0.1), least_supply(0.001, 2.0)
         (225, 1)
     """
-    spare = supply_floor(1, epsilon, delta, failure).least * 2.0
+    spare = supply_floor(1, epsilon, delta, failure_probability).least * 2.0
     found = max(1, math.ceil(spare / fraction("loss", loss) * (1.0 - 2.0**-40)) - 1)
-    while supply_floor(found, epsilon, delta, failure).least > loss:
+    while supply_floor(found, epsilon, delta, failure_probability).least > loss:
         found += 1
     return found
 

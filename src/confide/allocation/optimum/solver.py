@@ -24,7 +24,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 
-__all__ = ["Optimum", "as_supply", "exact_optimum"]
+__all__ = ["OptimalAllocation", "as_supply", "exact_optimum"]
 
 _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
@@ -50,7 +50,7 @@ _OFF = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Optimum(Handout):
+class OptimalAllocation(Handout):
     """A best allocation, with prices that prove it. Not private.
 
     Args:
@@ -68,7 +68,7 @@ class Optimum(Handout):
 
 def exact_optimum(
     values: Any, supply: ArrayLike, *, each: int = 1, method: Literal["paths", "assignment"] | None = None,
-) -> Optimum:
+) -> OptimalAllocation:
     """An allocation of most welfare: each bidder gets b different goods at most, whose values add up. Not private.
 
     Args:
@@ -110,7 +110,8 @@ def exact_optimum(
     bound, welfare, gap = exact_sums(of, copies, prices, held)
     if not 0.0 <= gap <= _OFF * of.people * each:
         raise SolverFailed("exact_optimum", "prices and allocation do not prove each other")
-    return Optimum(method=chosen, allocation=held[:, 0].copy() if each == 1 else _ascending(held), welfare=welfare,
+    return OptimalAllocation(method=chosen, allocation=held[:, 0].copy() if each == 1 else _ascending(held),
+                             welfare=welfare,
                    prices=prices, bound=bound, gap=gap, each=each)
 
 

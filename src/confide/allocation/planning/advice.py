@@ -19,23 +19,26 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from confide.allocation.market import Market
-from confide.allocation.planning.predicted import RUNS, Prediction, predicted, share_of_people_alike
+from confide.allocation.planning.predicted import RUNS, CrowdPrediction, predicted, share_of_people_alike
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import outward, retried, trying
-from confide.contract.renamed import renamed
+from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name, wire_parts
 from confide.privacy.coins import COINS
 
-__all__ = ["AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
+__all__ = ["UNASKED", "AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
 
 _Advised = PMatch | SinkhornMatch
 
@@ -47,24 +50,46 @@ _NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporarie
 _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
+UNASKED = "goods handed out without asking anybody"
+"""Name of the baseline that needs no privacy."""
+
+_P = ParamSpec("_P")
+_EPSILON = 3  # the place that epsilon had among the planner's arguments
+_OF_OPTIMUM = "share of the optimum"
+_HARDLY = 1.1  # times the baseline: what is not worth a run
 _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
+
+
+class _Figures(dict[str, Predicted]):
+    """The figures of a plan. Under the name of a kind of crowds it gives, with a warning, what `crowds` has."""
+
+    def __init__(self, figures: Mapping[str, Predicted], crowds: Mapping[str, CrowdPrediction]) -> None:
+        super().__init__(figures)
+        self._crowds = crowds
+
+    def __missing__(self, name: str) -> Any:
+        found = self._crowds[name]
+        warn_of_old("AllocationPlan", f"predicted[{name!r}]", f"crowds[{name!r}]")
+        return found
 
 
 @renamed(held_back="reserve")
 @dataclass(frozen=True, kw_only=True)
-class AllocationPlan:
-    """What is advised, and what to expect of it.
+class AllocationPlan(Plan[PMatch | SinkhornMatch]):
+    """A matching that is advised at public sizes, and the figures that speak for it.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
-        error: E: of PMatch, how far any published count is off at most, with probability 1 - gamma; of SinkhornMatch,
-            how far the final count of those who ask for a good.
-        reserve: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
-            given beyond its supply costs. Of a PMatch with a final clearing it is what the clearing's first cut needs.
-        predicted: by the name of made-up bidders.
+        error: E, >= 0: of PMatch, how far any published count is off at most, but with the failure probability; of
+            SinkhornMatch, how far the final count of those who ask for a good.
+        reserve: m >= 0, copies of a usual good that stay where as many ask for it as there are: the price of the
+            promise that no good is given beyond its supply. Of a PMatch with a final clearing it is what the clearing's
+            first cut needs.
+        crowds: figures of made-up bidders, by the name of their kind: "A" and "B", or "prior".
         alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
         passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
             leave no choice but `PMatch`, and it charges prices.
+        refused: why the other mechanism was not looked at, or was refused; empty where it was looked at.
         draws: of noise, k for each release.
         seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
         megabytes: roughly, the table of valuations included, the program itself not.
@@ -73,9 +98,10 @@ class AllocationPlan:
     mechanism: _Advised
     error: float
     reserve: int
-    predicted: Mapping[str, Prediction]
+    crowds: Mapping[str, CrowdPrediction]
     alike: float = 1.0
-    passed_over: Mapping[str, Prediction] = field(default_factory=dict)
+    passed_over: Mapping[str, CrowdPrediction] = field(default_factory=dict)
+    refused: str = ""
     draws: int
     seconds: float
     megabytes: float
@@ -83,13 +109,90 @@ class AllocationPlan:
     @property
     def share(self) -> float:
         """Predicted welfare over the optimum, the mean over the kinds of bidders."""
-        return _mean(self.predicted)
+        return _mean(self.crowds)
 
     @property
     def span(self) -> tuple[float, float]:
         """The lowest and the highest of all runs."""
-        found = self.predicted.values()
+        found = self.crowds.values()
         return min((one.lowest for one in found), default=1.0), max((one.highest for one in found), default=1.0)
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        """The share of the optimum first; then how it varies, what noise costs, and the size of a run."""
+        simulated = "simulated" if self.crowds else "exact"
+        low, high = self.span
+        found = {
+            "welfare": Predicted(self.share, _OF_OPTIMUM, simulated),
+            "worst run": Predicted(low, _OF_OPTIMUM, simulated),
+            "best run": Predicted(high, _OF_OPTIMUM, simulated),
+            "welfare of people alike": Predicted(self.alike, _OF_OPTIMUM, simulated)}
+        claims = [one.certificate for one in self.crowds.values() if one.certificate is not None]
+        if claims:
+            found["certified welfare"] = Predicted(min(claims), _OF_OPTIMUM, "simulated")
+        found |= {
+            "error of a count": Predicted(self.error, "people", "bound"),
+            "reserve": Predicted(float(self.reserve), "copies of a usual good", "bound"),
+            "draws of noise": Predicted(float(self.draws)),
+            "time": Predicted(self.seconds, "seconds", "rule of thumb"),
+            "memory": Predicted(self.megabytes, "megabytes", "rule of thumb")}
+        return _Figures(found, self.crowds)
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """The other mechanism, and the baselines that were tried on the same made-up bidders."""
+        other = "PMatch" if isinstance(self.mechanism, SinkhornMatch) else "SinkhornMatch"
+        found = [Alternative(name=other, predicted=_figures(self.passed_over) if self.passed_over else {},
+                             refused=self.refused or self._why_not(_mean(self.passed_over)))]
+        if self.crowds:
+            rules = next(iter(self.crowds.values())).baselines
+            of_all = list(self.crowds.values())
+            shares = {UNASKED: float(np.mean([one.baseline for one in of_all])),
+                      **{name: float(np.mean([one.baselines[name] for one in of_all])) for name in rules}}
+            found += [Alternative(name=name, refused="predicted lower" if name == UNASKED else "not private",
+                                  predicted={"welfare": Predicted(share, _OF_OPTIMUM, "simulated")})
+                      for name, share in shares.items()]
+        return tuple(sorted(found, key=lambda one: -one.predicted["welfare"].value if one.predicted else math.inf))
+
+    def _why_not(self, share: float) -> str:
+        if self.mechanism.plentiful:
+            return "there is a copy of every good for everybody"
+        if share > self.share + _CLEARLY:
+            return "the options leave no choice"
+        return "predicted lower" if share < self.share else "predicted even, and lower where people are alike"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to think again before it is run."""
+        found = []
+        if self._dearly:
+            found.append(f"SinkhornMatch is predicted at {_mean(self.passed_over):.2f} of the optimum and charges "
+                         f"prices, too; PMatch is predicted at {self.share:.2f}: take SinkhornMatch")
+        poor = [one for one in self.crowds.values() if one.welfare < _HARDLY * one.baseline]
+        if poor:
+            one = min(poor, key=lambda each: each.welfare - each.baseline)
+            found.append(f"hardly more is predicted than where nobody is asked: {one.welfare:.2f} and "
+                         f"{one.baseline:.2f} of the optimum for the same made-up people; a larger epsilon or more "
+                         "copies of each good help")
+        return tuple(found)
+
+    def plot(self) -> Picture:
+        """Predicted welfare of the plan and its alternatives, with the worst and the best run.
+
+        Example:
+            >>> plan(5_000, 5, 800, epsilon=1.0).plot().alt  # doctest: +ELLIPSIS
+            "Predicted welfare as a share of the optimum: SinkhornMatch 0.9...; a serial dictatorship 0..."
+        """
+        from confide.charts import intervals
+
+        rows = [Alternative(name=wire_name(self.mechanism), predicted=self.predicted),
+                *(one for one in self.alternatives if one.predicted)]
+        drawn = [(one.name, "predicted", share.value, one.predicted.get("worst run", share).value,
+                  one.predicted.get("best run", share).value) for one in rows for share in [one.predicted["welfare"]]]
+        (found,) = intervals(drawn, title="Predicted welfare", axis="share of the optimum", alt=(
+            "Predicted welfare as a share of the optimum: "
+            + "; ".join(f"{name} {value:.2f}" for name, _, value, *_ in drawn) + "."))
+        return found
 
     def sentences(self) -> tuple[str, ...]:
         """The plan in words."""
@@ -99,20 +202,20 @@ class AllocationPlan:
         if by.plentiful:
             return (*said, "there is a copy of every good for everybody: each gets her favourite, and nothing is told "
                            "of anybody")
-        some = next(iter(self.predicted.values()))
+        some = next(iter(self.crowds.values()))
         parts = ", ".join(f"{one.welfare:.2f} ({one.lowest:.3f} to {one.highest:.3f}) on bidders of kind {kind}"
-                          for kind, one in self.predicted.items())
+                          for kind, one in self.crowds.items())
         said += [
             f"welfare is predicted at {parts}, as a share of the optimum: {some.runs} made-up crowd"
             f"{'s' * (some.runs > 1)} of each kind, noise drawn anew. This is a simulation, not a promise",
-            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.blind:.2f}; "
-              + " and ".join(f"{name} {share:.2f}" for name, share in one.beside.items())
-              + ", which are not private" for kind, one in self.predicted.items()),
+            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.baseline:.2f}; "
+              + " and ".join(f"{name} {share:.2f}" for name, share in one.baselines.items())
+              + ", which are not private" for kind, one in self.crowds.items()),
             f"where everybody values the goods alike it is {self.alike:.2f}: the other copies stay behind",
-            f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.reserve:,} copies of a "
-            f"usual good stay behind for that",
+            f"with probability {1 - by.failure_probability:g}, no good is given beyond its supply; {self.reserve:,} "
+            f"copies of a usual good stay behind for that",
         ]
-        claims = [one.certificate for one in self.predicted.values() if one.certificate is not None]
+        claims = [one.certificate for one in self.crowds.values() if one.certificate is not None]
         if claims:
             said.append(f"the public certificate is predicted to claim at least {min(claims):.2f} of the optimum")
         if self.passed_over:
@@ -135,19 +238,35 @@ class AllocationPlan:
         return {
             "mechanism": wire_name(self.mechanism), "settings": settings, "error": self.error,
             "held_back": self.reserve, "share": self.share, "alike": self.alike, "span": list(self.span),
-            "predicted": {name: _plain(one) for name, one in self.predicted.items()},
+            "predicted": {name: _plain(one) for name, one in self.crowds.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
             "sentences": list(self.sentences()),
         }
 
 
+def _epsilon_by_name(planner: Callable[_P, AllocationPlan]) -> Callable[_P, AllocationPlan]:
+    """The planner, which also takes epsilon in the fourth place, as it was once, with a warning."""
+
+    @wraps(planner)
+    def planning(*given: _P.args, **keywords: _P.kwargs) -> AllocationPlan:
+        if len(given) == _EPSILON + 1:
+            warn_of_old("plan", "the fourth argument", "epsilon")
+            keywords["epsilon"] = given[_EPSILON]
+            given = given[:_EPSILON]  # type: ignore[assignment]
+        return planner(*given, **keywords)
+
+    return planning
+
+
+@_epsilon_by_name
 def plan(
     people: int,
     goods: int,
     supply: int | tuple[int, ...],
-    epsilon: float,
     *,
+    epsilon: float,
+    delta: float = 0.0,
     mechanism: Literal["any", "pmatch", "sinkhorn"] = "any",
     prior: ArrayLike | None = None,
     runs: int = RUNS,
@@ -155,21 +274,22 @@ def plan(
     named: int | None = None,
     **options: Any,
 ) -> AllocationPlan:
-    """What to run at these sizes, and what to expect.
+    """Choose a matching at these sizes, and predict its welfare on made-up bidders.
 
     Args:
-        people: n, public slots.
-        goods: k.
-        supply: s_j.
-        epsilon: > 0.
+        people: n >= 1, public slots.
+        goods: k >= 1.
+        supply: s_j >= 1, copies of each good: one number for all, or k.
+        epsilon: privacy loss of the whole outcome, in nats, > 0.
+        delta: in [0, 1); 0 is pure privacy.
         mechanism: "pmatch" and "sinkhorn" leave no choice.
         prior: (m, k) public rows of valuations, made up or published before, never bids of this market; without them,
             instances A and B.
         runs: crowds of each kind of made-up bidders, each with noise of its own.
         seed: of the first crowd and its noise.
         named: how many goods a row names, where tables are sparse; for time and memory.
-        options: of the mechanism, such as gamma, delta, neighbours or certify_with. Options that
-            one mechanism alone has, such as halting, leave no choice either.
+        options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. Options that one
+            mechanism alone has, such as halting, leave no choice either.
 
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
@@ -177,27 +297,28 @@ def plan(
             bidders without asking anybody. Names the epsilon, or the supply, that would do.
 
     Example:
-        >>> advised = plan(5_000, 5, 800, 1.0)
-        >>> type(advised.mechanism).__name__, advised.share > 0.9
+        >>> advised = plan(5_000, 5, 800, epsilon=1.0)
+        >>> type(advised.mechanism).__name__, advised.predicted["welfare"].value > 0.9
         ('SinkhornMatch', True)
-        >>> plan(5_000, 5, 800, 0.02)  # doctest: +ELLIPSIS
+        >>> plan(5_000, 5, 800, epsilon=0.02)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         confide.contract.errors.Refused: at epsilon = 0.02 ... does no better than goods handed out without asking ...
     """
     one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
     kinds = _kinds(mechanism, options)
-    sizes: dict[str, Any] = {"people": people, "goods": goods, "supply": supply, **options}
+    sizes: dict[str, Any] = {"people": people, "goods": goods, "supply": supply, "delta": delta, **options}
 
     def again(**changed: Any) -> AllocationPlan:
-        return plan(**({"people": people, "goods": goods, "supply": supply, "epsilon": epsilon, "mechanism": mechanism,
-                        "prior": prior, "runs": runs, "seed": seed, "named": named} | options | changed))
+        return plan(**({"people": people, "goods": goods, "supply": supply, "epsilon": epsilon, "delta": delta,
+                        "mechanism": mechanism, "prior": prior, "runs": runs, "seed": seed,
+                        "named": named} | options | changed))
 
     try:
-        first: _Advised = kinds[0].recommended(epsilon=positive("epsilon", epsilon), **sizes)
+        first: _Advised = kinds[0].for_budget(epsilon=positive("epsilon", epsilon), **sizes)
         if first.plentiful:
-            return _planned(first, {}, {}, named, 1.0)
-        recommended = _recommended(kinds, epsilon, sizes)
+            return _planned(first, {}, {}, "", named, 1.0)
+        recommended, refused = _recommended(kinds, epsilon, sizes)
     except Refused as error:
         raise Refused(error.reason, retried(error, again)) from None
     found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in recommended]
@@ -212,13 +333,15 @@ def plan(
     if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
         common = {name: value for name, value in sizes.items() if name in _COMMON}
         with suppress(Refused):
-            other = predicted(SinkhornMatch.recommended(epsilon=epsilon, **common), prior, runs=runs, seed=seed)
+            other = predicted(SinkhornMatch.for_budget(epsilon=epsilon, **common), prior, runs=runs, seed=seed)
     if not worth_it(expected):
-        enough = least_epsilon(lambda at, tried: predicted(type(best).recommended(epsilon=at, **sizes), prior,
+        enough = least_epsilon(lambda at, tried: predicted(type(best).for_budget(epsilon=at, **sizes), prior,
                                                            runs=tried, seed=seed), epsilon, runs)
         better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
         raise hopeless(best, expected, enough, *better)
-    return _planned(best, expected, other, named, alike[0])
+    if not other and not refused:
+        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "it lacks an option")
+    return _planned(best, expected, other, refused, named, alike[0])
 
 
 def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
@@ -232,22 +355,34 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
     return kinds
 
 
-def _recommended(kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]) -> list[_Advised]:
+def _recommended(
+    kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]
+) -> tuple[list[_Advised], str]:
+    """The mechanisms that can run, and why another one cannot."""
     found: list[_Advised] = []
+    refused = ""
     for kind in kinds:
         try:
-            found.append(kind.recommended(epsilon=epsilon, **sizes))
-        except Refused:
+            found.append(kind.for_budget(epsilon=epsilon, **sizes))
+        except Refused as error:
             if kind is kinds[-1] and not found:
                 raise
-    return found
+            refused = error.reason
+    return found, refused
 
 
-def _mean(expected: Mapping[str, Prediction]) -> float:
+def _figures(expected: Mapping[str, CrowdPrediction]) -> dict[str, Predicted]:
+    found = list(expected.values())
+    return {"welfare": Predicted(_mean(expected), _OF_OPTIMUM, "simulated"),
+            "worst run": Predicted(min(one.lowest for one in found), _OF_OPTIMUM, "simulated"),
+            "best run": Predicted(max(one.highest for one in found), _OF_OPTIMUM, "simulated")}
+
+
+def _mean(expected: Mapping[str, CrowdPrediction]) -> float:
     return float(np.mean([one.welfare for one in expected.values()])) if expected else 1.0
 
 
-def worth_it(expected: Mapping[str, Prediction]) -> bool:
+def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
     """Whether every kind of crowd does better than if nobody of it were asked.
 
     Args:
@@ -256,7 +391,7 @@ def worth_it(expected: Mapping[str, Prediction]) -> bool:
     return all(one.worth_it for one in expected.values())
 
 
-def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], epsilon: float, runs: int) -> float:
+def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
     """The smallest epsilon of two digits, to a tenth or so, at which it is worth it to ask anybody; infinite where none
     is found.
 
@@ -291,7 +426,7 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], ep
     return math.inf
 
 
-def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, *others: str) -> Refused:
+def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
     """The refusal of a market that is predicted to be no better than to ask nobody, with what would do.
 
     Args:
@@ -300,10 +435,10 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
         enough: `least_epsilon`.
         others: what else would do.
     """
-    one = min(expected.values(), key=lambda each: each.welfare - each.blind)
+    one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
     few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} does "
            f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
-           f"{one.blind:.2f} for the same made-up people without asking them)")
+           f"{one.baseline:.2f} for the same made-up people without asking them)")
     if not math.isfinite(enough):
         return Refused(few, ["no epsilon would do: goods need more copies", *others])
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
@@ -313,15 +448,16 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
 
 
 def _planned(
-    best: _Advised, expected: Mapping[str, Prediction], other: Mapping[str, Prediction], named: int | None,
-    alike: float,
+    best: _Advised, expected: Mapping[str, CrowdPrediction], other: Mapping[str, CrowdPrediction], refused: str,
+    named: int | None, alike: float,
 ) -> AllocationPlan:
     width = best.goods if named is None else min(best.goods, whole("named", named, at_least=1))
     table = best.people * width
     size = 4 if named is None else 8
     draws, seconds, error, held = _costs(best, table)
     return AllocationPlan(
-        mechanism=best, error=error, reserve=held, predicted=expected, alike=alike, passed_over=other, draws=draws,
+        mechanism=best, error=error, reserve=held, crowds=expected, alike=alike, passed_over=other, refused=refused,
+        draws=draws,
         seconds=draws * _SECURE + seconds, megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
 
 
@@ -333,15 +469,15 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
     if isinstance(best, SinkhornMatch):
         copies = sorted(best.copies)[best.goods // 2]
         rate = int(best.rates(np.array(best.copies))[best.copies.index(copies)]) / COINS
-        error = best.scale(best.part(best.clear)) * math.log(best.goods / best.gamma)
+        error = best.scale(best.part(best.clear)) * math.log(best.goods / best.failure_probability)
         return ((best.rounds + 1) * best.goods + certificate, best.rounds * table * _ASKING, error,
                 copies - math.floor(rate * copies))
     slacks = 0 if best.clearing is None else int(best.clearing.slacks[0])
     cells = 0 if best.clearing is None else best.goods * len(best.clearing.edges[0])
     bids = min(best.bid_cap, best.rounds)
     return (best.counter.horizon * best.goods + cells + certificate, (bids + 1) * table * _BIDDING, best.error,
-            max(best.held_back, slacks))
+            max(best.effective_reserve, slacks))
 
 
-def _plain(one: Prediction) -> dict[str, Any]:
-    return {**wire_parts(one), "beside": dict(one.beside)}
+def _plain(one: CrowdPrediction) -> dict[str, Any]:
+    return {**wire_parts(one), "beside": dict(one.baselines)}

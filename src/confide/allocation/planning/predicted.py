@@ -27,12 +27,13 @@ from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["LOTTERY", "RUNS", "SERIAL", "Prediction", "made_up", "predicted", "reduced", "share_of_people_alike",
+__all__ = ["LOTTERY", "RUNS", "SERIAL", "CrowdPrediction", "made_up", "predicted", "reduced", "share_of_people_alike",
            "upper_bound"]
 
 LOTTERY = "a lottery for everybody's favourite"
@@ -47,17 +48,19 @@ _BOUND_VALUES = 1_000_000
 _BOUND_ROUNDS = 60
 
 
-@wire("Prediction", "welfare lowest highest blind beside certificate runs people goods")
+@renamed(blind="baseline", beside="baselines")
+@wire("Prediction", "welfare lowest highest blind beside certificate runs people goods", baseline="blind",
+      baselines="beside")
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What came out on made-up crowds of one kind: means over them, each with noise of its own.
+class CrowdPrediction:
+    """Figures of made-up crowds of one kind: means over them, each with noise of its own.
 
     Args:
         welfare: over an upper bound of the optimum.
         lowest: the same in the worst of the runs.
         highest: and in the best.
-        blind: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
-        beside: what rules do that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
+        baseline: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
+        baselines: what rules do that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
         certificate: what the public certificate claims of the welfare over the optimum; None without one.
         runs: how many crowds.
         people: how many bidders were made up in each.
@@ -67,8 +70,8 @@ class Prediction:
     welfare: float
     lowest: float
     highest: float
-    blind: float
-    beside: Mapping[str, float]
+    baseline: float
+    baselines: Mapping[str, float]
     certificate: float | None
     runs: int
     people: int
@@ -77,10 +80,10 @@ class Prediction:
     @property
     def worth_it(self) -> bool:
         """Whether it is better than to ask nobody, in the mean over the very same crowds."""
-        return self.welfare > self.blind
+        return self.welfare > self.baseline
 
     @classmethod
-    def of(cls, found: Sequence[Prediction]) -> Prediction:
+    def of(cls, found: Sequence[CrowdPrediction]) -> CrowdPrediction:
         """Of several runs, each alone, on crowds of the same kind.
 
         Args:
@@ -89,8 +92,8 @@ class Prediction:
         claimed = [one.certificate for one in found if one.certificate is not None]
         return cls(
             welfare=_mean([one.welfare for one in found]), lowest=min(one.lowest for one in found),
-            highest=max(one.highest for one in found), blind=_mean([one.blind for one in found]),
-            beside={name: _mean([one.beside[name] for one in found]) for name in found[0].beside},
+            highest=max(one.highest for one in found), baseline=_mean([one.baseline for one in found]),
+            baselines={name: _mean([one.baselines[name] for one in found]) for name in found[0].baselines},
             certificate=_mean(claimed) if claimed else None, runs=sum(one.runs for one in found),
             people=found[0].people, goods=found[0].goods)
 
@@ -114,7 +117,7 @@ def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Ma
         (80000, 50, 1280, 6.25)
     """
     people, kept, copies = mechanism.people, mechanism.goods, np.array(mechanism.copies, dtype=np.int64)
-    epsilon, gamma, batch = mechanism.epsilon, mechanism.gamma, getattr(mechanism, "batch", 1)
+    epsilon, gamma, batch = mechanism.epsilon, mechanism.failure_probability, getattr(mechanism, "batch", 1)
     if goods and people * kept > most and kept > _LEAST_GOODS:
         fewer = max(_LEAST_GOODS, int(most / people))
         copies = np.sort(copies)[np.linspace(0, kept - 1, fewer).astype(int)]
@@ -123,7 +126,8 @@ def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Ma
         share = max(most / (people * kept), 1.0 / people)
         people, epsilon = max(1, round(people * share)), epsilon / share
         copies, batch = np.maximum(1, np.rint(copies * share).astype(np.int64)), max(1, round(batch * share))
-    changes: dict[str, Any] = {"people": people, "goods": kept, "supply": tuple(copies.tolist()), "gamma": gamma,
+    changes: dict[str, Any] = {"people": people, "goods": kept, "supply": tuple(copies.tolist()),
+                               "failure_probability": gamma,
                                "on_overflow": "flag"}
     if isinstance(mechanism, PMatch):
         changes["batch"] = min(people, batch)
@@ -172,7 +176,7 @@ def made_up(
 
 def predicted(
     mechanism: Market, prior: ArrayLike | None = None, *, runs: int = RUNS, seed: int = 1,
-) -> Mapping[str, Prediction]:
+) -> Mapping[str, CrowdPrediction]:
     """Runs on made-up bidders.
 
     Args:
@@ -185,18 +189,18 @@ def predicted(
         By the name of the bidders: "A" and "B", or "prior".
 
     Example:
-        >>> market = SinkhornMatch.recommended(people=5_000, goods=5, supply=800, epsilon=1.0)
+        >>> market = SinkhornMatch.for_budget(epsilon=1.0, people=5_000, goods=5, supply=800)
         >>> found = predicted(market)
         >>> 0.9 < found["A"].lowest <= found["A"].welfare <= found["A"].highest < 1.0
         True
     """
     runs = whole("runs", runs, at_least=1)
     small = reduced(mechanism, goods=prior is None, most=_VALUES if runs == 1 else _EACH)
-    found = dict[str, list[Prediction]]()
+    found = dict[str, list[CrowdPrediction]]()
     for at in range(seed, seed + runs):
         for name, values in made_up(small.people, small.goods, prior, seed=at).items():
             found.setdefault(name, []).append(_of(small, values, at, name if prior is None else None))
-    return {name: Prediction.of(each) for name, each in found.items()}
+    return {name: CrowdPrediction.of(each) for name, each in found.items()}
 
 
 def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
@@ -213,39 +217,40 @@ def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
     row = np.linspace(1.0, 0.2, small.goods, dtype=np.float32)
     crowd = Valuations.of(np.tile(row, (small.people, 1)), people=small.people, goods=small.goods)
     outcome: Any = small.run(crowd, Noise.simulated(seed))
-    return float(outcome.diagnostics["welfare"]) / _blind(crowd, small.copies)
+    return float(outcome.diagnostics["welfare"]) / _unasked(crowd, small.copies)
 
 
-def _of(market: Market, values: Valuations, seed: int, name: str | None) -> Prediction:
-    beside = _Beside.of(values, market.copies, seed) if name is None else _beside(
+def _of(market: Market, values: Valuations, seed: int, name: str | None) -> CrowdPrediction:
+    others = _Baselines.of(values, market.copies, seed) if name is None else _baselines(
         name, market.people, market.goods, market.copies, seed)
     outcome: Any = market.run(values, Noise.simulated(seed))
-    share = outcome.diagnostics["welfare"] / beside.most
-    return Prediction(welfare=share, lowest=share, highest=share, blind=beside.blind, beside=beside.rules, runs=1,
+    share = outcome.diagnostics["welfare"] / others.most
+    return CrowdPrediction(welfare=share, lowest=share, highest=share, baseline=others.baseline, baselines=others.rules,
+                           runs=1,
                       certificate=None if outcome.certificate is None else outcome.certificate.ratio,
                       people=market.people, goods=market.goods)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Beside:
+class _Baselines:
     """What one crowd could get otherwise: a bound of its welfare, and the other rules' shares of it."""
 
     most: float
-    blind: float
+    baseline: float
     rules: Mapping[str, float]
 
     @classmethod
-    def of(cls, values: Valuations, supply: tuple[int, ...], seed: int) -> _Beside:
+    def of(cls, values: Valuations, supply: tuple[int, ...], seed: int) -> _Baselines:
         most = upper_bound(values, supply)
-        return cls(most=most, blind=_blind(values, supply) / most, rules={
+        return cls(most=most, baseline=_unasked(values, supply) / most, rules={
             LOTTERY: lottery(values, supply, seed=seed).welfare / most,
             SERIAL: serial_dictatorship(values, supply, seed=seed).welfare / most})
 
 
 @lru_cache(maxsize=256)
-def _beside(name: str, people: int, goods: int, supply: tuple[int, ...], seed: int) -> _Beside:
+def _baselines(name: str, people: int, goods: int, supply: tuple[int, ...], seed: int) -> _Baselines:
     """The same for every mechanism and epsilon, so it is found once; the crowd itself is not kept."""
-    return _Beside.of(made_up(people, goods, seed=seed)[name], supply, seed)
+    return _Baselines.of(made_up(people, goods, seed=seed)[name], supply, seed)
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
@@ -261,7 +266,8 @@ def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
         _rows(values)[:people], people=people, goods=values.goods)
     copies = tuple(max(1, round(copy * people / values.people)) for copy in supply)
     free: Any = SinkhornMatch(people=people, goods=values.goods, supply=copies, epsilon=1e9, rounds=_BOUND_ROUNDS,
-                              hottest=0.2, coolest=0.003, step=1.2, growth=1.0, spread=0.0, certify_with=0.0)
+                              start_temperature=0.2, end_temperature=0.003, step=1.2, growth=1.0, spread=0.0,
+                              certify_with=0.0)
     board: ScalingBillboard = free.run(part, Noise.simulated(0)).billboard
     at = [board.prices, np.zeros(values.goods)] if isinstance(board, ScalingBillboard) else [np.zeros(values.goods)]
     return min(dual_bound(values, supply, prices) for prices in at)
@@ -271,7 +277,7 @@ def _rows(values: Valuations) -> NDArray[Any]:
     return values.values.reshape(values.people, values.goods)
 
 
-def _blind(values: Valuations, supply: tuple[int, ...]) -> float:
+def _unasked(values: Valuations, supply: tuple[int, ...]) -> float:
     mean = _rows(values).mean(axis=0, dtype=np.float64)
     order = np.argsort(-mean)
     left = np.maximum(0, values.people - np.cumsum(np.array(supply)[order]) + np.array(supply)[order])

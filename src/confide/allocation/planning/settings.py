@@ -199,7 +199,7 @@ def first_that_fits(
     found = []
     for number, (settings, most) in enumerate(rungs):
         auction = _best_arity(kind, common, settings)
-        off = usual_error(auction.counter, auction.gamma) / copies
+        off = usual_error(auction.counter, auction.failure_probability) / copies
         if auction.reclear and (off <= most or auction.plentiful):
             return auction
         found.append((off + reserved[number], number, {**settings, "arity": auction.arity}))
@@ -237,8 +237,8 @@ def scaling_settings(
     """
     signal = typical(supply) * positive("epsilon", epsilon)
     coolest = min(_COOL[1], max(_COOL[0], round(_COOL_AT / math.sqrt(signal), 4)))
-    settings = {"rounds": 16, "growth": 1.3, "step": 1.4, "clear": 0.65, "coolest": coolest,
-                "hottest": max(0.2, float(options.get("coolest", coolest))), **options}
+    settings = {"rounds": 16, "growth": 1.3, "step": 1.4, "clear": 0.65, "end_temperature": coolest,
+                "start_temperature": max(0.2, float(options.get("end_temperature", coolest))), **options}
     return kind(people=people, goods=goods, supply=supply, epsilon=epsilon, **settings)
 
 

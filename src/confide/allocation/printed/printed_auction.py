@@ -9,11 +9,11 @@ Source: Wu 2017, Algorithm 4; spec allocation 3.1, 3.2; errata 1, 2, 4, 5, 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,14 @@ from confide.allocation.printed.printed_billboard import PrintedBillboard, print
 from confide.allocation.printed.settings import DOCUMENT, MatchingSetting, as_meant
 from confide.allocation.printed.smallest import Bookkeeping, least_to_run
 from confide.allocation.valuations import Valuations, as_row
-from confide.contract.checks import whole
+from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import trying
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent
@@ -47,24 +49,17 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
             "rises once in a step at most, so that it may lag behind its count")
 
 
-@wire("PrintedPMatch", "people goods supply increment tolerance epsilon gamma corrected reserve halt_below")
+@renamed(gamma="failure_probability", held_back="effective_reserve")
+@wire("PrintedPMatch", "people goods supply increment tolerance epsilon gamma corrected reserve halt_below",
+      failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True)
 class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of her own.
 
-    Args:
-        people: n.
-        goods: k.
-        supply: s >= 1, copies of each good.
-        increment: alpha in (0, 1], from one price to the next.
-        tolerance: rho in (0, 1], the share of bidders who may stay unsatisfied.
-        epsilon: that is asked for, > 0. Near 10^9 there is no noise left: a study of the rules alone.
-        gamma: failure probability, in (0, 1).
-        corrected: False for the print, whose privacy is another one: see `loss`. True for blocks with Laplace noise of
-            (2T + 1) h/epsilon, the error bound and the reserve that go with it, prices that follow counts, counts that
-            never fall, and holders who are outbid by more than s' bids.
-        reserve: m; by default 2E + 1.
-        halt_below: a round with fewer reports is the last; by default rho n - 2E.
+    The print has another privacy than it claims: see `loss`. The corrected form has blocks with Laplace noise of
+    (2T + 1) h/epsilon, the error bound and the reserve that go with it, prices that follow counts, counts that never
+    fall, and holders who are outbid by more than s' bids. With an epsilon near 10^9 there is no noise left: that is a
+    study of the rules alone.
 
     Raises:
         InvalidInput: a number out of range.
@@ -74,51 +69,80 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         >>> from confide.allocation import instance_a
         >>> from confide.privacy.noise import Noise
         >>> literal = PrintedPMatch(people=200, goods=8, supply=20, increment=0.05, tolerance=0.05, epsilon=1e9,
-        ...                         gamma=0.05, reserve=0, halt_below=1)
+        ...                         failure_probability=0.05, reserve=0, halt_below=1)
         >>> outcome = literal.run(instance_a(200, 8, seed=1), Noise.simulated(1))
         >>> np.bincount(outcome.shares["good"].to_numpy() + 1)[1:].tolist()
         [19, 19, 19, 19, 19, 19, 19, 19]
     """
 
-    people: int
-    goods: int
-    supply: int
-    increment: float
-    tolerance: float
-    epsilon: float
-    gamma: float
-    corrected: bool = False
-    reserve: int | None = None
-    halt_below: int | None = None
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    goods: Annotated[int, Parameter("number of different goods", symbol="k", at_least=1)]
+    supply: Annotated[int, Parameter("copies of each good", symbol="s", at_least=1)]
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+    tolerance: Annotated[float, Parameter("share of bidders who may stay unsatisfied", symbol="rho", above=0,
+                                          at_most=1)]
+    epsilon: Annotated[float, Parameter("privacy loss that is asked for", unit="nats", above=0)]
+    failure_probability: Annotated[float, Parameter("probability that a promise fails", symbol="gamma", above=0,
+                                                    below=1)]
+    corrected: Annotated[bool, Parameter("whether the errors of the print are corrected")] = False
+    reserve: Annotated[int | None, Parameter("copies of each good that are held back; by default 2E + 1", symbol="m",
+                                             at_least=0)] = None
+    halt_below: Annotated[int | None, Parameter("a round with fewer reports is the last; by default rho n - 2E",
+                                                at_least=1)] = None
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
 
     def __post_init__(self) -> None:
-        whole("supply", self.supply, at_least=1)
-        setting = self.setting  # checks the others
-        if self.reserve is not None:
-            whole("reserve", self.reserve)
-        if self.halt_below is not None:
-            whole("halt_below", self.halt_below, at_least=1)
+        super().__post_init__()
         wrong = []
         if self.effective_supply < 1:
-            wrong.append(f"a reserve of {self.held_back:,.6g} leaves nothing of {self.supply:,} copies")
+            wrong.append(f"a reserve of {self.effective_reserve:,.6g} leaves nothing of {self.supply:,} copies")
         if not self.halts_below > 0:
             wrong.append(f"2E = {2 * self.error:,.6g} is not below rho n = {float(self._satisfied):,.6g}")
         if wrong:
             reason = " and ".join(wrong)
             if trying():
                 raise Refused(reason)
-            least = least_to_run(setting, self.supply, _corrected_error if self.corrected else None)
+            least = least_to_run(self.setting, self.supply, _corrected_error if self.corrected else None)
             raise Refused(reason, least.ways(partial(replace, self)) or "another reserve, or halt_below")
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int, loss: float = 0.9,
+        failure_probability: float = 0.05, corrected: bool = True,
+    ) -> PrintedPMatch:
+        """The auction as Theorem 4.3.5 runs it: with a third of the loss for the increment and for the tolerance.
+
+        Args:
+            epsilon: privacy loss of the whole outcome, in nats, > 0.
+            delta: in [0, 1); nothing of it is used, since all noise is pure.
+            people: n, >= 1.
+            goods: k, >= 1.
+            supply: s >= 1, copies of each good.
+            loss: welfare that may be lost against the optimum for each bidder, in (0, 1].
+            failure_probability: in (0, 1).
+            corrected: whether the errors of the print are corrected.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Refused: at every realistic size, because the reserve is larger than the supply.
+
+        Example:
+            >>> PrintedPMatch.for_budget(epsilon=1e9, people=2_000, goods=4, supply=900).setting.rounds
+            89
+        """
+        fraction("delta", delta, zero=True)
+        third = positive("loss", loss, at_most=1.0) / 3.0
+        return cls(people=people, goods=goods, supply=supply, increment=third, tolerance=third, epsilon=epsilon,
+                   failure_probability=failure_probability, corrected=corrected)
 
     # ---- public arithmetic
 
     @cached_property
     def setting(self) -> MatchingSetting:
         """The printed numbers."""
-        return MatchingSetting(people=self.people, goods=self.goods, epsilon=self.epsilon, gamma=self.gamma,
-                               increment=self.increment, tolerance=self.tolerance)
+        return MatchingSetting(people=self.people, goods=self.goods, epsilon=self.epsilon, increment=self.increment,
+                               failure_probability=self.failure_probability, tolerance=self.tolerance)
 
     @property
     def _satisfied(self) -> Fraction:
@@ -135,14 +159,14 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         return _corrected_error(self.setting) if self.corrected else self.setting.error
 
     @property
-    def held_back(self) -> float:
+    def effective_reserve(self) -> float:
         """m."""
         return 2.0 * self.error + 1.0 if self.reserve is None else float(self.reserve)
 
     @property
     def effective_supply(self) -> int:
         """s' = floor(s - m)."""
-        return math.floor(self.supply - self.held_back)
+        return math.floor(self.supply - self.effective_reserve)
 
     @property
     def halts_below(self) -> float:
@@ -176,7 +200,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         spec = "allocation 3.3"
         feasible = Accuracy(
             bound=float(max(0, max(promises.most_held) - self.supply)), trivial=float(self.people),
-            measure="copies of any good given beyond its supply", failure_probability=self.gamma,
+            measure="copies of any good given beyond its supply", failure_probability=self.failure_probability,
             claimable=self.corrected, note="" if self.corrected else _WELFARE,
             source=Source(document=DOCUMENT, statement="Lemma 4.3.8", spec=spec))
         book = Bookkeeping(people=self.people, error=self.error, increment=self.increment, tolerance=self.tolerance)
@@ -185,8 +209,9 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         few = math.floor(self._satisfied)
         welfare = Accuracy(
             bound=promises.most_loss() + few if settled and promises.feasible else math.inf,
-            trivial=float(promises.trivial_loss), measure="welfare lost against the optimum",
-            failure_probability=self.gamma, claimable=self.corrected, note="" if self.corrected else _WELFARE,
+            trivial=float(promises.baseline_loss), measure="welfare lost against the optimum",
+            failure_probability=self.failure_probability, claimable=self.corrected,
+            note="" if self.corrected else _WELFARE,
             source=Source(document=DOCUMENT, statement="Lemmas 4.3.7 to 4.3.9, Theorem 4.3.5", spec=spec,
                           erratum="n >= 8E/rho; prices up to alpha ceil(1/alpha)"))
         return [feasible, welfare]
@@ -194,12 +219,13 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[PrintedBillboard, None]:
         """T rounds, or until few report that they are outbid; who is free then gets nothing.
 
         Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`.
+            data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
+                a sparse array, or `Valuations`.
             noise: where it comes from.
             progress: told the rounds played and all of them.
 
@@ -214,8 +240,10 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         rose = self.halts_below
         while playing.rounds < self.setting.rounds and rose >= self.halts_below:
             rose = playing.play_round()
-            if progress is not None:
+            if progress is not None and playing.rounds < self.setting.rounds:
                 progress(playing.rounds, self.setting.rounds)
+        if progress is not None:  # also where few reports ended it before
+            progress(self.setting.rounds, self.setting.rounds)
         board = PrintedBillboard(people=self.people, supply=self.effective_supply, increment=self.increment,
                                  corrected=self.corrected, rounds=playing.rounds, counts=np.concatenate(playing.counts),
                                  reports=np.concatenate(playing.reports))
@@ -252,10 +280,10 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
 
 def _counter(setting: MatchingSetting, corrected: bool) -> TreeCounter:
-    strict = float_up(setting.distance * setting.levels / written(setting.epsilon))
-    return TreeCounter(horizon=setting.horizon, counters=setting.goods + 1, arity=2, distance=setting.distance,
+    strict = float_up(setting.l1_sensitivity * setting.levels / written(setting.epsilon))
+    return TreeCounter(horizon=setting.horizon, counters=setting.goods + 1, arity=2, distance=setting.l1_sensitivity,
                        scale=strict if corrected else setting.printed_scale, running_maximum=corrected)
 
 
 def _corrected_error(setting: MatchingSetting) -> float:
-    return _counter(setting, True).error_bound(setting.gamma)
+    return _counter(setting, True).error_bound(setting.failure_probability)

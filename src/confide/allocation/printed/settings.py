@@ -12,10 +12,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import written
 from confide.privacy.tree_blocks import levels
 
@@ -56,30 +58,22 @@ def printed_error(counter_epsilon: float, horizon: float, goods: int, gamma: flo
     return least * math.pow(math.log2(horizon), 2.5)
 
 
+@renamed(gamma="failure_probability", distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
-class PrintedSetting:
-    """What the three auctions share.
+class PrintedSetting(Declared):
+    """The numbers that the three auctions of the source share.
 
-    Args:
-        people: n.
-        goods: k.
-        epsilon: of the whole auction, > 0.
-        gamma: failure probability, in (0, 1); missing from the source's lists of arguments.
-        increment: alpha, in (0, 1]; a `Fraction` where a double will not do.
+    The increment may be a `Fraction` where a double will not do. The failure probability is missing from the source's
+    lists of arguments.
     """
 
-    people: int
-    goods: int
-    epsilon: float
-    gamma: float
-    increment: float | Fraction
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        whole("goods", self.goods, at_least=1)
-        positive("epsilon", self.epsilon)
-        fraction("gamma", self.gamma)
-        positive("increment", self.increment, at_most=1.0)
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    goods: Annotated[int, Parameter("number of different goods", symbol="k", at_least=1)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole auction", unit="nats", above=0)]
+    failure_probability: Annotated[float, Parameter("probability that a promise fails", symbol="gamma", above=0,
+                                                    below=1)]
+    increment: Annotated[float | Fraction, Parameter("step from one price to the next", symbol="alpha", above=0,
+                                                     at_most=1)]
 
     @property
     def rounds(self) -> int:
@@ -87,7 +81,7 @@ class PrintedSetting:
         raise NotImplementedError
 
     @property
-    def distance(self) -> int:
+    def l1_sensitivity(self) -> int:
         """How far a replaced bidder moves all streams together, in l1, along any history (the source says 2T)."""
         raise NotImplementedError
 
@@ -108,8 +102,8 @@ class PrintedSetting:
 
     @cached_property
     def error(self) -> float:
-        """E, of every counter at every time but with probability gamma."""
-        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.gamma)
+        """E, of every counter at every time but with the failure probability."""
+        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability)
 
     @property
     def reserve(self) -> float:
@@ -131,36 +125,31 @@ class PrintedSetting:
 
     @property
     def proved_epsilon(self) -> float:
-        """What the printed noise is proved to cost: epsilon distance h/(2T log2 N). Always more than epsilon."""
-        return self.distance * self.levels / self.printed_scale
+        """What the printed noise is proved to cost: epsilon l1_sensitivity h/(2T log2 N). Always more than epsilon."""
+        return self.l1_sensitivity * self.levels / self.printed_scale
 
     @property
     def strict_scale(self) -> float:
-        """distance h/epsilon: the noise with which the auction costs epsilon."""
-        return self.distance * self.levels / self.epsilon
+        """l1_sensitivity h/epsilon: the noise with which the auction costs epsilon."""
+        return self.l1_sensitivity * self.levels / self.epsilon
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class MatchingSetting(PrintedSetting):
-    """PMatch.
-
-    Args:
-        tolerance: rho in (0, 1], the share of bidders who may stay unsatisfied.
+    """The printed numbers of PMatch.
 
     Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 1, 2.
 
     Example:
-        >>> setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, gamma=0.05, increment=Fraction(1, 30),
-        ...                           tolerance=Fraction(1, 30))
+        >>> setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05,
+        ...                           increment=Fraction(1, 30), tolerance=Fraction(1, 30))
         >>> setting.rounds, round(setting.error / 1e9, 5), round(setting.proved_epsilon, 6)
         (7200, 2.24598, 1.007847)
     """
 
-    tolerance: float | Fraction
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("tolerance", self.tolerance, at_most=1.0)
+    tolerance: Annotated[float | Fraction, Parameter("share of bidders who may stay unsatisfied", symbol="rho", above=0,
+                                                     at_most=1)]
 
     @cached_property
     def rounds(self) -> int:
@@ -168,7 +157,7 @@ class MatchingSetting(PrintedSetting):
         return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property
-    def distance(self) -> int:
+    def l1_sensitivity(self) -> int:
         """2T + 1: bids alone can be 2T apart, and a report of being outbid takes the place of a bid."""
         return 2 * self.rounds + 1
 
@@ -178,24 +167,18 @@ class MatchingSetting(PrintedSetting):
         return float(as_meant(self.tolerance)) * self.people - 2.0 * self.error
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class BundleSetting(PrintedSetting):
-    """PAlloc, where bidders hold bundles.
-
-    Args:
-        tolerance: rho in (0, 1], of the d = ks goods.
-        tests: when holders look whether they are outbid: "slot" (as printed) or "round_end".
+    """The printed numbers of PAlloc, where bidders hold bundles.
 
     Source: Wu 2017, Algorithm 6; spec allocation 5; erratum 3.
     """
 
-    tolerance: float | Fraction
-    tests: Literal["slot", "round_end"] = "slot"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("tolerance", self.tolerance, at_most=1.0)
-        one_of("tests", self.tests, ("slot", "round_end"))
+    tolerance: Annotated[float | Fraction, Parameter("share of the d = ks goods that may stay unsold", symbol="rho",
+                                                     above=0, at_most=1)]
+    tests: Annotated[Literal["slot", "round_end"], Parameter(
+        "when holders look whether they are outbid: in their slot, as printed, or at the end of a round")] = "slot"
 
     @cached_property
     def rounds(self) -> int:
@@ -203,14 +186,14 @@ class BundleSetting(PrintedSetting):
         return math.ceil(10 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property
-    def distance(self) -> int:
+    def l1_sensitivity(self) -> int:
         """3T with tests at the slot: two bids and a report in every round; 2T + 1 with tests at the end of a round."""
         return 3 * self.rounds if self.tests == "slot" else 2 * self.rounds + 1
 
     @cached_property
     def error(self) -> float:
         """E, which is one more here."""
-        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.gamma) + 1.0
+        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability) + 1.0
 
     def halt_below(self, supply: int) -> float:
         """rho d - 2E with d = ks.
@@ -221,32 +204,29 @@ class BundleSetting(PrintedSetting):
         return float(as_meant(self.tolerance)) * self.goods * supply - 2.0 * self.error
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class BidsSetting(PrintedSetting):
-    """PMatch that halts when few bid (CountBids).
+    """The printed numbers of PMatch that halts when few bid (CountBids).
 
-    Args:
-        least: lambda in (0, 1]: a public promise that no value but 0 is below it.
-        optimum: the best welfare, or a lower bound on it, > 0: public.
-        optimum_at_most: an upper bound on it; left out where `optimum` is exact, as the source assumes.
+    The source assumes that the optimum is known exactly. Then `optimum_at_most` is left out.
 
     Source: Wu 2017, Algorithm 5; spec allocation 3.4.
 
     Example:
-        >>> setting = BidsSetting(people=300, goods=6, epsilon=1e9, gamma=0.05, increment=0.125, least=1.0,
-        ...                       optimum=240.0)
+        >>> setting = BidsSetting(people=300, goods=6, epsilon=1e9, failure_probability=0.05, increment=0.125,
+        ...                       least=1.0, optimum=240.0)
         >>> setting.rounds, round(setting.halt_below, 3)
         (1536, 14.835)
     """
 
-    least: float
-    optimum: float
-    optimum_at_most: float | None = None
+    least: Annotated[float, Parameter("public promise that no value but 0 is below it", symbol="lambda", above=0,
+                                      at_most=1)]
+    optimum: Annotated[float, Parameter("the best welfare, or a lower bound on it; public", symbol="OPT", above=0)]
+    optimum_at_most: Annotated[float | None, Parameter("an upper bound on the best welfare")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("least", self.least, at_most=1.0)
-        positive("optimum", self.optimum)
         if self.optimum_at_most is not None and not self.optimum_at_most >= self.optimum:
             raise InvalidInput("optimum_at_most", f"{self.optimum_at_most!r} is below {self.optimum!r}",
                                "must be at least the lower bound")
@@ -258,7 +238,7 @@ class BidsSetting(PrintedSetting):
         return math.ceil(24 * Fraction(most) / (as_meant(self.increment) ** 2 * Fraction(self.optimum)))
 
     @property
-    def distance(self) -> int:
+    def l1_sensitivity(self) -> int:
         """2T: whoever bids reports it in the same round."""
         return 2 * self.rounds
 

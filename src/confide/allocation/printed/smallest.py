@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from confide.allocation.printed.settings import BidsSetting, MatchingSetting, as_meant
-from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import NotGuaranteed, Refused, Remedy
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
 
 __all__ = [
     "Bookkeeping",
@@ -46,7 +48,9 @@ class Threshold:
     people: float
 
 
-def matching_threshold(people: int, goods: int, increment: float, epsilon: float, gamma: float) -> Threshold:
+@renamed(gamma="failure_probability")
+def matching_threshold(people: int, goods: int, increment: float, epsilon: float,
+                       failure_probability: float) -> Threshold:
     """Theorem 4.3.5: SW >= OPT - alpha n with probability 1 - gamma, run with alpha/3 and rho = alpha/3.
 
     E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma), s >= (16E' + 4)/alpha, and n >=
@@ -58,7 +62,7 @@ def matching_threshold(people: int, goods: int, increment: float, epsilon: float
         goods: k.
         increment: alpha in (0, 1], the error that is asked for.
         epsilon: > 0.
-        gamma: in (0, 1).
+        failure_probability: gamma, in (0, 1).
 
     Example:
         >>> found = matching_threshold(10**6, 50, 0.5, 1.0, 0.05)
@@ -66,11 +70,13 @@ def matching_threshold(people: int, goods: int, increment: float, epsilon: float
         '1.8e+09 copies, 2.7e+09 bidders'
     """
     n, alpha = whole("people", people, at_least=1), positive("increment", increment, at_most=1.0)
-    error = _error(288, math.log2(72 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, gamma)
+    error = _error(288, math.log2(72 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, failure_probability)
     return Threshold(error=error, supply=(16.0 * error + 4.0) / alpha, people=24.0 * error / alpha)
 
 
-def bundle_threshold(people: int, goods: int, increment: float, epsilon: float, gamma: float) -> Threshold:
+@renamed(gamma="failure_probability")
+def bundle_threshold(people: int, goods: int, increment: float, epsilon: float,
+                     failure_probability: float) -> Threshold:
     """Theorem 4.4.2: SW >= OPT - alpha d with probability 1 - gamma; with bundles of at most b goods, OPT - alpha n b.
 
     E' = (360 sqrt2/(alpha^2 epsilon)) (log2(90n/alpha^2))^(5/2) ln(4k/gamma) + 1, s >= (12E' + 3)/alpha, d > n, and
@@ -81,18 +87,18 @@ def bundle_threshold(people: int, goods: int, increment: float, epsilon: float, 
         goods: k.
         increment: alpha in (0, 1].
         epsilon: > 0.
-        gamma: in (0, 1).
+        failure_probability: gamma, in (0, 1).
 
     Returns:
         A threshold whose `people` is that of d = ks; the bound says something only where alpha d is below n.
     """
     n, alpha = whole("people", people, at_least=1), positive("increment", increment, at_most=1.0)
-    error = _error(360, math.log2(90 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, gamma) + 1.0
+    error = _error(360, math.log2(90 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, failure_probability) + 1.0
     return Threshold(error=error, supply=(12.0 * error + 3.0) / alpha, people=max(n + 1.0, 24.0 * error / alpha))
 
 
-def _error(factor: int, logs: float, goods: int, alpha: float, epsilon: float, gamma: float) -> float:
-    chances = math.log(4.0 * whole("goods", goods, at_least=1) / fraction("gamma", gamma))
+def _error(factor: int, logs: float, goods: int, alpha: float, epsilon: float, failure_probability: float) -> float:
+    chances = math.log(4.0 * whole("goods", goods, at_least=1) / fraction("failure_probability", failure_probability))
     return factor * math.sqrt(2.0) / (alpha**2 * positive("epsilon", epsilon)) * math.pow(logs, 2.5) * chances
 
 
@@ -112,14 +118,15 @@ def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
     return supply, 16.0 * setting.least * error / alpha
 
 
-def smallest_people(goods: int, increment: float, epsilon: float, gamma: float) -> int:
+@renamed(gamma="failure_probability")
+def smallest_people(goods: int, increment: float, epsilon: float, failure_probability: float) -> int:
     """The fewest bidders at which Theorem 4.3.5 says anything: some supply fits, and there is not enough for all.
 
     Args:
         goods: k.
         increment: alpha in (0, 1].
         epsilon: > 0.
-        gamma: in (0, 1).
+        failure_probability: gamma, in (0, 1).
 
     Example:
         >>> f"{smallest_people(100, 0.5, 1.0, 0.05):.3e}"
@@ -127,13 +134,14 @@ def smallest_people(goods: int, increment: float, epsilon: float, gamma: float) 
     """
 
     def says(people: int) -> bool:
-        found = matching_threshold(people, goods, increment, epsilon, gamma)
+        found = matching_threshold(people, goods, increment, epsilon, failure_probability)
         return people >= found.people and people > math.ceil(found.supply)
 
     return _least(says)
 
 
-def smallest_epsilon(people: int, goods: int, supply: int, increment: float, gamma: float) -> float:
+@renamed(gamma="failure_probability")
+def smallest_epsilon(people: int, goods: int, supply: int, increment: float, failure_probability: float) -> float:
     """The least epsilon at which Theorem 4.3.5 holds for these sizes; infinity where none does.
 
     Args:
@@ -141,13 +149,13 @@ def smallest_epsilon(people: int, goods: int, supply: int, increment: float, gam
         goods: k.
         supply: s; with s >= n it needs no theorem.
         increment: alpha in (0, 1].
-        gamma: in (0, 1).
+        failure_probability: gamma, in (0, 1).
     """
     alpha, s = positive("increment", increment, at_most=1.0), whole("supply", supply, at_least=1)
     most = min((alpha * s - 4.0) / 16.0, alpha * people / 24.0)
     if most <= 0 or s >= people:
         return math.inf
-    return matching_threshold(people, goods, increment, 1.0, gamma).error / most
+    return matching_threshold(people, goods, increment, 1.0, failure_probability).error / most
 
 
 def _least(fits: Callable[[int], bool]) -> int:
@@ -156,7 +164,8 @@ def _least(fits: Callable[[int], bool]) -> int:
     while not fits(high):
         high *= 2
         if high > _MOST:
-            raise Refused(f"no number of bidders below {_MOST:.0e} is enough", "a larger epsilon, increment or gamma")
+            raise Refused(f"no number of bidders below {_MOST:.0e} is enough",
+                          "a larger epsilon, increment or failure_probability")
     low = high // 2  # does not fit, or is 0
     while high - low > 1:
         middle = (low + high) // 2
@@ -209,18 +218,12 @@ def least_to_run(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bookkeeping:
-    """Lemma 4.3.9: how many bids there can be, and after how many rounds few are unsatisfied.
+class Bookkeeping(Declared):
+    """Lemma 4.3.9 says how many bids there can be, and after how many rounds few are unsatisfied.
 
     With 8E + 1 copies or more and 8E/rho bidders or more, there are at most 3n/alpha bids, and 8/(alpha rho) rounds
     are enough. A good takes bids at ceil(1/alpha) prices below 1, not at 1/alpha, so that where alpha is above 1/3 and
     1/alpha is no whole number the print may count too few; `bids` and `rounds` count the prices there are.
-
-    Args:
-        people: n.
-        error: E >= 0.
-        increment: alpha in (0, 1].
-        tolerance: rho in (0, 1].
 
     Example:
         >>> book = Bookkeeping(people=10_000, error=10.0, increment=0.1, tolerance=0.1)
@@ -228,16 +231,11 @@ class Bookkeeping:
         (81.0, 800.0, 300000.0, 210000, 800, 230)
     """
 
-    people: int
-    error: float
-    increment: float
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        non_negative("error", self.error)
-        positive("increment", self.increment, at_most=1.0)
-        positive("tolerance", self.tolerance, at_most=1.0)
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    error: Annotated[float, Parameter("error that no count exceeds", symbol="E", at_least=0)]
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+    tolerance: Annotated[float, Parameter("share of bidders who may stay unsatisfied", symbol="rho", above=0,
+                                          at_most=1)]
 
     @property
     def supply_needed(self) -> float:

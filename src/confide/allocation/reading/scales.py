@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, non_negative, one_of, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.tables.roles import FINE, INFINITE, OUTSIDE
 
 __all__ = ["Points", "Ranks", "Scale"]
@@ -48,13 +49,8 @@ class Scale(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
+class Points(Declared):
     """Numbers from a public lowest one, worth nothing, to a public highest one, worth 1.
-
-    Args:
-        lowest: counts as 0, as what is left out does.
-        highest: counts as 1.
-        out_of_bounds: "reject" makes a row with a number beyond them unusable; "clip" moves it to the bound.
 
     Raises:
         InvalidInput: bounds that are none.
@@ -64,16 +60,17 @@ class Points:
         [0.5, 1.0]
     """
 
-    lowest: float = 0.0
-    highest: float = 1.0
-    out_of_bounds: Literal["reject", "clip"] = "reject"
+    lowest: Annotated[float, Parameter("number that counts as 0, as an empty cell does")] = 0.0
+    highest: Annotated[float, Parameter("number that counts as 1")] = 1.0
+    out_of_bounds: Annotated[Literal["reject", "clip"], Parameter(
+        "a number beyond makes the row unusable, or moves to the bound")] = "reject"
 
     def __post_init__(self) -> None:
-        if not finite("lowest", self.lowest) < finite("highest", self.highest):
+        super().__post_init__()
+        if not self.lowest < self.highest:
             raise InvalidInput("highest", f"{self.highest:g} is not above lowest = {self.lowest:g}")
         if not np.isfinite(self.highest - self.lowest):
             raise InvalidInput("highest", "the bounds are too far apart for floating point")
-        one_of("out_of_bounds", self.out_of_bounds, ("reject", "clip"))
 
     def problems(self, numbers: _Reals) -> _Problems:
         found = np.full(len(numbers), FINE, dtype=np.int8)

@@ -56,11 +56,13 @@ def _sampled_reserve(counter: TreeCounter, gamma: float, runs: int) -> int:
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
-    sizes: dict[str, Any] = {"people": 10**6, "goods": 50, "supply": 16_000, "epsilon": 1.0, "gamma": 0.01}
+    sizes: dict[str, Any] = {"people": 10**6, "goods": 50, "supply": 16_000, "epsilon": 1.0,
+                             "failure_probability": 0.01}
     if quick:
-        sizes = {"people": 20_000, "goods": 10, "supply": 1_600, "epsilon": 10.0, "gamma": 0.1}
-    supply, gamma, runs = sizes["supply"], sizes["gamma"], 1 if quick else 2
-    source = MatchingSetting(people=sizes["people"], goods=sizes["goods"], epsilon=sizes["epsilon"], gamma=gamma,
+        sizes = {"people": 20_000, "goods": 10, "supply": 1_600, "epsilon": 10.0, "failure_probability": 0.1}
+    supply, gamma, runs = sizes["supply"], sizes["failure_probability"], 1 if quick else 2
+    source = MatchingSetting(people=sizes["people"], goods=sizes["goods"], epsilon=sizes["epsilon"],
+                             failure_probability=gamma,
                              increment=0.1, tolerance=0.1)
     whole = TreeCounter(horizon=source.horizon, scale=source.strict_scale, counters=sizes["goods"], arity=2)
     of, steps = bidders("A", sizes["people"], sizes["goods"], supply), _steps(sizes)
@@ -102,7 +104,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 
 def _fields(auction: PMatch) -> dict[str, Any]:
-    names = ("people", "goods", "supply", "epsilon", "gamma", "certify_with", "reclear", "increment", "bid_cap",
+    names = ("people", "goods", "supply", "epsilon", "failure_probability", "certify_with", "reclear", "increment",
+             "bid_cap",
              "rounds", "batch", "arity")
     return {name: getattr(auction, name) for name in names}
 

@@ -25,7 +25,8 @@ _COUNTED = (8, 12, 16, 32, 128, 800)
 
 
 def _matching(people: int, rounds: int) -> MatchingSetting:
-    return MatchingSetting(people=people, goods=2, epsilon=1.0, gamma=0.05, increment=1.0, tolerance=8.0 / rounds)
+    return MatchingSetting(people=people, goods=2, epsilon=1.0, failure_probability=0.05, increment=1.0,
+                           tolerance=8.0 / rounds)
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -34,7 +35,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     steps = len(counted) + 1
     points: list[tuple[float, float, str]] = []
     matching = _matching(10, _ROUNDS)
-    bundles = BundleSetting(people=10, goods=2, epsilon=1.0, gamma=0.05, increment=0.1, tolerance=0.125)
+    bundles = BundleSetting(people=10, goods=2, epsilon=1.0, failure_probability=0.05, increment=0.1, tolerance=0.125)
     for people in np.geomspace(10, 1e9, 20 if quick else 200).round().astype(int).tolist():
         one, many = replace(matching, people=people), replace(bundles, people=people)
         points += [(one.horizon, many.proved_epsilon, "bundles: 3T h blocks"),

@@ -36,13 +36,14 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         lost: dict[int, float] = {}
         for signal in signals:
             epsilon = signal / s
-            market = PMatch.recommended(n, k, s, epsilon, certify_with=0.0)
+            market = PMatch.for_budget(people=n, goods=k, supply=s, epsilon=epsilon, certify_with=0.0)
             auction = ran(market, of, runs)
             tried = {f"{rung}": ran(rung_auction(rung, people=n, goods=k, supply=s, epsilon=epsilon, certify_with=0.0),
                                     of, runs).share for rung in rungs}
             tried["as recommended"] = auction.share
             rung, best = max(tried.items(), key=lambda one: one[1])
-            smooth = ran(SinkhornMatch.recommended(n, k, s, epsilon, certify_with=0.0), of, runs)
+            smooth = ran(SinkhornMatch.for_budget(people=n, goods=k, supply=s, epsilon=epsilon, certify_with=0.0), of,
+                         runs)
             lost[signal] = 1.0 - best
             points += [(signal, auction.share, "PMatch, recommended"), (signal, smooth.share, "SinkhornMatch")]
             rows.append((kind, signal, epsilon, auction.share, best, rung, smooth.share,

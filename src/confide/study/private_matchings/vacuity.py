@@ -31,7 +31,8 @@ ASKED = ((0.1, 1.0), (0.5, 1.0), (0.5, 10.0), (0.9, 10.0))
 
 def _supplies(people: int, alpha: float) -> tuple[float, float, float]:
     """Copies that Theorems 4.3.5, 4.3.11 (lambda = 1, OPT = n/2) and 4.4.2 ask for at epsilon = 1."""
-    share = BidsSetting(people=people, goods=_GOODS, epsilon=1.0, gamma=_GAMMA, increment=alpha, least=1.0,
+    share = BidsSetting(people=people, goods=_GOODS, epsilon=1.0, failure_probability=_GAMMA, increment=alpha,
+                        least=1.0,
                         optimum=people / 2.0)
     return (matching_threshold(people, _GOODS, alpha, 1.0, _GAMMA).supply, bids_threshold(share)[0],
             bundle_threshold(people, _GOODS, alpha, 1.0, _GAMMA).supply)
