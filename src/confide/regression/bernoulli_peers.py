@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import (
     Accuracy,
@@ -33,6 +33,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
@@ -51,24 +52,16 @@ BRIER = ScoringRule(1.0, 2.0)
 
 @wire("BetaPrior", "s t")
 @dataclass(frozen=True)
-class BetaPrior:
+class BetaPrior(Declared):
     """p has the Beta(s, t) law; Beta(1, 1) is uniform.
-
-    Args:
-        s: positive.
-        t: positive.
 
     Example:
         >>> BetaPrior(1.0, 1.0).mean_given(1)
         0.6666666666666666
     """
 
-    s: float
-    t: float
-
-    def __post_init__(self) -> None:
-        positive("s", self.s)
-        positive("t", self.t)
+    s: Annotated[float, Parameter("weight of the ones, such as 1 + the ones of an earlier sample", above=0)]
+    t: Annotated[float, Parameter("weight of the zeros", above=0)]
 
     @property
     def mean(self) -> float:
@@ -196,13 +189,6 @@ class BernoulliBillboard(Billboard):
 class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
 
-    Args:
-        people: n >= 2, invited slots; a slot without a bit is null, counts for nothing and is paid 0.
-        prior: law of p.
-        rule: the scoring rule, in the currency's unit. B_{1,2} is the source's, whose least payment is -1.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
-
     Source: Cummings et al. 2015, Appendix A.1 and Lemma 4; spec truthful_regression section 2.
 
     Example:
@@ -213,19 +199,16 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         [56, 11, 56, 56, 0]
     """
 
-    people: int
-    prior: BetaPrior | FinitePrior
-    rule: ScoringRule = BRIER
-    currency: str = "USD"
-    minor_units: int = 100
+    people: Annotated[int, Parameter(
+        "invited slots; a slot without a bit is null, counts for nothing and is paid 0", symbol="n", at_least=2)]
+    prior: Annotated[BetaPrior | FinitePrior, Parameter("law of p")]
+    rule: Annotated[ScoringRule, Parameter(
+        "the scoring rule, in the currency's unit. B_{1,2} is the source's, with the least payment -1")] = BRIER
+    currency: Annotated[str, Parameter("its name")] = "USD"
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one bit"),)
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=2)
-        whole("minor_units", self.minor_units, at_least=1)
-        if not isinstance(self.prior, BetaPrior | FinitePrior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is no law of p", "BetaPrior or FinitePrior")
 
     # ---- incentives, exactly
 

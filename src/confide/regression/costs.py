@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 
 __all__ = [
@@ -48,23 +49,14 @@ class CostLaw(Protocol):
 
 @wire("ParetoCosts", "exponent scale")
 @dataclass(frozen=True)
-class ParetoCosts:
-    """P[c > t] = (t / scale)^-exponent for t >= scale.
-
-    Args:
-        exponent: p > 1, so that the mean exists.
-        scale: the least cost, positive.
+class ParetoCosts(Declared):
+    """Costs with a heavy tail: P[c > t] = (t / scale)^-exponent for t >= scale.
 
     Source: Cummings et al. 2015, Assumption 3 (scale 1).
     """
 
-    exponent: float
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        if positive("exponent", self.exponent) <= 1:
-            raise InvalidInput("exponent", f"{self.exponent!r} is out of range", "must be above 1")
-        positive("scale", self.scale)
+    exponent: Annotated[float, Parameter("how fast the tail falls; above 1 the mean exists", symbol="p", above=1)]
+    scale: Annotated[float, Parameter("the least cost", unit="the currency", above=0)] = 1.0
 
     def survival(self, cost: float) -> float:
         return 1.0 if cost <= self.scale else float((cost / self.scale) ** -self.exponent)
@@ -75,17 +67,10 @@ class ParetoCosts:
 
 @wire("ExponentialCosts", "mean")
 @dataclass(frozen=True)
-class ExponentialCosts:
-    """P[c > t] = exp(-t / mean).
+class ExponentialCosts(Declared):
+    """Costs with a light tail: P[c > t] = exp(-t / mean)."""
 
-    Args:
-        mean: positive.
-    """
-
-    mean: float
-
-    def __post_init__(self) -> None:
-        positive("mean", self.mean)
+    mean: Annotated[float, Parameter("the mean cost", unit="the currency", above=0)]
 
     def survival(self, cost: float) -> float:
         return 1.0 if cost <= 0 else math.exp(-cost / self.mean)
@@ -161,7 +146,7 @@ class DependentCosts:
 
 @wire("QuadraticCosts", "per_nat")
 @dataclass(frozen=True)
-class QuadraticCosts:
+class QuadraticCosts(Declared):
     """Privacy worth at most c for each nat that what is published can tell about a person (the source's Assumption 4).
 
     By Lemma 12, her expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which is at
@@ -172,9 +157,6 @@ class QuadraticCosts:
     most c epsilon by the same assumption, far above 4 c epsilon^2 where epsilon is small: that taking part pays rests
     on Assumption 1, cost at most (coefficient) epsilon^2, as before.
 
-    Args:
-        per_nat: law of c, in the currency.
-
     Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
     truthful_regression section 5.
 
@@ -184,7 +166,8 @@ class QuadraticCosts:
         (8.0, 0.6487)
     """
 
-    per_nat: ParetoCosts | ExponentialCosts | EmpiricalCosts
+    per_nat: Annotated[ParetoCosts | ExponentialCosts | EmpiricalCosts, Parameter(
+        "law of what a nat costs a person", symbol="c", unit="the currency")]
 
     def survival(self, cost: float) -> float:
         return self.per_nat.survival(cost / 4.0)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.wire import wire
 
@@ -37,6 +38,10 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+_DIMENSION = Parameter("length of the parameter", symbol="d", at_least=1)
+_RADIUS = Parameter("bound on the length of the parameter", symbol="R0", above=0)
+_REACH = Parameter("bound on a residual", symbol="M", above=0)
 
 
 @runtime_checkable
@@ -71,20 +76,11 @@ class NoiseLaw(Protocol):
 
 @wire("UniformBall", "dimension radius")
 @dataclass(frozen=True)
-class UniformBall:
-    """Theta uniform in the ball of this radius.
+class UniformBall(Declared):
+    """The parameter is uniform in the ball of this radius."""
 
-    Args:
-        dimension: d, at least 1.
-        radius: R0 > 0.
-    """
-
-    dimension: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def second_moment(self) -> float:
@@ -98,20 +94,14 @@ class UniformBall:
 
 @wire("UniformSphere", "dimension radius")
 @dataclass(frozen=True)
-class UniformSphere:
-    """Theta uniform on the sphere of this radius: its length is known, its direction is not.
+class UniformSphere(Declared):
+    """The parameter is uniform on the sphere of this radius: its length is known, its direction is not.
 
-    Args:
-        dimension: d, at least 1; for d = 1, theta is -radius or radius.
-        radius: R0 > 0.
+    In one dimension it is -radius or radius.
     """
 
-    dimension: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def second_moment(self) -> float:
@@ -125,13 +115,8 @@ class UniformSphere:
 
 @wire("GaussianBall", "dimension deviation radius")
 @dataclass(frozen=True)
-class GaussianBall:
-    """Independent centred Gaussian coordinates, conditioned on the ball of this radius.
-
-    Args:
-        dimension: d, at least 1.
-        deviation: tau > 0, standard deviation of a coordinate before the cut.
-        radius: R0 > 0.
+class GaussianBall(Declared):
+    """The parameter has independent centred Gaussian coordinates, conditioned on the ball of this radius.
 
     Example:
         >>> round(GaussianBall(3, deviation=0.1, radius=1.0).second_moment, 9)  # hardly cut
@@ -140,14 +125,10 @@ class GaussianBall:
         0.6
     """
 
-    dimension: int
-    deviation: float
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("deviation", self.deviation)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    deviation: Annotated[float, Parameter(
+        "standard deviation of a coordinate before the cut", symbol="tau", above=0)]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def concentration(self) -> float:
@@ -364,17 +345,10 @@ class _OnePiece:
 
 @wire("UniformNoise", "bound")
 @dataclass(frozen=True)
-class UniformNoise(_OnePiece):
-    """Noise uniform on [-bound, bound].
+class UniformNoise(Declared, _OnePiece):
+    """Residuals are uniform on [-bound, bound]."""
 
-    Args:
-        bound: M > 0.
-    """
-
-    bound: float
-
-    def __post_init__(self) -> None:
-        positive("bound", self.bound)
+    bound: Annotated[float, _REACH]
 
     @property
     def variance(self) -> float:
@@ -392,20 +366,11 @@ class UniformNoise(_OnePiece):
 
 @wire("TruncatedGaussianNoise", "sigma bound")
 @dataclass(frozen=True)
-class TruncatedGaussianNoise(_OnePiece):
-    """A centred Gaussian conditioned on |z| <= bound.
+class TruncatedGaussianNoise(Declared, _OnePiece):
+    """Residuals are centred Gaussian, conditioned on |z| <= bound."""
 
-    Args:
-        sigma: standard deviation before truncation, positive.
-        bound: M > 0.
-    """
-
-    sigma: float
-    bound: float
-
-    def __post_init__(self) -> None:
-        positive("sigma", self.sigma)
-        positive("bound", self.bound)
+    sigma: Annotated[float, Parameter("standard deviation before truncation", above=0)]
+    bound: Annotated[float, _REACH]
 
     @property
     def variance(self) -> float:

@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
 
-MODES = ("corrected", "paper")
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 _PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
@@ -79,64 +79,48 @@ _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs
 
 @wire("Payment", "epsilon ridge rule clip currency minor_units debias")
 @dataclass(frozen=True, kw_only=True)
-class Payment:
-    """How people are paid.
+class Payment(Declared):
+    """How people are paid."""
 
-    Args:
-        epsilon: of the two payment estimates together (a record is in one of them).
-        ridge: their weight gamma_p > 0; smaller than the release's, because payments need low bias.
-        rule: the scoring rule, in the currency's unit.
-        clip: t: the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
-        debias: divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error;
-            for features uniform in the ball alone. Payments then spread 1/(1 - g) times as far.
-    """
-
-    epsilon: float
-    ridge: float
-    rule: ScoringRule
-    clip: float | None = None
-    currency: str = "USD"
-    minor_units: int = 100
-    debias: bool = False
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        positive("ridge", self.ridge)
-        if self.clip is not None:
-            positive("clip", self.clip)
-        whole("minor_units", self.minor_units, at_least=1)
-        if not isinstance(self.debias, bool):
-            raise InvalidInput("debias", f"{self.debias!r} is neither True nor False")
+    epsilon: Annotated[float, Parameter(
+        "privacy loss of the two payment estimates together (a record is in one of them)", unit="nats", above=0)]
+    ridge: Annotated[float, Parameter(
+        "ridge weight of the payment estimates; smaller than the release's, because payments need low bias",
+        symbol="gamma_p", above=0)]
+    rule: Annotated[ScoringRule, Parameter("the scoring rule, in the currency's unit")]
+    clip: Annotated[float | None, Parameter(
+        "the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound",
+        symbol="t", above=0)] = None
+    currency: Annotated[str, Parameter("its name")] = "USD"
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+    debias: Annotated[bool, Parameter(
+        "divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error; for "
+        "features uniform in the ball alone. Payments then spread 1/(1 - g) times as far")] = False
 
 
 @wire("Behaviour", "costs misreports failure common_factor")
 @dataclass(frozen=True, kw_only=True)
-class Behaviour:
-    """What is assumed of privacy costs and of those who will not answer truthfully.
+class Behaviour(Declared):
+    """What is assumed of privacy costs, and of people who will not answer truthfully.
 
     Args:
         costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
-        misreports: alpha, tolerated share of misreports and absences.
-        failure: beta, probability that there are more.
-        common_factor: whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how
-            many are above a threshold, and the threshold is far larger.
     """
 
     costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts
-    misreports: float
-    failure: float
-    common_factor: bool = False
+    misreports: Annotated[float, Parameter(
+        "tolerated share of lies and absences", symbol="alpha", above=0, below=1)]
+    failure: Annotated[float, Parameter("probability that there are more", symbol="beta", above=0, below=1)]
+    common_factor: Annotated[bool, Parameter(
+        "whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how many are above "
+        "a threshold, and the threshold is far larger")] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.costs, CostLaw):
             raise InvalidInput("costs", f"{type(self.costs).__name__} is no law of costs",
                                "must be one, such as ParetoCosts(exponent=4.0, scale=0.01)")
-        fraction("misreports", self.misreports)
-        fraction("failure", self.failure)
-        if not isinstance(self.common_factor, bool):
-            raise InvalidInput("common_factor", f"{self.common_factor!r} is neither True nor False")
 
 
 @wire("RegressionBillboard", "people coef split estimate peers gram cross ridge")
@@ -177,16 +161,6 @@ class RegressionBillboard(LinearBillboard):
 class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """Buy answers for a regression from people who could lie, under joint differential privacy.
 
-    Args:
-        setting: the public facts; privacy needs only its bounds.
-        payment: how people are paid, and what that costs in privacy.
-        release: the estimator of the public coefficients, with its own privacy statement.
-        behaviour: costs and the tolerated share of misreports.
-        mode: "corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the
-            release and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to
-            R0 + M alone, the full estimate released. It carries a privacy claim only where the printed constant
-            happens to suffice; elsewhere it runs with simulated noise alone, and cannot be settled.
-
     Use `confide.regression.plan` to choose all of these from public parameters.
 
     Example:
@@ -200,22 +174,27 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         ([0.5, -0.5], False)
     """
 
-    setting: Setting
-    payment: Payment
-    release: RidgeRelease | Averaged | SufficientStatistics | AdaSSP
-    behaviour: Behaviour
-    mode: str = "corrected"
+    setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
+    payment: Annotated[Payment, Parameter("how people are paid, and what that costs in privacy")]
+    release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
+        "the estimator of the public coefficients, with its own privacy statement")]
+    behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]
+    mode: Annotated[Literal["corrected", "paper"], Parameter(
+        '"corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the release '
+        "and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to R0 + M "
+        "alone, the full estimate released. It carries a privacy claim only where the printed constant happens to "
+        "suffice; elsewhere it runs with simulated noise alone, and cannot be settled")] = "corrected"
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.release, Averaged) and (self.release.epsilon_payment, self.release.ridge_payment) != (
             self.payment.epsilon, self.payment.ridge
         ):
             raise InvalidInput("release", "averages other payment estimates than the mechanism's",
                                "give it the payment's epsilon and ridge")
-        one_of("mode", self.mode, MODES)
         if self.printed_mode:
             object.__setattr__(self, "release", self._as_printed())
         elif isinstance(self.release, PrintedRidge):

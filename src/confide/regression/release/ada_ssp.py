@@ -12,13 +12,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from scipy.special import chdtri
 
-from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, ZCDPEvent
@@ -49,19 +50,10 @@ _FAILURE = 0.05  # the ridge covers the spectrum of the noise with this failure 
 @wire("AdaSSP", "epsilon delta")
 @dataclass(frozen=True, kw_only=True)
 class AdaSSP(Release):
-    """The calibrated release.
+    """Noisy moments under approximate privacy, and a ridge estimate whose weight fits their spectrum."""
 
-    Args:
-        epsilon: in nats.
-        delta: in (0, 1).
-    """
-
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        fraction("delta", self.delta)
+    epsilon: Annotated[float, Parameter("privacy loss of this release", unit="nats", above=0)]
+    delta: Annotated[float, Parameter("probability that the loss may exceed epsilon", above=0, below=1)]
 
     @property
     def rho(self) -> float:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from confide.contract.guarantees import Source
+from confide.contract.parameters import Declared
 from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
@@ -116,7 +117,7 @@ class Interval:
         return self.value + self.total
 
 
-class Release(ABC):
+class Release(Declared, ABC):
     """Base of the release estimators: frozen, keyword-only dataclasses of public numbers."""
 
     @abstractmethod

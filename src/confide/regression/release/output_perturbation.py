@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -106,19 +107,10 @@ def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, va
 @wire("RidgeRelease", "epsilon ridge")
 @dataclass(frozen=True, kw_only=True)
 class RidgeRelease(Release):
-    """The constrained ridge estimate of all records, with its own noise.
+    """The constrained ridge estimate of all records, with its own noise."""
 
-    Args:
-        epsilon: of this release, pure.
-        ridge: gamma_r > 0.
-    """
-
-    epsilon: float
-    ridge: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        positive("ridge", self.ridge)
+    epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
+    ridge: Annotated[float, Parameter("ridge weight", symbol="gamma_r", above=0)]
 
     def events(self) -> tuple[Event, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
@@ -164,15 +156,10 @@ class RidgeRelease(Release):
 @wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
-    """The mean of the two payment estimates: no privacy on top of theirs.
+    """The mean of the two payment estimates: no privacy on top of theirs."""
 
-    Args:
-        epsilon_payment: epsilon of the payment estimates.
-        ridge_payment: their ridge weight gamma_p.
-    """
-
-    epsilon_payment: float
-    ridge_payment: float
+    epsilon_payment: Annotated[float, Parameter("privacy loss of the payment estimates", unit="nats", above=0)]
+    ridge_payment: Annotated[float, Parameter("ridge weight of the payment estimates", symbol="gamma_p", above=0)]
 
     def events(self) -> tuple[Event, ...]:
         return ()

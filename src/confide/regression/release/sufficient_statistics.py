@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import gammainccinv
 
-from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -45,16 +46,9 @@ SENSITIVITY = math.nextafter(math.sqrt(4.5), math.inf)
 @wire("SufficientStatistics", "epsilon")
 @dataclass(frozen=True, kw_only=True)
 class SufficientStatistics(Release):
-    """Noisy moments under pure privacy, and the linear estimate that fits their noise.
+    """Noisy moments under pure privacy, and the linear estimate that fits their noise."""
 
-    Args:
-        epsilon: of this release, pure.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
+    epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
 
     @property
     def scale(self) -> float:
