@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -35,11 +35,12 @@ from confide.acquisition.release.lattice import (
 )
 from confide.acquisition.release.losses import least_right
 from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
-from confide.contract.checks import finite, non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import printed, tried
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
@@ -134,27 +135,6 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     losses in nats of Renyi divergence of the order. Truth is her best report whatever the others report, and never
     costs her: payments are ex post, and rounded up to whole coins.
 
-    Args:
-        people: n, registered slots.
-        prior: of everybody's c, or one for each slot; public, and independent across people and of their records.
-        mse_price: what a unit of squared error of the mean, in squared units of a record, is worth to the buyer.
-        low: public lower end of a record.
-        high: public upper end.
-        variance: public bound of a record's variance, in squared units, never estimated from these records;
-            (high - low)^2/4 if left out, which no records exceed.
-        order: alpha of the Renyi divergence, > 1.
-        psi_floor: least virtual cost, > 0: without one a record would be bought without noise.
-        grid: cost may exceed the least by this factor; in return no lie gains anything, whatever the prior. 0 for the
-            exact least cost.
-        most_local: the largest local loss of anybody, whatever is reported, in nats of this order: no weight exceeds
-            what keeps it, and nobody is bought from whose virtual cost is above 1. If left out, reports can lead to one
-            person who gives everything, and that is what a campaign is charged for.
-        known_error: with most_local, the mean squared error of what is known without buying, in squared units: nothing
-            is bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out.
-        nat_price: what a nat of loss costs a person of weight 1 on it, in the currency.
-        currency: of payments.
-        minor_units: how many of its smallest coin make one unit.
-
     Raises:
         InvalidInput: a parameter out of range.
 
@@ -170,20 +150,36 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         True
     """
 
-    people: int
-    prior: Prior | tuple[Prior, ...]
-    mse_price: float
-    low: float = 0.0
-    high: float = 1.0
-    variance: float | None = None
-    order: float = 2.0
-    psi_floor: float = 0.01
-    grid: float = 0.001
-    most_local: float | None = None
-    known_error: float | None = None
-    nat_price: float = 1.0
-    currency: str = ""
-    minor_units: int = 100
+    people: Annotated[int, Parameter("registered slots, fixed and public", symbol="n", at_least=1)]
+    prior: Annotated[Prior | tuple[Prior, ...], Parameter(
+        "law of everybody's c, or one for each slot; public, and independent across people and of their records",
+        symbol="F")]
+    mse_price: Annotated[float, Parameter(
+        "what one squared unit of error of the mean costs the buyer", symbol="gamma", unit="the currency", above=0)]
+    low: Annotated[float, Parameter("public lower end of a record; one below it counts as it")] = 0.0
+    high: Annotated[float, Parameter("public upper end of a record")] = 1.0
+    variance: Annotated[float | None, Parameter(
+        "public bound of a record's variance, in squared units, never estimated from these records; default "
+        "(high - low)^2/4, which no records exceed", at_least=0)] = None
+    order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
+    psi_floor: Annotated[float, Parameter(
+        "least virtual cost: the larger, the less is bought of people who fear the public alone. Without one a record "
+        "would be bought without noise", above=0)] = 0.01
+    grid: Annotated[float, Parameter(
+        "share by which the cost may exceed the least; in return no lie gains anything, whatever the prior. 0 for the "
+        "exact least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
+    most_local: Annotated[float | None, Parameter(
+        "the largest local loss of anybody, whatever is reported: what is charged. No weight exceeds what keeps it, "
+        "and nobody is bought from whose virtual cost is above 1. Left out, reports can lead to one person who gives "
+        "everything", unit="nats", above=0)] = None
+    known_error: Annotated[float | None, Parameter(
+        "with most_local, the mean squared error of what is known without buying, in squared units: nothing is bought "
+        "where that is cheaper. The middle of the range, (high - low)^2/4, if left out", above=0)] = None
+    nat_price: Annotated[float, Parameter(
+        "what one nat of loss costs a person who fears that leak alone", unit="the currency", above=0)] = 1.0
+    currency: Annotated[str, Parameter("of payments")] = ""
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit of the currency", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(name="report", asks="how much the platform's knowledge weighs against the public's"),
@@ -193,25 +189,16 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     share_depends_on: ClassVar[str] = "one's own contract, which follows from all reports and which the platform signed"
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
-        if not all(isinstance(each, Prior) for each in priors) or len(priors) not in {1, self.people}:
+        super().__post_init__()
+        if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
             raise InvalidInput("prior", "is not one prior, or one for each slot", "such as UniformPrior()")
-        positive("mse_price", self.mse_price)
-        if not math.isfinite(finite("high", self.high) - finite("low", self.low)) or not self.high > self.low:
+        if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
             most = printed((self.high - self.low) ** 2 / 4, up=False, digits=6)
             raise InvalidInput("variance", f"{self.variance!r} is out of range",
                                f"records in [{self.low!r}, {self.high!r}] have at most {most}")
-        non_negative("variance", 0.0 if self.variance is None else self.variance)
-        if positive("order", self.order) <= 1:
-            raise InvalidInput("order", f"{self.order!r} is out of range", "must be above 1 and finite")
-        positive("psi_floor", self.psi_floor)
-        non_negative("grid", self.grid, at_most=1.0)
-        positive("nat_price", self.nat_price)
         self._check_cap()
-        whole("minor_units", self.minor_units, at_least=1)
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
                                "larger coins, a smaller mse_price, or a smaller nat_price")
@@ -221,9 +208,6 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             if self.known_error is not None:
                 raise InvalidInput("known_error", "belongs to most_local", "give both, or neither")
             return
-        positive("most_local", self.most_local)
-        if self.known_error is not None:
-            positive("known_error", self.known_error)
         if not (self.psi_floor <= 1 and self.grid > 0):
             raise InvalidInput("psi_floor" if self.psi_floor > 1 else "grid", "does not go with most_local",
                                "the floor must be at most 1, and the grid above 0")

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,9 @@ from confide.acquisition.beliefs.priors import Prior
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 
 __all__ = [
@@ -71,35 +71,23 @@ def outside_option(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(Declared):
     """What is public before reports.
 
     Args:
         prior: of everybody's sensitivity, or one for each person.
-        people: how many report, at least 1.
-        variance: VAR of a scaled record, in [0, 1/4].
-        order: Renyi order alpha > 1.
-        psi_floor: least virtual cost.
-        outside_mse: squared error of not buying; infinite where that is not an option.
 
     Raises:
         InvalidInput: something is out of range.
     """
 
     prior: Prior | Sequence[Prior]
-    people: int
-    variance: float
-    order: float = 2.0
-    psi_floor: float = 0.0
-    outside_mse: float = math.inf
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        non_negative("variance", self.variance, at_most=0.25)
-        non_negative("psi_floor", self.psi_floor)
-        as_order(self.order)
-        if self.outside_mse != math.inf:
-            positive("outside_mse", self.outside_mse)
+    people: Annotated[int, Parameter("people who report", symbol="n", at_least=1)]
+    variance: Annotated[float, Parameter("variance of a scaled record", symbol="VAR", at_least=0, at_most=0.25)]
+    order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
+    psi_floor: Annotated[float, Parameter("least virtual cost", at_least=0)] = 0.0
+    outside_mse: Annotated[float, Parameter(
+        "squared error of not buying; infinite where that is no option", above=0, infinite=True)] = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +26,8 @@ from confide.acquisition.optimum.replacement import replaced_values
 from confide.acquisition.optimum.solver import Solution, solve
 from confide.acquisition.paying.certificate import AnyVirtualCost, incentive_bound
 from confide.acquisition.paying.rents import Floats, Sellers, enclosed_rents, exact_rents
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 
 __all__ = ["Offer", "OfferRule", "PaymentRule", "Payments", "WeightCap"]
 
@@ -91,27 +91,17 @@ class Payments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightCap:
-    """A smaller range to optimise over, fixed before anybody reports: see `capped`.
+class WeightCap(Declared):
+    """A smaller range to optimise over, fixed before anybody reports: see `capped`."""
 
-    Args:
-        weight_cap: no weight exceeds it, in (0, 1].
-        outside: what it costs to buy nothing, > 0 and finite.
-        psi_floor: least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones.
-    """
-
-    weight_cap: float
-    outside: float
-    psi_floor: float
-
-    def __post_init__(self) -> None:
-        positive("weight_cap", self.weight_cap, at_most=1.0)
-        positive("outside", self.outside)
-        positive("psi_floor", self.psi_floor, at_most=1.0)
+    weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
+    outside: Annotated[float, Parameter("cost of buying nothing", above=0)]
+    psi_floor: Annotated[float, Parameter(
+        "least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones", above=0, at_most=1)]
 
 
 @dataclass(frozen=True, eq=False)
-class PaymentRule:
+class PaymentRule(Declared):
     """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
 
     Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly under `delta`, and
@@ -119,12 +109,6 @@ class PaymentRule:
 
     Args:
         virtual_cost: one for everybody, or one for each person; equal ones should be one object.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
-        delta: optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the
-            optimum.
-        cap: optimise over capped weights alone, on their own grid; needs a delta.
-        rent_tolerance: share of V to which rents under smooth virtual costs are enclosed.
 
     Example:
         >>> from confide.acquisition.beliefs.priors import UniformPrior
@@ -135,17 +119,19 @@ class PaymentRule:
     """
 
     virtual_cost: AnyVirtualCost | Sequence[AnyVirtualCost]
-    variance_price: float
-    noise_price: float
-    delta: float | None = None
-    cap: WeightCap | None = None
-    rent_tolerance: float = 1e-3
+    variance_price: Annotated[float, Parameter("gamma VAR", symbol="g", at_least=0)]
+    noise_price: Annotated[float, Parameter("gamma alpha/2", symbol="kappa", above=0)]
+    delta: Annotated[float | None, Parameter(
+        "optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the "
+        "optimum", above=0, at_most=1)] = None
+    cap: Annotated[WeightCap | None, Parameter(
+        "optimise over capped weights alone, on their own grid; needs a delta")] = None
+    rent_tolerance: Annotated[float, Parameter(
+        "share of V to which rents under smooth virtual costs are enclosed", above=0)] = 1e-3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_prices(self.variance_price, self.noise_price)
-        positive("rent_tolerance", self.rent_tolerance)
-        if self.delta is not None:
-            positive("delta", self.delta, at_most=1.0)
         if self.cap is not None and self.delta is None:
             raise InvalidInput("delta", "is missing", "capped weights are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
