@@ -114,6 +114,7 @@ def rename_one(
     setattr(sys.modules[kind.__module__], called, kind)  # so that it can be pickled
     if mode == "declared":
         wire(said.name, " ".join(said.fields.values()), version=said.version, absent=said.absent,
+             words={own[each]: words for each, words in said.words.items()},
              **{own[each]: word for each, word in said.fields.items()})(kind)
     else:
         words = {word: own[each] for each, word in said.fields.items()}

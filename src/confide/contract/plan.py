@@ -57,10 +57,11 @@ class Plan(ABC, Generic[_M_co]):
     A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data.
     """
 
-    @property
-    @abstractmethod
-    def mechanism(self) -> _M_co:
-        """What to run; None where nothing has to be asked."""
+    if TYPE_CHECKING:  # a property that ran would be taken for the default of the subclass's field
+
+        @property
+        def mechanism(self) -> _M_co:
+            """What to run; None where nothing has to be asked."""
 
     @property
     def guarantees(self) -> Guarantees:

@@ -216,5 +216,5 @@ def _of_door(place: str, door: Any) -> Iterator[Rename]:
     yield from (Rename(place, old, new) for old, new in vars(door).get("__renamed__", {}).items())
     for name, part in vars(door).items():
         inner = getattr(part, "__func__", part)  # of a class method
-        if name != "__init__":
+        if name != "__init__" and callable(inner):  # a default that has old names itself is no method
             yield from (Rename(f"{place}.{name}", old, new) for old, new in getattr(inner, "__renamed__", {}).items())
