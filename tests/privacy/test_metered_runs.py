@@ -98,10 +98,10 @@ def _dude(mechanism: Any) -> Run:
 
 
 def _regression(release: Any = None) -> Run:
-    noise_law = TruncatedGaussianNoise(sigma=0.25, bound=0.75)
+    noise_law = TruncatedGaussianNoise(noise_std=0.25, bound=0.75)
     sound = plan(people=6000, features=3, parameter_bound=1.0, noise=noise_law, epsilon_release=4.0,
                  epsilon_payment=2.0, release="ridge", truth_radius=1.6, misreports=5e-4,
-                 misreports_failure=0.01).mechanism
+                 failure_probability=0.01).mechanism
     if release == "averaged":
         release = Averaged(epsilon_payment=sound.payment.epsilon, ridge_payment=sound.payment.ridge)
     mechanism = sound if release is None else replace(sound, release=release)

@@ -50,7 +50,7 @@ def literal(
                            noise=UniformNoise(bound=1.0)),
         "payment": Payment(epsilon=epsilon, ridge=ridge, rule=ScoringRule(1.0, 2.0), minor_units=10**9),
         "release": RidgeRelease(epsilon=epsilon, ridge=ridge),
-        "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure=1e-3),
+        "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
         "mode": "paper",
         **changes,
     }

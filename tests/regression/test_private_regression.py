@@ -183,7 +183,7 @@ def by_hand(release: Any, X: np.ndarray, y: np.ndarray, seed: int, std: float = 
     answer = Numeric(column="y", lower=0, upper=200, out_of_bounds="clip")
     square = design.weight**2
     setting = Setting(people=len(y), features=4, prior=UniformBall(4, 2.0), response_bound=1.0,
-                      noise=TruncatedGaussianNoise(sigma=std / 100, bound=8.0),
+                      noise=TruncatedGaussianNoise(noise_std=std / 100, bound=8.0),
                       smallest_eigenvalue=square / 3, largest_eigenvalue=square)
     encoded, scaled = design.encode({f"c{k}": X[:, k] for k in range(3)}), answer.encode(y)
     keep = encoded.valid & (scaled.problems == 0)

@@ -31,10 +31,11 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
@@ -189,6 +190,8 @@ class BernoulliBillboard(Billboard):
 class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
 
+    There is no epsilon, and no `for_budget`, because the exact number of ones is published.
+
     Source: Cummings et al. 2015, Appendix A.1 and Lemma 4; spec truthful_regression section 2.
 
     Example:
@@ -300,12 +303,15 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[BernoulliBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> RunOutcome[BernoulliBillboard, None]:
         """Count the bits and pay everybody.
 
         Args:
             data: at most n reports in the order of the public list; whatever is not 0 or 1 is null and paid 0.
             noise: not drawn from; its kind decides the type of the outcome.
+            progress: called with (steps done, 2): the count, payments.
 
         Raises:
             InvalidInput: more reports than slots.
@@ -318,12 +324,15 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
             raise InvalidInput("data", f"{type(data).__name__} is no list of bits")
         if len(reports) > self.people:
             raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
+        advance(progress, 0, 2)
         bits = [bit for bit in map(_bit, reports) if bit is not None]
         if len(bits) < 2:
             raise Refused("fewer than two usable bits: nobody has peers", "invite more people")
         billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
+        advance(progress, 1, 2)
         reports += [None] * (self.people - len(reports))
         shares = [self.decode(report, index, billboard)["payment"] for index, report in enumerate(reports)]
+        advance(progress, 2, 2)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

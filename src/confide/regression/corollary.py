@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.presentation import Picture
 from confide.contract.remedies import printed
+from confide.contract.renamed import renamed
 from confide.regression import bounds
 from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import ParetoCosts
@@ -60,6 +61,7 @@ class Slope:
     fitted: float
 
 
+@renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Corollary1(Declared):
     """The setting of Corollary 1 at one n, with what it claims and what holds.
@@ -105,7 +107,7 @@ class Corollary1(Declared):
         return self._power(-self.delta)
 
     @property
-    def failure(self) -> float:
+    def failure_probability(self) -> float:
         """beta = n^(-p/2 + delta (1 + p)); the proof has the sign turned (E9)."""
         return self._power(-self.exponent / 2 + self.delta * (1 + self.exponent))
 
@@ -150,7 +152,7 @@ class Corollary1(Declared):
         """The corrected mechanism at this setting; `corrected.figures` and `.guarantees()` are what holds."""
         return self.mechanism("corrected")
 
-    def mechanism(self, mode: str = "paper") -> PrivateTruthfulRegression:
+    def mechanism(self, mode: Literal["corrected", "paper"] = "paper") -> PrivateTruthfulRegression:
         """Algorithm 2 with these parameters, literal or corrected, ready for a study."""
         radius = math.sqrt(self.square_bound)
         return PrivateTruthfulRegression(
@@ -162,7 +164,7 @@ class Corollary1(Declared):
                             rule=ScoringRule(self.constant, self.weight)),
             release=RidgeRelease(epsilon=self.epsilon, ridge=self.ridge),
             behaviour=Behaviour(costs=ParetoCosts(exponent=self.exponent), misreports=self.misreports,
-                                failure=self.failure),
+                                failure_probability=self.failure_probability),
             mode=mode,
         )
 

@@ -228,7 +228,7 @@ def excess_probability(people: int, misreports: float, survival: float) -> float
     return float(special.betainc(allowed + 1, n - allowed, survival))
 
 
-def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mode: str = "exact") -> float:
+def threshold(people: int, misreports: float, failure_probability: float, costs: CostLaw, mode: str = "exact") -> float:
     """The cost up to which players are truthful: tau_{alpha,beta} = max(tau1, tau2).
 
     tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t;
@@ -237,7 +237,7 @@ def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mo
     Args:
         people: n, the invited, at least 1.
         misreports: alpha in (0, 1), the tolerated share of misreports and absences.
-        failure: beta in (0, 1), the probability that there are more.
+        failure_probability: beta in (0, 1), the probability that there are more.
         costs: the law of one cost.
         mode: "exact" for independent costs; "lemma3" is the source's Markov bound, far larger, which also holds for
             costs that share an unknown common factor.
@@ -254,7 +254,7 @@ def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mo
         141.42
     """
     n = whole("people", people, at_least=1)
-    alpha, beta = fraction("misreports", misreports), fraction("failure", failure)
+    alpha, beta = fraction("misreports", misreports), fraction("failure_probability", failure_probability)
     if one_of("mode", mode, ("exact", "lemma3")) == "lemma3":
         tail = alpha * beta
     else:

@@ -20,9 +20,11 @@ import pyarrow as pa
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -74,6 +76,7 @@ __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillb
 
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 _PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
+_STEPS = 3  # of a run: sums, estimates, payments
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
@@ -99,7 +102,8 @@ class Payment(Declared):
         "features uniform in the ball alone. Payments then spread 1/(1 - g) times as far")] = False
 
 
-@wire("Behaviour", "costs misreports failure common_factor")
+@wire("Behaviour", "costs misreports failure common_factor", failure_probability="failure")
+@renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Behaviour(Declared):
     """What is assumed of privacy costs, and of people who will not answer truthfully.
@@ -111,7 +115,8 @@ class Behaviour(Declared):
     costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts
     misreports: Annotated[float, Parameter(
         "tolerated share of lies and absences", symbol="alpha", above=0, below=1)]
-    failure: Annotated[float, Parameter("probability that there are more", symbol="beta", above=0, below=1)]
+    failure_probability: Annotated[float, Parameter(
+        "probability that there are more", symbol="beta", above=0, below=1)]
     common_factor: Annotated[bool, Parameter(
         "whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how many are above "
         "a threshold, and the threshold is far larger")] = False
@@ -161,15 +166,15 @@ class RegressionBillboard(LinearBillboard):
 class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """Buy answers for a regression from people who could lie, under joint differential privacy.
 
-    Use `confide.regression.plan` to choose all of these from public parameters.
+    Use `for_budget` to choose all of these from public parameters, or `confide.regression.plan`, which also tells what
+    to expect and compares release estimators.
 
     Example:
         >>> import numpy as np
-        >>> from confide.regression import plan
-        >>> found = plan(people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
-        ...              epsilon_payment=0.5, truth_radius=0.5)
+        >>> mechanism = PrivateTruthfulRegression.for_budget(
+        ...     epsilon=1.5, people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, truth_radius=0.5)
         >>> X = np.tile([[0.6, 0.0], [0.0, 0.6]], (10_000, 1))
-        >>> outcome = found.mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(1))
+        >>> outcome = mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(1))
         >>> outcome.billboard.coef_.round(1).tolist(), outcome.release_safe
         ([0.5, -0.5], False)
     """
@@ -205,6 +210,33 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         if isinstance(self.behaviour.costs, QuadraticCosts):
             QuadraticCosts.check(self.borne_epsilon, getattr(self.release, "delta", 0.0))
         object.__setattr__(self, "_posterior", PosteriorMean(self.setting.prior, self.setting.noise))
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, features: int, parameter_bound: float,
+        noise_bound: float, truth_radius: float | None = None, budget: float | None = None, **settings: Any,
+    ) -> PrivateTruthfulRegression:
+        """The mechanism with recommended settings, from public facts alone.
+
+        Args:
+            epsilon: privacy loss towards everybody else in all, in nats, above 0; a fifth goes to the payments.
+            delta: of the release, in [0, 1); 0 for pure privacy.
+            people: invited slots, at least 4.
+            features: length of each feature vector, at least 1.
+            parameter_bound: bound on the length of the true parameter, above 0.
+            noise_bound: bound on a residual, above 0.
+            truth_radius: no lie that moves the prediction further pays; or give the budget.
+            budget: bound on the expected total of payments, in the currency; or give the truth radius.
+            settings: further ones of `confide.regression.plan`, by name.
+
+        Raises:
+            InvalidInput: a parameter is out of range, or truth_radius and budget are both given, or neither.
+            Refused: no setting of these sizes keeps the promise; says what would.
+        """
+        from confide.regression.planner import plan  # it stands above this module
+
+        return plan(epsilon=epsilon, delta=delta, people=people, features=features, parameter_bound=parameter_bound,
+                    noise_bound=noise_bound, truth_radius=truth_radius, budget=budget, **settings).mechanism
 
     def _as_printed(self) -> PrintedRidge:
         """The release of the literal Algorithm 2, which leaves nothing else to choose."""
@@ -325,7 +357,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[RegressionBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> RunOutcome[RegressionBillboard, None]:
         """The whole mechanism.
 
         Records are taken on their own scale: every ||x|| <= 1 and |y| <= Y (R0 + M unless it is smaller). A longer row
@@ -333,16 +367,17 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         somebody's record. `confide.tables.Design` codes columns on that scale, from public bounds.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
-                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
-                participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
+                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
+                record and is paid 0; of several rows of one participant the first counts.
             noise: `Noise.secure()` for a release.
+            progress: called with (steps done, 3): sums, estimates, payments.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
 
         Raises:
-            InvalidInput: wrong shapes, or more rows than slots.
+            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -351,7 +386,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         setting, n, d = self.setting, self.setting.people, self.setting.features
         twice_readable(data, n)
         split = public_split(noise, n, stream=("split",))
+        advance(progress, 0, _STEPS)
         groups = moments(as_batches(data, d), self.record_map, split, d)
+        advance(progress, 1, _STEPS)
         estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
         peers = np.stack([
             estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j),
@@ -359,12 +396,14 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             for j, sums in enumerate(groups)
         ])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)
+        advance(progress, 2, _STEPS)
         billboard = RegressionBillboard(
             split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
             coef=self._inside(released.estimate),
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
+        advance(progress, _STEPS, _STEPS)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def _inside(self, estimate: np.ndarray) -> np.ndarray:

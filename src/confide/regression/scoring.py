@@ -91,9 +91,10 @@ class ScoringRule(Declared):
 
 
 def payment_range(
-    rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float, failure: float
+    rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float,
+    failure_probability: float,
 ) -> tuple[float, float]:
-    """Least and largest payment, for all players at once with probability at least 1 - failure.
+    """Least and largest payment, for all players at once with probability at least 1 - failure_probability.
 
     |p| <= R + s Gamma_d^-1(1 - f/2): each of the two groups' noise vectors is longer with probability f/2.
 
@@ -103,9 +104,10 @@ def payment_range(
         noise_scale: s > 0 of the payment estimates.
         radius: R, finite.
         prior_radius: R0.
-        failure: f in (0, 1).
+        failure_probability: f in (0, 1).
     """
-    length = special.gammainccinv(whole("dimension", dimension, at_least=1), fraction("failure", failure) / 2)
+    missed = fraction("failure_probability", failure_probability)
+    length = special.gammainccinv(whole("dimension", dimension, at_least=1), missed / 2)
     return clipped_payment_range(rule, noise_scale, radius, prior_radius, float(length))
 
 

@@ -32,9 +32,10 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
+from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
@@ -102,7 +103,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care who learns what. As nothing is private, a
     run may refuse because of the records, and name one: where a player is the only witness of a direction nobody can
-    predict her.
+    predict her. There is no epsilon, and no `for_budget`, because exact estimates spend no budget.
 
     Args:
         noise: law of the residuals, inside [-M, M], mean zero.
@@ -238,28 +239,33 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     # ---- the run
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[LeastSquaresBillboard, None]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> RunOutcome[LeastSquaresBillboard, None]:
         """The whole mechanism, in two passes over the records.
 
         Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
         answer cut, and a warning says how many were (nothing is private here).
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
-                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
-                participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
+                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
+                record and is paid 0; of several rows of one participant the first counts.
             noise: drawn from for the two groups only; its kind decides the type of the outcome.
+            progress: called with (passes done, 2): estimates, payments.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
 
         Raises:
-            InvalidInput: wrong shapes, or more rows than slots.
+            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
             Refused: these records do not determine the coefficients, or a player is the only witness of a direction
                 (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
                 nothing is private.
         """
+        advance(progress, 0, 2)
         billboard = self.publish(data, noise)
+        advance(progress, 1, 2)
         moved: list[int] = []
 
         def pay(batch: Batch) -> np.ndarray:
@@ -268,6 +274,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             return self._coins(clipped, batch.index, billboard)
 
         shares = payments(as_batches(data, self.features), self.people, pay)
+        advance(progress, 2, 2)
         if any(moved):
             warnings.warn(f"{sum(moved):,} records were outside of the model's range, ||x|| <= 1 and "
                           "|y| <= R0 ||x|| + M, and were cut to it: rescale them, or widen the prior and the noise",

@@ -73,8 +73,8 @@ class CategoryColumn(Keys):
 
 @keys_of(UniformBall, "", parameter_bound="radius")
 @keys_of(UniformNoise, "", noise_bound="bound")
-@keys_of(GaussianBall, "", optional=True, prior_deviation="deviation")
-@keys_of(TruncatedGaussianNoise, "", optional=True, noise_deviation="sigma")
+@keys_of(GaussianBall, "", optional=True, prior_std="std")
+@keys_of(TruncatedGaussianNoise, "noise_std", optional=True)
 @keys_of(Setting, "radius largest_eigenvalue spectrum_tolerance")
 class Model(Keys):
     """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not. Columns are scaled."""
@@ -82,39 +82,39 @@ class Model(Keys):
     if TYPE_CHECKING:
         parameter_bound: float
         noise_bound: float
-        prior_deviation: float | None
-        noise_deviation: float | None
+        prior_std: float | None
+        noise_std: float | None
         radius: float | None
         largest_eigenvalue: float | None
         spectrum_tolerance: float
 
     prior: Literal["ball", "sphere", "gaussian"] = Field(
         default="ball", description="law of the coefficients: uniform in the ball of that radius, on its surface, or "
-        "Gaussian cut to it, with prior_deviation"
+        "Gaussian cut to it, with prior_std"
     )
     noise: Literal["uniform", "truncated gaussian"] = Field(
         default="uniform", description="law of the residuals within noise_bound; 'truncated gaussian' with "
-        "noise_deviation")
+        "noise_std")
     smallest_eigenvalue: Positive = Field(description="mu: lower bound on the spectrum of E[x x'], public knowledge")
 
     @model_validator(mode="after")
     def _deviation(self) -> Model:
-        if (self.noise == "truncated gaussian") != (self.noise_deviation is not None):
-            raise ValueError("noise_deviation belongs to noise = 'truncated gaussian', and only to it")
-        if (self.prior == "gaussian") != (self.prior_deviation is not None):
-            raise ValueError("prior_deviation belongs to prior = 'gaussian', and only to it")
+        if (self.noise == "truncated gaussian") != (self.noise_std is not None):
+            raise ValueError("noise_std belongs to noise = 'truncated gaussian', and only to it")
+        if (self.prior == "gaussian") != (self.prior_std is not None):
+            raise ValueError("prior_std belongs to prior = 'gaussian', and only to it")
         return self
 
     def coefficients(self, dimension: int) -> Prior:
         """The law of the coefficients."""
-        if self.prior_deviation is not None:
-            return GaussianBall(dimension, self.prior_deviation, self.parameter_bound)
+        if self.prior_std is not None:
+            return GaussianBall(dimension, self.prior_std, self.parameter_bound)
         return (UniformSphere if self.prior == "sphere" else UniformBall)(dimension, self.parameter_bound)
 
     def law(self) -> NoiseLaw:
         """The law of the residuals."""
-        if self.noise_deviation is not None:
-            return TruncatedGaussianNoise(sigma=self.noise_deviation, bound=self.noise_bound)
+        if self.noise_std is not None:
+            return TruncatedGaussianNoise(noise_std=self.noise_std, bound=self.noise_bound)
         return UniformNoise(bound=self.noise_bound)
 
 
@@ -164,7 +164,7 @@ class Costs(Keys):
     exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
     scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
     misreports: Fraction = Field(default=0.001, description="alpha: tolerated share of lies and absences")
-    misreports_failure: Fraction = Field(default=1e-6, description="beta: probability that there are more")
+    failure_probability: Fraction = Field(default=1e-6, description="beta: probability that there are more")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
         """The law of the cost coefficients."""
