@@ -72,7 +72,7 @@ def whole(n: int, gamma: str, limit: str = "") -> dict[str, float]:
     from confide.privacy.noise import Noise
 
     it = TwoPartMechanism(people=n, prior=UniformPrior(), mse_price=float(gamma), variance=VARIANCE, psi_floor=0.25,
-                          most_local=float(limit) if limit else None)
+                          largest_local_loss=float(limit) if limit else None)
     reports, records = np.random.default_rng(1).random((2, n))
 
     def run() -> int:

@@ -241,7 +241,7 @@ def test_no_report_gains() -> None:
 
 def losses(psi: np.ndarray, caps: CappedCaps) -> np.ndarray:
     """Shares of its caps that a profile attains: local, central, error, payments."""
-    found = solve_capped(psi, weight_cap=caps.weight_cap, variance_price=caps.variance_price, delta=caps.grid,
+    found = solve_capped(psi, weight_cap=caps.weight_cap, variance_price=caps.variance_price, delta=caps.approximation,
                          noise_price=caps.noise_price, outside=caps.outside, psi_floor=caps.psi_floor)
     if not found.bought:
         return np.zeros(4)
@@ -257,7 +257,7 @@ def test_caps_hold(seed: int) -> None:
     for _ in range(100):
         n = int(rng.choice([3, 10, 40, 200]))
         caps = CappedCaps(people=n, variance_price=float(rng.choice([1e-3, 1.0, 10.0])), noise_price=2.0,
-                          psi_floor=float(rng.choice([0.01, 0.25, 0.8])), grid=float(rng.choice([0.001, 0.1])),
+                          psi_floor=float(rng.choice([0.01, 0.25, 0.8])), approximation=float(rng.choice([0.001, 0.1])),
                           weight_cap=max(1.0 / n, float(rng.choice([2.0 / n, 0.1, 0.5, 1.0]))),
                           outside=float(rng.choice([math.inf, 2.0, 3.0])))
         start = rng.integers(1, n + 1)
@@ -270,7 +270,8 @@ def test_caps_hold(seed: int) -> None:
 
 def test_caps_are_nearly_attained() -> None:
     """Each within some percent."""
-    base: dict[str, Any] = {"people": 200, "variance_price": 1e-3, "noise_price": 2.0, "psi_floor": 0.25, "grid": 1e-5}
+    base: dict[str, Any] = {"people": 200, "variance_price": 1e-3, "noise_price": 2.0, "psi_floor": 0.25,
+                            "approximation": 1e-5}
     one_among_dear = np.append(0.25, np.ones(199))
     caps = CappedCaps(weight_cap=0.05, **base)
     assert losses(one_among_dear, caps)[0] > 0.98

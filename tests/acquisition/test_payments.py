@@ -374,7 +374,7 @@ def test_bound_of_a_sloppy_solver(prior: Prior) -> None:
 @pytest.mark.parametrize(("act", "problem"), [
     (lambda: PaymentRule([], 1.0, 1.0), "virtual_cost: is not of virtual costs"),
     (lambda: PaymentRule(UNIFORM, 1.0, 0.0), "noise_price"),
-    (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "delta: 2.0 is out of range"),
+    (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "approximation: 2.0 is out of range"),
     (lambda: PaymentRule([UNIFORM] * 3, 1.0, 1.0).pay([0.5] * 2), "reports: are 2 for 3 virtual costs"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([]), "reports: are of shape"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5, np.nan]), "reports: one at least is outside"),

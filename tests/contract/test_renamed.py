@@ -283,3 +283,93 @@ def test_a_type_checker_sees_todays_names_alone(tmp_path: Path) -> None:
                           check=False, cwd=SOURCE.parent, env={"PATH": "", "MYPYPATH": str(SOURCE.parent)})
     wrong = {number for number, line in enumerate(TYPED.splitlines(), 1) if "# wrong" in line}
     assert {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line} == wrong, done.stdout
+
+
+# ---- names of regressions and of bought means
+
+
+def of_regression() -> dict[tuple[str, str], tuple[Any, Any]]:
+    """What is done with old names of `confide.regression`, and what the new ones give."""
+    from confide import regression as r
+
+    costs = r.ParetoCosts(exponent=4.0)
+    behaviour = r.Behaviour(costs=costs, misreports=0.01, failure_probability=1e-3)
+    ball, gauss = r.GaussianBall(2, std=0.1, radius=1.0), r.TruncatedGaussianNoise(noise_std=0.1, bound=0.5)
+    setting = r.Setting(people=100, features=2, prior=ball, noise=gauss)
+    ada, sums = r.AdaSSP(epsilon=1.0, delta=1e-6), r.SufficientStatistics(epsilon=1.0)
+    ridge, printed = r.RidgeRelease(epsilon=1.0, ridge=3.0), r.PrintedRidge(epsilon=1.0, ridge=3.0)
+    small: dict[str, Any] = {"people": 20_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5,
+                             "epsilon": 1.5, "truth_radius": 0.5, "release": "sufficient statistics"}
+    found = r.plan(**small, failure_probability=1e-3)
+    one = r.Corollary1(people=10**6, features=2, square_bound=1.0, noise_bound=0.5, exponent=4.0, delta=0.1)
+    return {
+        ("AdaSSP", "deviation"): (lambda: ada.deviation(1.0), ada.noise_std(1.0)),
+        ("AdaSSP", "gram_deviation"): (lambda: ada.gram_deviation, ada.gram_noise_std),
+        ("AdaSSP", "cross_deviation"): (lambda: ada.cross_deviation(setting), ada.cross_noise_std(setting)),
+        ("Behaviour", "failure"): (
+            lambda: r.Behaviour(costs=costs, misreports=0.01, failure=1e-3), behaviour),
+        ("Corollary1", "failure"): (lambda: one.failure, one.failure_probability),
+        ("Figures", "failure"): (lambda: found.figures.failure, found.figures.failure_probability),
+        ("Figures", "range_failure"): (
+            lambda: found.figures.range_failure, found.figures.range_failure_probability),
+        ("GaussianBall", "deviation"): (lambda: r.GaussianBall(2, deviation=0.1, radius=1.0), ball),
+        ("PrintedRidge", "scale"): (lambda: printed.scale(setting), printed.noise_scale(setting)),
+        ("RidgeRelease", "scale"): (lambda: ridge.scale(setting), ridge.noise_scale(setting)),
+        ("SufficientStatistics", "deviation"): (lambda: sums.deviation(2), sums.noise_std(2)),
+        ("SufficientStatistics", "scale"): (lambda: sums.scale, sums.noise_scale),
+        ("TruncatedGaussianNoise", "sigma"): (lambda: r.TruncatedGaussianNoise(sigma=0.1, bound=0.5), gauss),
+        ("compare_spectrum", "failure"): (
+            lambda: r.compare_spectrum(3, tolerance=0.2, failure=1e-6),
+            r.compare_spectrum(3, tolerance=0.2, failure_probability=1e-6)),
+        ("plan", "misreports_failure"): (
+            lambda: r.plan(**small, misreports_failure=1e-3).mechanism, found.mechanism),
+        ("plan", "warnings()"): (found.warnings, tuple(found.warnings)),
+    }
+
+
+def of_acquisition() -> dict[tuple[str, str], tuple[Any, Any]]:
+    """What is done with old names of `confide.acquisition`, and what the new ones give."""
+    from confide import acquisition as a
+
+    small: dict[str, Any] = {"people": 4, "prior": a.UniformPrior(), "mse_price": 10.0}
+    bounds: dict[str, Any] = {"people": 4, "variance_price": 1.0, "noise_price": 4.0, "psi_floor": 0.25}
+    cost = a.UniformPrior().virtual_cost()
+    study = a.TwoPartMechanism(**small)
+    offer: dict[str, Any] = {"steps": 10, "epsilon_local": 4.0, "epsilon_central": 1.0, "order": 2.0}
+    lattice = a.integer_contracts([0.5, 0.5], [1.0, 1.0], 2.0)
+    sent: dict[str, Any] = {"steps": 1, "epsilon_local": 1.0, "epsilon_central": 1.0, "payment": 1, "sent": True}
+    records = study.contracts([0.1, 0.2, 0.3, 0.4]).records({})
+    return {
+        ("CappedCaps", "grid"): (lambda: a.CappedCaps(**bounds, weight_cap=0.5, grid=0.01),
+                                 a.CappedCaps(**bounds, weight_cap=0.5, approximation=0.01)),
+        ("Caps", "grid"): (lambda: a.Caps(**bounds, psi_most=2.0, grid=0.01),
+                           a.Caps(**bounds, psi_most=2.0, approximation=0.01)),
+        ("Contracted", "sigma"): (lambda: a.Contracted(**sent, sigma=9), a.Contracted(**sent, noise_std=9)),
+        ("ContractedRecords", "sigma"): (lambda: list(records.sigma), records.noise_std.tolist()),
+        ("LatticeContract", "sigma"): (lambda: a.LatticeContract(**offer, sigma=50),
+                                       a.LatticeContract(**offer, noise_std=50)),
+        ("LatticeContracts", "sigma"): (lambda: list(lattice.sigma), lattice.noise_std.tolist()),
+        ("PaymentRule", "delta"): (lambda: a.PaymentRule(cost, 1.0, 4.0, delta=0.01).approximation, 0.01),
+        ("TwoPartMechanism", "grid"): (lambda: a.TwoPartMechanism(**small, grid=0.01),
+                                       a.TwoPartMechanism(**small, approximation=0.01)),
+        ("TwoPartMechanism", "most_local"): (
+            lambda: a.TwoPartMechanism(**small, most_local=50.0, psi_floor=0.25),
+            a.TwoPartMechanism(**small, largest_local_loss=50.0, psi_floor=0.25)),
+        ("TwoPartMechanism", "nat_price"): (lambda: study.nat_price, 1.0),
+        ("plan", "design_for_budget"): (lambda: a.design_for_budget(study, 2.0, draws=4),
+                                        a.plan(study, budget=2.0, draws=4)),
+        ("plan", "design_for_error"): (lambda: a.design_for_error(study, 0.4, draws=4),
+                                       a.plan(study, error=0.4, draws=4)),
+    }
+
+
+@pytest.mark.parametrize(("family", "uses"), [("regression", of_regression), ("acquisition", of_acquisition)])
+def test_old_names_of_a_family_do_what_the_new_ones_do(family: str, uses: Any) -> None:
+    made = uses()
+    inside = {(each.where.removeprefix(f"confide.{family}."), each.old) for each in renames()
+              if each.where.startswith(f"confide.{family}.")}
+    assert inside <= made.keys()
+    for use, (call, expected) in made.items():
+        found, said = told(call)
+        assert found == expected, use
+        assert [(each.category, each.filename) for each in said] == [(ConfideDeprecationWarning, __file__)], use

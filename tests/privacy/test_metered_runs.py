@@ -122,7 +122,7 @@ def _mean() -> Run:
     level = float(mean.caps.local)
     steps = 10**6
     sigma = math.ceil(steps * math.sqrt(mean.order / (2 * level)))
-    contract = LatticeContract(steps=steps, sigma=sigma, epsilon_local=level, order=mean.order, low=mean.low,
+    contract = LatticeContract(steps=steps, noise_std=sigma, epsilon_local=level, order=mean.order, low=mean.low,
                                epsilon_central=min(level, float(mean.caps.central)), high=mean.high)
     return lambda noise: mean.submit((mean.low + mean.high) / 2, contract, noise)
 

@@ -31,6 +31,7 @@ import numpy as np
 
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["Caps"]
 
@@ -38,6 +39,7 @@ _ROOM = 1.0 + 1e-9  # for sums in doubles
 _POINTS = 1 << 16
 
 
+@renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
 class Caps(Declared):
     """Bounds that hold whatever is reported.
@@ -54,7 +56,7 @@ class Caps(Declared):
     psi_floor: Annotated[float, Parameter("the least virtual cost", symbol="phi", above=0)]
     psi_most: Annotated[float, Parameter(
         "the largest virtual cost; infinite where the prior's density ends at 0", infinite=True)]
-    grid: Annotated[float, Parameter("of `solve_grid`; 0 for exact optima", symbol="delta", at_least=0)] = 0.0
+    approximation: Annotated[float, Parameter("of `solve_grid`; 0 for exact optima", symbol="delta", at_least=0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,7 +71,7 @@ class Caps(Declared):
     @cached_property
     def local(self) -> float:
         """The largest local loss of anybody."""
-        either = 1.0 + (1.0 + self.grid) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
+        either = 1.0 + (1.0 + self.approximation) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
         if math.isfinite(self.psi_most):
             either = min(either, self._largest_f())
         return either * self.central
@@ -92,12 +94,12 @@ class Caps(Declared):
     @property
     def _value(self) -> float:
         """Bound on the value: that of a single seller."""
-        return (1.0 + self.grid) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
+        return (1.0 + self.approximation) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
 
     @property
     def _stretch(self) -> float:
         """The largest u."""
-        m = 1.0 + self.grid * (1.0 + self._ghat / 2.0)
+        m = 1.0 + self.approximation * (1.0 + self._ghat / 2.0)
         return m + math.sqrt(m * m - 1.0)
 
     @property

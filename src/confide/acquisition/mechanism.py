@@ -38,10 +38,12 @@ from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
 from confide.contract.parameters import Parameter
+from confide.contract.progress import advance
 from confide.contract.remedies import printed, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
@@ -121,19 +123,23 @@ class Contracts:
         it = self.lattice
         if it is None:
             return ContractTerms.of_columns({}, 0)
-        return ContractTerms(index=it.index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
+        return ContractTerms(index=it.index, steps=it.steps, noise_std=it.noise_std, epsilon_local=it.epsilon_local,
                              epsilon_central=it.epsilon_central, payment=self.payments, variance=it.noise_variance)
 
 
 @wire("TwoPartMechanism", "people prior mse_price low high variance order psi_floor grid most_local known_error "
-      "nat_price currency minor_units")
+      "nat_price currency minor_units",
+      approximation="grid", largest_local_loss="most_local", price_per_nat="nat_price")
+@renamed(grid="approximation", most_local="largest_local_loss", nat_price="price_per_nat")
 @dataclass(frozen=True, kw_only=True)
 class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.
 
-    A type-c person's utility of an offer is payment - nat_price (c epsilon_local + (1 - c) epsilon_central), with
+    A type-c person's utility of an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central), with
     losses in nats of Renyi divergence of the order. Truth is her best report whatever the others report, and never
-    costs her: payments are ex post, and rounded up to whole coins.
+    costs her: payments are ex post, and rounded up to whole coins. There is no epsilon to give, and no `for_budget`,
+    because losses follow from the reports and the price of an error; `largest_local_loss` limits them, and
+    `confide.acquisition.plan` finds the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -165,17 +171,17 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     psi_floor: Annotated[float, Parameter(
         "least virtual cost: the larger, the less is bought of people who fear the public alone. Without one a record "
         "would be bought without noise", above=0)] = 0.01
-    grid: Annotated[float, Parameter(
+    approximation: Annotated[float, Parameter(
         "share by which the cost may exceed the least; in return no lie gains anything, whatever the prior. 0 for the "
         "exact least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
-    most_local: Annotated[float | None, Parameter(
+    largest_local_loss: Annotated[float | None, Parameter(
         "the largest local loss of anybody, whatever is reported: what is charged. No weight exceeds what keeps it, "
         "and nobody is bought from whose virtual cost is above 1. Left out, reports can lead to one person who gives "
         "everything", unit="nats", above=0)] = None
     known_error: Annotated[float | None, Parameter(
-        "with most_local, the mean squared error of what is known without buying, in squared units: nothing is bought "
-        "where that is cheaper. The middle of the range, (high - low)^2/4, if left out", above=0)] = None
-    nat_price: Annotated[float, Parameter(
+        "with largest_local_loss, the mean squared error of what is known without buying, in squared units: nothing is "
+        "bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out", above=0)] = None
+    price_per_nat: Annotated[float, Parameter(
         "what one nat of loss costs a person who fears that leak alone", unit="the currency", above=0)] = 1.0
     currency: Annotated[str, Parameter("of payments")] = ""
     minor_units: Annotated[int, Parameter(
@@ -201,23 +207,24 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         self._check_cap()
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
-                               "larger coins, a smaller mse_price, or a smaller nat_price")
+                               "larger coins, a smaller mse_price, or a smaller price_per_nat")
 
     def _check_cap(self) -> None:
-        if self.most_local is None:
+        if self.largest_local_loss is None:
             if self.known_error is not None:
-                raise InvalidInput("known_error", "belongs to most_local", "give both, or neither")
+                raise InvalidInput("known_error", "belongs to largest_local_loss", "give both, or neither")
             return
-        if not (self.psi_floor <= 1 and self.grid > 0):
-            raise InvalidInput("psi_floor" if self.psi_floor > 1 else "grid", "does not go with most_local",
-                               "the floor must be at most 1, and the grid above 0")
+        if not (self.psi_floor <= 1 and self.approximation > 0):
+            raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
+                               "does not go with largest_local_loss",
+                               "the floor must be at most 1, and the approximation above 0")
         least = self._single / self.people
-        if self.most_local < least:
-            again, many = partial(replace, self), math.ceil(self._single / self.most_local)
+        if self.largest_local_loss < least:
+            again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
             raise InvalidInput(
-                "most_local", f"{self.most_local:g} is out of reach: at this price of an error {self.people:,} people "
-                f"with equal weights may lose {printed(least, digits=4)} nats each",
-                [*tried("allow {most_local} nats or more", again, most_local=least),
+                "largest_local_loss", f"{self.largest_local_loss:g} is out of reach: at this price of an error "
+                f"{self.people:,} people with equal weights may lose {printed(least, digits=4)} nats each",
+                [*tried("allow {largest_local_loss} nats or more", again, largest_local_loss=least),
                  *tried("ask {people} people or more", again, people=None if isinstance(self.prior, tuple) else many),
                  "lower the price"])
 
@@ -236,7 +243,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     @property
     def error_price(self) -> float:
         """gamma: price of a squared width of error, in nats at weight 1."""
-        return self.mse_price * self.width**2 / self.nat_price
+        return self.mse_price * self.width**2 / self.price_per_nat
 
     @property
     def variance_price(self) -> float:
@@ -256,7 +263,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         for each in priors:
             if each not in made:
                 cost = each.virtual_cost().floored(self.psi_floor)
-                made[each] = cost if self.most_local is None else cost.ceiled(1.0)
+                made[each] = cost if self.largest_local_loss is None else cost.ceiled(1.0)
         return tuple(made[each] for each in priors)
 
     @cached_property
@@ -265,17 +272,17 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         cap = None if self.weight_cap is None else WeightCap(
             weight_cap=self.weight_cap, outside=self.outside, psi_floor=self.psi_floor)
         return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
-                           delta=self.grid or None, cap=cap)
+                           approximation=self.approximation or None, cap=cap)
 
     @property
     def weight_cap(self) -> float | None:
-        """The largest weight that keeps `most_local`; None without it."""
-        return None if self.most_local is None else min(1.0, self.most_local / self._single)
+        """The largest weight that keeps `largest_local_loss`; None without it."""
+        return None if self.largest_local_loss is None else min(1.0, self.largest_local_loss / self._single)
 
     @property
     def outside(self) -> float:
-        """What it costs to buy nothing, in nats at weight 1; infinite without `most_local`."""
-        if self.most_local is None:
+        """What it costs to buy nothing, in nats at weight 1; infinite without `largest_local_loss`."""
+        if self.largest_local_loss is None:
             return math.inf
         return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
 
@@ -290,11 +297,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             return self._capped(self.weight_cap)
         most = max(self.psi_floor, *(rule.top for rule in self.rules))
         return Caps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
-                    psi_floor=self.psi_floor, psi_most=most, grid=self.grid)
+                    psi_floor=self.psi_floor, psi_most=most, approximation=self.approximation)
 
     def _capped(self, weight_cap: float) -> CappedCaps:
         return CappedCaps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
-                          psi_floor=self.psi_floor, weight_cap=weight_cap, outside=self.outside, grid=self.grid)
+                          psi_floor=self.psi_floor, weight_cap=weight_cap, outside=self.outside,
+                          approximation=self.approximation)
 
     @cached_property
     def _single(self) -> float:
@@ -307,7 +315,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         where no d exceeds the largest local loss.
         """
         caps = self.caps
-        return self.nat_price * (caps.central + caps.local)
+        return self.price_per_nat * (caps.central + caps.local)
 
     @property
     def lattice(self) -> int:
@@ -343,7 +351,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     # ---- the platform before records
 
     def contracts(self, reports: ArrayLike) -> Contracts:
-        """Weight, noise and payment of everybody; with `most_local`, perhaps nothing is bought.
+        """Weight, noise and payment of everybody; with `largest_local_loss`, perhaps nothing is bought.
 
         Whoever did not report, or declined, is nan: contracts are drawn up again without her, before the first record
         is sent.
@@ -362,7 +370,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("reports", "are of nobody", "one person at least must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
-        exact = found.payments * self.nat_price
+        exact = found.payments * self.price_per_nat
         if not solution.winners.size:
             return Contracts(lattice=None, payments=np.zeros(0, np.int64), solution=solution, exact=exact)
         lattice = integer_contracts(solution.weights, solution.epsilon_local, self.order, lattice=self.lattice,
@@ -417,17 +425,21 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     # ---- the platform with records
 
-    def run(self, data: Any, noise: NoiseSource) -> RunOutcome[MeanBillboard, ErrorCertificate]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> RunOutcome[MeanBillboard, ErrorCertificate]:
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:
             data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew.
             noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
+            progress: called with (steps done, 2): the sum of what was sent, the release.
 
         Raises:
             InvalidInput: not such batches, or somebody who stands twice; whose is not said.
         """
         source = as_noise(noise)
+        advance(progress, 0, 2)
         seen, payments = np.zeros(self.people, dtype=np.bool_), np.zeros(self.people, dtype=np.int64)
         levels = np.zeros((2, self.people))
         total = steps = present = rows = 0
@@ -436,17 +448,18 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             seen[batch.index] = True
             rows += len(batch.index)
             here = batch.sent
-            if not plausible(batch.message[here], batch.steps[here], batch.sigma[here]).all():
+            if not plausible(batch.message[here], batch.steps[here], batch.noise_std[here]).all():
                 raise InvalidInput("data", "a message is beyond what a device sends")
             if len(batch.index):
                 variances.add(batch.variance)
             total += exact_sum(batch.message[here])
             steps += int(batch.steps[here].sum())
-            present += sum(s * s for s in batch.sigma[here].tolist())
+            present += sum(s * s for s in batch.noise_std[here].tolist())
             payments[batch.index[here]] = batch.payment[here]
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
         if np.count_nonzero(seen) < rows:
             raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
+        advance(progress, 1, 2)
         variance = variances.pop() if variances else 0
         if variances or variance < present or steps > self.lattice:
             raise InvalidInput("data", "is not of one round of contracts")
@@ -456,6 +469,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if not steps:
             total = 0
         board = MeanBillboard(total=total, steps=steps)
+        advance(progress, 2, 2)
         return self._outcome(noise, billboard=board, certificate=self.certify(board), shares=pa.table({
             "payment": payments, "epsilon_local": levels[0], "epsilon_central": levels[1]}))
 
@@ -497,7 +511,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         for row, rank in enumerate(terms.index.tolist()):
             if not math.isnan(records[rank]):
                 own = LatticeContract(
-                    int(terms.steps[row]), int(terms.sigma[row]), float(terms.epsilon_local[row]),
+                    int(terms.steps[row]), int(terms.noise_std[row]), float(terms.epsilon_local[row]),
                     float(terms.epsilon_central[row]), self.order, self.low, self.high)
                 sent[rank] = perturb(float(records[rank]), own, noise, stream=("record", rank)).message
         return {rank: message for rank, message in sent.items() if message is not None}

@@ -34,7 +34,7 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
         run: the platform's side; a campaign's own, or `aggregate`.
     """
     evidence = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
-    local, central = _worst(contracts, contracts.sigma)
+    local, central = _worst(contracts, contracts.noise_std)
     return [
         AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence,
                          unit="times the contracted level", concern=Concern.PRIVACY),
@@ -63,7 +63,7 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         sound = aggregate(made, index, messages, noise)
         return Release(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
-    halved = _worst(contracts, contracts.sigma // 2)
+    halved = _worst(contracts, contracts.noise_std // 2)
     controls = [Control("levels", f"noise of half the scale: {name}", exceeds(ratio, 1.0))
                 for name, ratio in zip(("local", "central"), halved, strict=True)]
     if contracts.active > 1:
@@ -87,7 +87,7 @@ def towards_fellows(contracts: LatticeContracts) -> float:
 
 def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
     """(k,) what each would lose if her own noise were the only one."""
-    ratios = contracts.steps.astype(np.float64) / contracts.sigma.astype(np.float64)
+    ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
     return np.asarray(contracts.order / 2.0 * np.square(ratios))
 
 
@@ -112,10 +112,10 @@ def _nearest(ratios: np.ndarray) -> list[int]:
 def _with_absentees(contracts: LatticeContracts, seed: int, run: Sum) -> float:
     """The worst quotient towards the public, of those present, when every third is absent and the loudest one."""
     here = np.arange(contracts.active) % 3 != 2
-    here[np.argmax(contracts.sigma)] = contracts.active == 1
+    here[np.argmax(contracts.noise_std)] = contracts.active == 1
     heard = RecordingNoise(Noise.simulated(seed))
     run(contracts, contracts.index[here], np.zeros(np.count_nonzero(here), dtype=np.int64), heard)
-    noise = sum(s * s for s in contracts.sigma[here].tolist()) + sum(float(draw.scale) ** 2 for draw in heard.draws)
+    noise = sum(s * s for s in contracts.noise_std[here].tolist()) + sum(float(draw.scale) ** 2 for draw in heard.draws)
     levels = contracts.order / 2.0 * (contracts.steps[here] / math.sqrt(noise)) ** 2
     return float((levels / contracts.epsilon_central[here]).max())
 

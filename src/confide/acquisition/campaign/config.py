@@ -121,23 +121,23 @@ class Price(Keys):
         error: float
 
     nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
-    known: Positive | None = Field(default=None, description="with [privacy] most_local: standard error of what is "
-                                   "known without buying, in the record's unit; default half the range. Nothing is "
-                                   "bought where that is cheaper")
+    known: Positive | None = Field(default=None, description="with [privacy] largest_local_loss: standard error of "
+                                   "what is known without buying, in the record's unit; default half the range. "
+                                   "Nothing is bought where that is cheaper")
 
 
-@keys_of(TwoPartMechanism, "most_local order")
+@keys_of(TwoPartMechanism, "largest_local_loss order")
 class Privacy(Keys):
     """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
 
     if TYPE_CHECKING:
-        most_local: float | None
-        order: float
+        largest_local_loss: float | None = None
+        order: float = 2.0
 
     psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
                              "of those who fear the public alone")
-    grid: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the least; in "
-                        "return no lie gains")
+    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the "
+                                 "least; in return no lie gains")
 
 
 class Payment(Keys):
@@ -178,8 +178,8 @@ class MeanConfig(Keys):
 
     @model_validator(mode="after")
     def _columns(self) -> MeanConfig:
-        if self.price.known is not None and self.privacy.most_local is None:
-            raise ValueError("[price] known belongs to [privacy] most_local")
+        if self.price.known is not None and self.privacy.largest_local_loss is None:
+            raise ValueError("[price] known belongs to [privacy] largest_local_loss")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
             half = printed((self.record.high - self.record.low) / 2, up=False)
             raise ValueError(f"[price] known must be at most {half}: the middle of the range is never further off")

@@ -51,7 +51,7 @@ def terms_sections(plan: MeanPlan, terms: Mapping[str, Any]) -> Sequence[Section
     if not contract.active:
         return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
             "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
-    noise = it.width * contract.sigma / contract.steps
+    noise = it.width * contract.noise_std / contract.steps
     right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
     return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
                     blocks=(

@@ -24,6 +24,7 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -69,6 +70,8 @@ class MeanKind(PeoplesKind):
                               "public learns")
     notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
+    file_words = FileWords(keys={
+        "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     template_file = "templates/mean.toml"
 
@@ -127,7 +130,7 @@ class MeanKind(PeoplesKind):
         plan.mechanism.check_contract(contract)
         column = config.record.column
         return {"law": "lattice", "column": column, "input": column, "low": _short(contract.low),
-                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.sigma)}
+                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.noise_std)}
 
     def question(self, config: MeanConfig) -> str:
         """What is asked."""
@@ -315,7 +318,7 @@ class MeanKind(PeoplesKind):
                 problem = f"{column}: is not what a device sends on this contract"
             if problem:
                 raise InvalidInput("record", problem)
-        return Contracted(steps=contract.steps, sigma=contract.sigma, epsilon_local=contract.epsilon_local,
+        return Contracted(steps=contract.steps, noise_std=contract.noise_std, epsilon_local=contract.epsilon_local,
                           epsilon_central=contract.epsilon_central, payment=int(terms["payment"]),
                           sent=sent), self.roster(config).rank(identity)
 
@@ -414,12 +417,14 @@ def _planned(config: MeanConfig) -> MeanPlan:
         mechanism = TwoPartMechanism(
             people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
             high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
-            grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
+            approximation=privacy.approximation, price_per_nat=price.nat, currency=config.payment.currency,
+            largest_local_loss=privacy.largest_local_loss,
             known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
     except InvalidInput as error:
-        if error.field != "most_local":
+        if error.field != "largest_local_loss":
             raise
-        raise Refused(f"privacy.most_local: {error.problem}", _would_do(config)) from None  # well-formed, and hopeless
+        # It is well-formed, and hopeless.
+        raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
     found = MeanPlan(mechanism=mechanism, config=config)
     if found.here.bought == 0:
         raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
@@ -433,14 +438,16 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
     def does(other: MeanConfig) -> bool:
         return _planned(other).here.bought >= _NEARLY_ALWAYS
 
-    price, limit = config.price.error, config.privacy.most_local
+    price, limit = config.price.error, config.privacy.largest_local_loss
     found = [
         *nearest("[people] count = {count}", config, does, "people.count", config.people.count, farthest=1e4),
-        *(() if limit is None else nearest("[privacy] most_local = {most_local}", config, does, "privacy.most_local",
-                                           limit, farthest=1e4)),
+        *(() if limit is None else nearest(
+            "[privacy] largest_local_loss = {largest_local_loss}", config, does, "privacy.largest_local_loss", limit,
+            farthest=1e4)),
         *nearest("[price] error = {error}", config, does, "price.error", price, up=False, farthest=1e4),
         *nearest("[price] error = {error}", config, does, "price.error", price, farthest=1e4)]
-    return [*found] or ["no other [people] count, [privacy] most_local or [price] error was found that does alone"]
+    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does "
+                        "alone"]
 
 
 KIND = MeanKind()

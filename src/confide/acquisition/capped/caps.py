@@ -26,19 +26,21 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["CappedCaps"]
 
 _ROOM = 1.0 + 1e-8  # for sums in doubles, and caps that are taken as one over a whole number
 
 
+@renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
 class CappedCaps(Declared):
     """Bounds that hold whatever is reported.
 
     Example:
         >>> caps = CappedCaps(people=1600, variance_price=25.0, noise_price=100.0, psi_floor=0.25, weight_cap=0.01,
-        ...                   outside=18.0, grid=0.001)
+        ...                   outside=18.0, approximation=0.001)
         >>> round(caps.local, 4), round(caps.central, 4), round(caps.error_cost, 3), round(caps.payments, 3)
         (0.2091, 0.0021, 9.522, 9.394)
     """
@@ -51,7 +53,7 @@ class CappedCaps(Declared):
     weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
     outside: Annotated[float, Parameter(
         "cost of buying nothing; infinite where that is no option", above=0, infinite=True)] = math.inf
-    grid: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
+    approximation: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
 
     @property
     def local(self) -> float:
@@ -79,7 +81,7 @@ class CappedCaps(Declared):
     @property
     def _stretch(self) -> float:
         """U."""
-        return 1.0 + self.grid + math.sqrt(self.grid * (2.0 + self.grid))
+        return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
 
     @property
     def _half(self) -> float:
@@ -93,5 +95,5 @@ class CappedCaps(Declared):
     @property
     def _value(self) -> float:
         """Bound on the value where anything is bought."""
-        most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.grid) * math.sqrt(self.noise_price)
+        most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.approximation) * math.sqrt(self.noise_price)
         return min(self.outside, most)

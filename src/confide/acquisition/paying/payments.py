@@ -28,6 +28,7 @@ from confide.acquisition.paying.certificate import AnyVirtualCost, incentive_bou
 from confide.acquisition.paying.rents import Floats, Sellers, enclosed_rents, exact_rents
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["Offer", "OfferRule", "PaymentRule", "Payments", "WeightCap"]
 
@@ -100,12 +101,13 @@ class WeightCap(Declared):
         "least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones", above=0, at_most=1)]
 
 
+@renamed(delta="approximation")
 @dataclass(frozen=True, eq=False)
 class PaymentRule(Declared):
     """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
 
-    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly under `delta`, and
-    but for `incentive_bound` without.
+    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly with `approximation`,
+    and but for `incentive_bound` without.
 
     Args:
         virtual_cost: one for everybody, or one for each person; equal ones should be one object.
@@ -121,19 +123,19 @@ class PaymentRule(Declared):
     virtual_cost: AnyVirtualCost | Sequence[AnyVirtualCost]
     variance_price: Annotated[float, Parameter("gamma VAR", symbol="g", at_least=0)]
     noise_price: Annotated[float, Parameter("gamma alpha/2", symbol="kappa", above=0)]
-    delta: Annotated[float | None, Parameter(
-        "optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the "
-        "optimum", above=0, at_most=1)] = None
+    approximation: Annotated[float | None, Parameter(
+        "optimise over a grid that does not depend on the reports, at most 1 + approximation times dearer; None for "
+        "the optimum", above=0, at_most=1)] = None
     cap: Annotated[WeightCap | None, Parameter(
-        "optimise over capped weights alone, on their own grid; needs a delta")] = None
+        "optimise over capped weights alone, on their own grid; needs an approximation")] = None
     rent_tolerance: Annotated[float, Parameter(
         "share of V to which rents under smooth virtual costs are enclosed", above=0)] = 1e-3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         checked_prices(self.variance_price, self.noise_price)
-        if self.cap is not None and self.delta is None:
-            raise InvalidInput("delta", "is missing", "capped weights are optimised over a grid")
+        if self.cap is not None and self.approximation is None:
+            raise InvalidInput("approximation", "is missing", "capped weights are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
@@ -186,11 +188,11 @@ class PaymentRule(Declared):
     def solve(self, virtual_costs: ArrayLike) -> Solution:
         """Weights and levels for given virtual costs."""
         prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
-        if self.delta is None:
+        if self.approximation is None:
             return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
         if self.cap is not None:
-            return solve_capped(virtual_costs, delta=self.delta, **prices, **vars(self.cap))
-        return solve_grid(virtual_costs, self.delta, **prices)
+            return solve_capped(virtual_costs, delta=self.approximation, **prices, **vars(self.cap))
+        return solve_grid(virtual_costs, self.approximation, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
         """What no report of anybody gains over the truth, whatever the reports are; None where there is no bound.
@@ -203,8 +205,8 @@ class PaymentRule(Declared):
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
         if self.cap is not None:
             most = self.cap.outside
-        error = most * (_TOLERANCE if self.delta is None else (1.0 + self.delta) * _ROUNDING)
-        bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.delta is not None)
+        error = most * (_TOLERANCE if self.approximation is None else (1.0 + self.approximation) * _ROUNDING)
+        bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.approximation is not None)
                   for cost, _ in self._groups]
         known = [bound for bound in bounds if bound is not None]
         return max(known) if len(known) == len(bounds) else None
@@ -231,9 +233,9 @@ class PaymentRule(Declared):
 
         def replace(who: NDArray[np.int64], levels: Floats) -> tuple[Floats, Floats]:
             prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
-            if self.cap is not None and self.delta is not None:
-                return replaced_capped_values(psi, who, levels, delta=self.delta, **prices, **vars(self.cap))
-            return replaced_values(psi, who, levels, grid=self.delta, **prices)
+            if self.cap is not None and self.approximation is not None:
+                return replaced_capped_values(psi, who, levels, delta=self.approximation, **prices, **vars(self.cap))
+            return replaced_values(psi, who, levels, grid=self.approximation, **prices)
 
         rents, width = np.zeros(c.size), 0.0
         for cost, who in self._of(chosen):
