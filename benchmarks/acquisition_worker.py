@@ -58,7 +58,7 @@ def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
     from confide.acquisition.paying.payments import PaymentRule
 
     reports = np.random.default_rng(1).random(n)
-    rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), delta=DELTA if grid else None)
+    rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), approximation=DELTA if grid else None)
     paid = rule.pay(reports)
     peak = peak_mb()
     return {"seconds": seconds(lambda: rule.pay(reports), runs=3), "winners": paid.solution.winners.size,

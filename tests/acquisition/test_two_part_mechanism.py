@@ -6,6 +6,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from cases import fast
@@ -225,3 +228,25 @@ def test_numbers_of_32_bits_are_the_decimals_that_they_print_as():
 
     assert _numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
     assert _numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]
+
+
+def test_reports_are_taken_from_columns_and_frames_and_text_is_refused_by_its_name() -> None:
+    it, reports = study(4, mse_price=200.0), [0.1, 0.2, math.nan, 0.4]
+    bare = it.contracts(reports).payments.tolist()
+    for given in (pd.Series(reports, name="concern"), pl.Series("concern", reports), pa.array(reports),
+                  pa.table({"concern": [0.1, 0.2, None, 0.4]}), pd.DataFrame({"concern": reports}),
+                  pl.DataFrame({"concern": [0.1, 0.2, None, 0.4]})):
+        assert it.contracts(given).payments.tolist() == bare
+    for words in (pd.DataFrame({"concern": ["a secret"] * 4}), pl.Series("concern", ["a secret"] * 4)):
+        with pytest.raises(InvalidInput, match="concern: text") as caught:
+            it.contracts(words)
+        assert "secret" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="reports: are a table of 2 columns"):
+        it.contracts(pa.table({"concern": reports, "other": reports}))
+
+
+def test_a_run_tells_its_steps_alone() -> None:
+    it, heard = study(4, mse_price=200.0), list[tuple[int, int | None]]()
+    made = it.contracts([0.1, 0.2, 0.3, 0.4])
+    it.run(made.records({}), Noise.simulated(2), progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 2), (1, 2), (2, 2)]  # whoever sent nothing changes nothing in it

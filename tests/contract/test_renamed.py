@@ -333,7 +333,7 @@ def of_acquisition() -> dict[tuple[str, str], tuple[Any, Any]]:
 
     small: dict[str, Any] = {"people": 4, "prior": a.UniformPrior(), "mse_price": 10.0}
     bounds: dict[str, Any] = {"people": 4, "variance_price": 1.0, "noise_price": 4.0, "psi_floor": 0.25}
-    cost = a.UniformPrior().virtual_cost()
+    cost, prices = a.UniformPrior().virtual_cost(), {"variance_price": 1.0, "noise_price": 4.0}
     study = a.TwoPartMechanism(**small)
     offer: dict[str, Any] = {"steps": 10, "epsilon_local": 4.0, "epsilon_central": 1.0, "order": 2.0}
     lattice = a.integer_contracts([0.5, 0.5], [1.0, 1.0], 2.0)
@@ -356,6 +356,10 @@ def of_acquisition() -> dict[tuple[str, str], tuple[Any, Any]]:
             lambda: a.TwoPartMechanism(**small, most_local=50.0, psi_floor=0.25),
             a.TwoPartMechanism(**small, largest_local_loss=50.0, psi_floor=0.25)),
         ("TwoPartMechanism", "nat_price"): (lambda: study.nat_price, 1.0),
+        ("solve_capped", "delta"): (lambda: a.solve_capped([0.3, 0.5], weight_cap=0.6, delta=0.1, **prices).value,
+                                    a.solve_capped([0.3, 0.5], weight_cap=0.6, approximation=0.1, **prices).value),
+        ("solve_grid", "delta"): (lambda: a.solve_grid([0.3, 0.5], delta=0.1, **prices).value,
+                                  a.solve_grid([0.3, 0.5], approximation=0.1, **prices).value),
         ("plan", "design_for_budget"): (lambda: a.design_for_budget(study, 2.0, draws=4),
                                         a.plan(study, budget=2.0, draws=4)),
         ("plan", "design_for_error"): (lambda: a.design_for_error(study, 0.4, draws=4),

@@ -22,6 +22,7 @@ from confide.acquisition.beliefs.priors import Prior
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
+from confide.acquisition.one_column import column_of_numbers
 from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
@@ -50,7 +51,6 @@ from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_missing_noise
-from confide.tables._cells import decimals
 
 __all__ = ["Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"]
 
@@ -357,12 +357,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         is sent.
 
         Args:
-            reports: (n,) c, nan where there is none.
+            reports: (n,) c, nan where there is none: an array, a series, an Arrow column or a frame of one column.
 
         Raises:
             InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
         """
-        c = _numbers("reports", reports)
+        c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
             raise InvalidInput("reports", f"have shape {c.shape}", f"must be ({self.people},), nan for none")
         here = ~np.isnan(c)
@@ -486,7 +486,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         Raises:
             InvalidInput: noise that could release, or not n records. Records beyond the range count as its nearer end.
         """
-        x = _numbers("records", records)
+        x = column_of_numbers("records", records)
         if x.shape != (self.people,):
             raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
         if as_noise(noise).release_safe and not noise.audited:
@@ -570,11 +570,3 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
-
-
-def _numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values)
-        return decimals(found) if found.dtype.kind == "f" else np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None

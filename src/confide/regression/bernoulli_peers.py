@@ -40,6 +40,7 @@ from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.regression.estimator_input import frame_numbers
 from confide.regression.scoring import ScoringRule
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
@@ -309,16 +310,22 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """Count the bits and pay everybody.
 
         Args:
-            data: at most n reports in the order of the public list; whatever is not 0 or 1 is null and paid 0.
+            data: at most n reports in the order of the public list, also as a series, an Arrow column or a frame of
+                one column; whatever is not 0 or 1 is null and paid 0.
             noise: not drawn from; its kind decides the type of the outcome.
             progress: called with (steps done, 2): the count, payments.
 
         Raises:
-            InvalidInput: more reports than slots.
+            InvalidInput: more reports than slots, or a column that holds no numbers.
             Refused: fewer than two usable bits, so that somebody has no peers (nothing is private here).
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        column = frame_numbers(data)
+        if column is not None:
+            if column.ndim == 2 and column.shape[1] != 1:
+                raise InvalidInput("data", f"a table of {column.shape[1]} columns", "must be one column of bits")
+            data = column.reshape(-1)
         reports = list(data) if isinstance(data, Iterable) and not isinstance(data, Iterator | str | bytes) else None
         if reports is None:
             raise InvalidInput("data", f"{type(data).__name__} is no list of bits")

@@ -191,7 +191,7 @@ class PaymentRule(Declared):
         if self.approximation is None:
             return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
         if self.cap is not None:
-            return solve_capped(virtual_costs, delta=self.approximation, **prices, **vars(self.cap))
+            return solve_capped(virtual_costs, approximation=self.approximation, **prices, **vars(self.cap))
         return solve_grid(virtual_costs, self.approximation, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
@@ -234,8 +234,9 @@ class PaymentRule(Declared):
         def replace(who: NDArray[np.int64], levels: Floats) -> tuple[Floats, Floats]:
             prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
             if self.cap is not None and self.approximation is not None:
-                return replaced_capped_values(psi, who, levels, delta=self.approximation, **prices, **vars(self.cap))
-            return replaced_values(psi, who, levels, grid=self.approximation, **prices)
+                return replaced_capped_values(
+                    psi, who, levels, approximation=self.approximation, **prices, **vars(self.cap))
+            return replaced_values(psi, who, levels, approximation=self.approximation, **prices)
 
         rents, width = np.zeros(c.size), 0.0
         for cost, who in self._of(chosen):
