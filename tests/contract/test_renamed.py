@@ -349,6 +349,7 @@ def of_acquisition() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("LatticeContract", "sigma"): (lambda: a.LatticeContract(**offer, sigma=50),
                                        a.LatticeContract(**offer, noise_std=50)),
         ("LatticeContracts", "sigma"): (lambda: list(lattice.sigma), lattice.noise_std.tolist()),
+        ("", "Prior"): (lambda: a.Prior, a.ConcernPrior),
         ("PaymentRule", "delta"): (lambda: a.PaymentRule(cost, 1.0, 4.0, delta=0.01).approximation, 0.01),
         ("TwoPartMechanism", "grid"): (lambda: a.TwoPartMechanism(**small, grid=0.01),
                                        a.TwoPartMechanism(**small, approximation=0.01)),

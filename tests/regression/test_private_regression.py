@@ -265,8 +265,8 @@ def test_the_release_is_chosen_from_public_numbers(quiet: None) -> None:
 
 def test_noise_is_paid_for_on_the_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A release with half of the noise that its charge is about stops before it draws."""
-    whole = SufficientStatistics.scale.fget
-    monkeypatch.setattr(SufficientStatistics, "scale", property(lambda self: whole(self) / 2))
+    whole = SufficientStatistics.noise_scale.fget
+    monkeypatch.setattr(SufficientStatistics, "noise_scale", property(lambda self: whole(self) / 2))
     one = model(None)
     with pytest.raises(Overspent, match="release"):
         one.fit(*people(8))

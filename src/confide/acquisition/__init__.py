@@ -17,11 +17,11 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.acquisition.beliefs.priors import (
+        ConcernPrior,
         DiscretePrior,
         EmpiricalPrior,
         HistogramPrior,
         PowerPrior,
-        Prior,
         UniformPrior,
     )
     from confide.acquisition.beliefs.smooth_prior import SmoothPrior
@@ -50,6 +50,7 @@ __all__ = [
     "AcquisitionPlan",
     "CappedCaps",
     "Caps",
+    "ConcernPrior",
     "Contracted",
     "ContractedRecords",
     "Contracts",
@@ -63,7 +64,6 @@ __all__ = [
     "PaymentRule",
     "Payments",
     "PowerPrior",
-    "Prior",
     "SmoothPrior",
     "Solution",
     "TwoPartMechanism",
@@ -95,11 +95,14 @@ __getattr__, __dir__ = doors(
         "minimax": ("minimax_bounds",),
         "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
         "optimum.printed": ("algorithm1_as_printed",),
-        "beliefs.priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
+        "beliefs.priors": (
+            "ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior",
+        ),
         "records": ("Contracted", "ContractedRecords"),
         "planning": ("AcquisitionPlan", "design_for_budget", "design_for_error", "plan"),
         "beliefs.smooth_prior": ("SmoothPrior",),
         "optimum.solver": ("Solution", "solve"),
         "beliefs.virtual_cost": ("VirtualCost",),
     },
+    renamed={"Prior": "ConcernPrior"},
 )

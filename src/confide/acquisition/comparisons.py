@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.problem import checked_prices
 from confide.acquisition.optimum.solver import solve
@@ -200,8 +200,8 @@ class ExpectedBenchmark:
 
 
 def expected_benchmarks(
-    prior: Prior | Sequence[Prior], people: int, *, variance_price: float, noise_price: float, draws: int = 200,
-    seed: int = 0,
+    prior: ConcernPrior | Sequence[ConcernPrior], people: int, *, variance_price: float, noise_price: float,
+    draws: int = 200, seed: int = 0,
 ) -> dict[str, ExpectedBenchmark]:
     """Every design in the mean over reports, on common draws.
 

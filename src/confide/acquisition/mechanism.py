@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
@@ -157,7 +157,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """
 
     people: Annotated[int, Parameter("registered slots, fixed and public", symbol="n", at_least=1)]
-    prior: Annotated[Prior | tuple[Prior, ...], Parameter(
+    prior: Annotated[ConcernPrior | tuple[ConcernPrior, ...], Parameter(
         "law of everybody's c, or one for each slot; public, and independent across people and of their records",
         symbol="F")]
     mse_price: Annotated[float, Parameter(
@@ -259,7 +259,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def rules(self) -> tuple[VirtualCost, ...]:
         """Virtual costs of reports, floored: one for all, or one for each; equal priors share one."""
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
-        made: dict[Prior, VirtualCost] = {}
+        made: dict[ConcernPrior, VirtualCost] = {}
         for each in priors:
             if each not in made:
                 cost = each.virtual_cost().floored(self.psi_floor)

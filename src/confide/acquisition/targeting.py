@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.optimum.solver import solve
@@ -79,7 +79,7 @@ class PriceSetting(Declared):
         InvalidInput: something is out of range.
     """
 
-    prior: Prior | Sequence[Prior]
+    prior: ConcernPrior | Sequence[ConcernPrior]
     people: Annotated[int, Parameter("people who report", symbol="n", at_least=1)]
     variance: Annotated[float, Parameter("variance of a scaled record", symbol="VAR", at_least=0, at_most=0.25)]
     order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0

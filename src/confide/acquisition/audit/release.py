@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
+from confide.acquisition.release.lattice import LatticeContracts, LatticeRelease, aggregate, perturb
 from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
@@ -22,7 +22,7 @@ __all__ = ["release_controls", "release_rows", "towards_fellows"]
 _JUDGED = 1000  # people whose levels are recomputed in fractions: those nearest to their promise
 _RECORDS = 1000  # people whose clients are run; the others' records are at the low end
 
-Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], Release]
+Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], LatticeRelease]
 
 
 def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -> list[AuditRow]:
@@ -54,14 +54,14 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
 def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
     """Platforms broken on purpose: each must be flagged."""
 
-    def silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> Release:
+    def silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
         """It divides by the steps of those present and adds nothing."""
         return aggregate(made, index, messages, ForcedNoise([]))
 
-    def whole(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> Release:
+    def whole(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> LatticeRelease:
         """It leaves the largest message out, and divides by all steps."""
         sound = aggregate(made, index, messages, noise)
-        return Release(sound.total - int(messages.max()), sound.steps, made.low, made.high)
+        return LatticeRelease(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
     halved = _worst(contracts, contracts.noise_std // 2)
     controls = [Control("levels", f"noise of half the scale: {name}", exceeds(ratio, 1.0))

@@ -16,7 +16,7 @@ from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.paying.incentives import audit_ic
 from confide.acquisition.paying.payments import Offer, OfferRule
-from confide.acquisition.release.lattice import LatticeContracts, Release
+from confide.acquisition.release.lattice import LatticeContracts, LatticeRelease
 from confide.audit import AuditReport, AuditRow, Concern, Control, Loss, promise_rows, strongest
 from confide.audit.history_loss import spent
 from confide.contract.errors import Refused
@@ -78,15 +78,15 @@ def _paid(it: TwoPartMechanism) -> Callable[[Privacy, tuple[Event, ...]], tuple[
     return paid
 
 
-def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., Release]:
+def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., LatticeRelease]:
     """The platform's side as a campaign runs it."""
 
-    def run(_: LatticeContracts, index: NDArray[np.int64], messages: NDArray[np.int64], noise: Noise) -> Release:
+    def run(_: LatticeContracts, index: NDArray[np.int64], messages: NDArray[np.int64], noise: Noise) -> LatticeRelease:
         sent = dict(zip(index.tolist(), messages.tolist(), strict=True))
         board = it.run(made.records(sent), noise).billboard
         if not isinstance(board, MeanBillboard):
             raise TypeError(type(board).__name__)
-        return Release(board.total, board.steps, it.low, it.high)
+        return LatticeRelease(board.total, board.steps, it.low, it.high)
 
     return run
 

@@ -25,11 +25,11 @@ from confide.contract.remedies import within
 from confide.contract.wire import wire
 
 __all__ = [
+    "ConcernPrior",
     "DiscretePrior",
     "EmpiricalPrior",
     "HistogramPrior",
     "PowerPrior",
-    "Prior",
     "UniformPrior",
     "keep_range",
 ]
@@ -41,7 +41,7 @@ _MASS = 1e-9
 """By how much masses may miss 1."""
 
 
-class Prior(Declared, ABC):
+class ConcernPrior(Declared, ABC):
     """A law of reports in [0, 1].
 
     Source: spec two_part_acquisition, section 4; the paper's F_i.
@@ -111,7 +111,7 @@ def _sums(masses: Sequence[float]) -> NDArray[np.float64]:
 
 @wire("UniformPrior", "low high")
 @dataclass(frozen=True)
-class UniformPrior(Prior):
+class UniformPrior(ConcernPrior):
     """Every report between two bounds is as likely; the virtual cost is 2 c - low.
 
     Example:
@@ -146,7 +146,7 @@ class UniformPrior(Prior):
 
 @wire("PowerPrior", "exponent")
 @dataclass(frozen=True)
-class PowerPrior(Prior):
+class PowerPrior(ConcernPrior):
     """F(c) = c^exponent on [0, 1]; the virtual cost is (1 + 1/exponent) c.
 
     Example:
@@ -178,7 +178,7 @@ class PowerPrior(Prior):
         return VirtualCost.of_pieces([Piece(0.0, 1.0, 0.0, 1.0 + 1.0 / self.exponent)])
 
 
-class _PathPrior(Prior):
+class _PathPrior(ConcernPrior):
     """A law whose quantile function is piecewise linear."""
 
     @property

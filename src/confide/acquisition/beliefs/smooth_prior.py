@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from confide.acquisition.beliefs.priors import HIGHEST, LEAST, Prior, keep_range
+from confide.acquisition.beliefs.priors import HIGHEST, LEAST, ConcernPrior, keep_range
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.parameters import Declared, Parameter
@@ -69,7 +69,7 @@ class SmoothVirtualCost(Declared):
 
 
 @dataclass(frozen=True)
-class SmoothPrior(Prior):
+class SmoothPrior(ConcernPrior):
     """A law with a density, as functions from an array of reports to an array.
 
     Args:

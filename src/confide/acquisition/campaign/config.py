@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.contract.checks import is_power_of_ten
 from confide.contract.known_keys import Keys, keys_of
@@ -102,7 +102,7 @@ class Belief(Keys):
                 raise ValueError(f"{name} does not belong to law = {self.law!r}")
         return self
 
-    def build(self) -> Prior:
+    def build(self) -> ConcernPrior:
         """F."""
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)

@@ -10,12 +10,12 @@ from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import few, number, percent
 
 if TYPE_CHECKING:
-    from confide.acquisition.campaign.plan import MeanPlan
+    from confide.acquisition.campaign.plan import PlannedMean
 
 __all__ = ["identities_section", "identity_warnings"]
 
 
-def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
+def identities_section(plan: PlannedMean, found: SecondIdentities) -> Section:
     """The fewest identities that gain, what each gains, and what they do to the mean.
 
     Args:
@@ -48,7 +48,7 @@ def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
               "that nobody has two. Records are not checked, and what is paid does not depend on them.",))))
 
 
-def _second(plan: MeanPlan, found: SecondIdentities) -> str:
+def _second(plan: PlannedMean, found: SecondIdentities) -> str:
     """What the better of two second identities leaves its owner, in one sentence."""
     if found.gain <= 0:
         return "With 2 ids of one person they gain nothing on average."
@@ -57,7 +57,7 @@ def _second(plan: MeanPlan, found: SecondIdentities) -> str:
             f"cost of privacy: the second id has the same report, and {'its true' if same else 'a made-up'} record.")
 
 
-def identity_warnings(plan: MeanPlan, found: SecondIdentities) -> list[str]:
+def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
     """What the operator should know before anybody is asked.
 
     Args:

@@ -27,7 +27,7 @@ from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
 
-__all__ = ["Expected", "MeanPlan", "allowed"]
+__all__ = ["Expected", "PlannedMean", "allowed"]
 
 _WORK = 400_000  # people, over all made-up profiles of a plan
 _MOST, _FEWEST = 200, 3
@@ -103,7 +103,7 @@ def allowed(rule: VirtualCost) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanPlan:
+class PlannedMean:
     """The mechanism with its question and its money.
 
     Args:

@@ -49,8 +49,8 @@ __all__ = [
     "FINE",
     "LatticeContract",
     "LatticeContracts",
+    "LatticeRelease",
     "Perturbed",
-    "Release",
     "aggregate",
     "integer_contracts",
     "lattice_for",
@@ -453,7 +453,7 @@ def integer_contracts(
 
 
 @dataclass(frozen=True)
-class Release:
+class LatticeRelease:
     """What is published.
 
     Args:
@@ -482,7 +482,7 @@ class Release:
 
 def aggregate(
     contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
-) -> Release:
+) -> LatticeRelease:
     """The platform's side: the sum of the messages, exactly, with noise in the place of who vanished.
 
     For absentees the platform adds discrete Gaussian noise of their variance, rounded up, and divides by the steps of
@@ -526,7 +526,7 @@ def aggregate(
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
         total = add_missing_noise(noise, total, absent, missing_variance=missing)
-    return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
+    return LatticeRelease(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
 
 def _check_public(order: object, low: object, high: object) -> float:
