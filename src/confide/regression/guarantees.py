@@ -181,7 +181,7 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         range_failure_probability=0.0 if payment.clip is not None else PAYMENT_FAILURE,
         accuracy=mechanism.release.proved_error(setting, behaviour.misreports),
         typical_error=mechanism.release.expected_error(setting),
-        failure_probability=min(1.0, spectrum.failure + behaviour.failure_probability),
+        failure_probability=min(1.0, spectrum.failure_probability + behaviour.failure_probability),
     )
 
 

@@ -52,7 +52,7 @@ class Spectrum:
 
     Example:
         >>> event = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
-        >>> round(event.lower), event.failure < 1e-30
+        >>> round(event.lower), event.failure_probability < 1e-30
         (67857, True)
     """
 
@@ -102,7 +102,7 @@ class Spectrum:
         return min(1.0, self.dimension * math.exp(-self.rows * self.largest * _upper_exponent(self.tolerance)))
 
     @property
-    def failure(self) -> float:
+    def failure_probability(self) -> float:
         """Bound on the probability that either fails, at most 1."""
         return min(1.0, self.failure_below + self.failure_above)
 
