@@ -224,10 +224,10 @@ def test_the_error_is_what_the_integers_say(rounds: int) -> None:
 
 
 def test_numbers_of_32_bits_are_the_decimals_that_they_print_as():
-    from confide.acquisition.mechanism import _numbers
+    from confide.acquisition.one_column import column_of_numbers
 
-    assert _numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
-    assert _numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]
+    assert column_of_numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
+    assert column_of_numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]
 
 
 def test_reports_are_taken_from_columns_and_frames_and_text_is_refused_by_its_name() -> None:
