@@ -104,7 +104,7 @@ def test_simulated_excess_stays_below_beta() -> None:
         (lambda: threshold(0, 0.1, 0.1, LAWS[0]), "people"),
         (lambda: threshold(10, 0.0, 0.1, LAWS[0]), "misreports"),
         (lambda: threshold(10, 1.0, 0.1, LAWS[0]), "misreports"),
-        (lambda: threshold(10, 0.1, 1.0, LAWS[0]), "failure"),
+        (lambda: threshold(10, 0.1, 1.0, LAWS[0]), "failure_probability"),
         (lambda: threshold(10, 0.1, 0.1, LAWS[0], mode="other"), "mode"),
         (lambda: LAWS[0].quantile(0.0), "tail"),
         (lambda: excess_probability(10, 0.1, 1.5), "survival"),
