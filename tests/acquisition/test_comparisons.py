@@ -37,7 +37,7 @@ def test_the_scaling_law(gamma, people, value, away):
 
 def test_designs_at_given_reports():
     reports = np.linspace(0.02, 0.98, 30)
-    found = benchmarks(reports, 2 * reports, **prices(100.0), delta=0.1)
+    found = benchmarks(reports, 2 * reports, **prices(100.0), approximation=0.1)
     cost = {name: each.cost for name, each in found.items()}
     assert cost["central only"] < cost["full information"] < cost["exact"] <= cost["grid 0.1"] <= 1.1 * cost["exact"]
     assert cost["exact"] < cost["pooling"] == cost["local only"]

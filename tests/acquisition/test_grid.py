@@ -41,7 +41,7 @@ def test_points_and_differences() -> None:
     assert np.all(np.diff(own) <= 1e-12)
     assert np.all(np.diff(values, 2) <= 1e-13)
     assert own[-1] == 0.0
-    with pytest.raises(InvalidInput, match="delta"):
+    with pytest.raises(InvalidInput, match="approximation"):
         solve_grid(psi, 0.0, **prices)
 
 

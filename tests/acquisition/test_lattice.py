@@ -62,10 +62,10 @@ def test_the_levels_that_are_delivered_are_the_contracts_but_for_three_parts_in_
 def test_levels_recomputed_in_fractions(order: float) -> None:
     w, y = lumpy(60)
     contracts = integer_contracts(w, y, order)
-    half, total = Fraction(order) / 2, sum(int(s) ** 2 for s in contracts.sigma)
+    half, total = Fraction(order) / 2, sum(int(s) ** 2 for s in contracts.noise_std)
     t = 5 * (contracts.active - 1) * Fraction(1, 10**260)
     for k, i in enumerate(contracts.index):
-        a, s = int(contracts.steps[k]), int(contracts.sigma[k])
+        a, s = int(contracts.steps[k]), int(contracts.noise_std[k])
         assert half * Fraction(a, s) ** 2 <= Fraction(y[i])
         rest = (2 * Fraction(order) - 1) * t / (Fraction(order) - 1)
         assert half * Fraction(a * a, total) + rest <= Fraction(float(contracts.epsilon_central[k]))
@@ -77,7 +77,7 @@ def test_small_weights_have_the_least_noise_that_merges() -> None:
     w[0] = 1 - w[1]
     contracts = integer_contracts(w, [1.0, 50.0, 1.0], 2.0)
     assert contracts.index.tolist() == [0, 1]
-    assert contracts.sigma[1] == 8
+    assert contracts.noise_std[1] == 8
     assert not contracts.of(2).active
     assert 5 * math.exp(-math.pi**2 * 64) < float(contracts.merging) < 1e-260
 
@@ -114,7 +114,7 @@ def test_the_error_is_that_of_the_real_weights_but_for_two_parts_in_a_million() 
 
 
 def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
-    contract = LatticeContract(steps=2**50, sigma=2**50, epsilon_local=1.0, epsilon_central=0.5, order=2.0,
+    contract = LatticeContract(steps=2**50, noise_std=2**50, epsilon_local=1.0, epsilon_central=0.5, order=2.0,
                                low=-3.0, high=7.0)
     for record, center, clamped in (
         (-3.0, 0, False), (7, 2**50, False), (2, 2**49, False), (Fraction(-5, 2), 2**50 // 20, False),
@@ -153,13 +153,14 @@ def test_who_has_no_step_sends_nothing_and_shows_nothing() -> None:
 def test_a_contract_that_does_not_keep_her_level_is_none() -> None:
     sound = example().of(0)
     with pytest.raises(NotGuaranteed, match="local level"):
-        replace(sound, sigma=sound.sigma // 2)
-    for change, field in (({"sigma": 7}, "sigma"), ({"sigma": 2**56}, "sigma"), ({"steps": -1}, "steps"),
-                          ({"order": 1.0}, "order"), ({"order": math.inf}, "order"), ({"high": 0.0}, "high"),
+        replace(sound, noise_std=sound.noise_std // 2)
+    for change, field in (({"noise_std": 7}, "noise_std"), ({"noise_std": 2**56}, "noise_std"),
+                          ({"steps": -1}, "steps"), ({"order": 1.0}, "order"), ({"order": math.inf}, "order"),
+                          ({"high": 0.0}, "high"),
                           ({"high": math.nan}, "high"), ({"epsilon_local": math.inf}, "epsilon_local")):
         with pytest.raises(InvalidInput, match=f"^{field}"):
             replace(sound, **change)
-    assert not sound.admits(sound.steps + 65 * sound.sigma)
+    assert not sound.admits(sound.steps + 65 * sound.noise_std)
     assert not sound.admits(0.0)
     assert not sound.admits(True)
 
@@ -171,7 +172,7 @@ def test_the_sum_is_exact_beyond_64_bits() -> None:
     n = 600
     contracts = integer_contracts(np.full(n, 1 / n), np.full(n, 1e-9), 2.0)
     sign = np.where(np.arange(n) % 3 == 0, -1, 1)
-    messages = sign * (60 * contracts.sigma) + np.arange(n)
+    messages = sign * (60 * contracts.noise_std) + np.arange(n)
     release = aggregate(contracts, contracts.index[::-1], messages[::-1])
     assert release.total == sum(messages.tolist())
     assert abs(release.total) > 2**55
@@ -188,12 +189,12 @@ def test_noise_takes_the_place_of_absentees() -> None:
     messages = np.array([400_000], dtype=np.int64)
     release = aggregate(contracts, [1], messages, heard)
     draw = heard.draws[0]
-    absent = int(contracts.sigma[0]) ** 2 + int(contracts.sigma[2]) ** 2
+    absent = int(contracts.noise_std[0]) ** 2 + int(contracts.noise_std[2]) ** 2
     assert draw.scale**2 >= absent > (draw.scale - 1) ** 2
     assert release.total == 400_000 + draw.value[0]
     assert release.steps == contracts.steps[1]
     present = np.array([False, True, False])
-    noise = float(draw.scale**2 + int(contracts.sigma[1]) ** 2) / release.steps**2
+    noise = float(draw.scale**2 + int(contracts.noise_std[1]) ** 2) / release.steps**2
     assert contracts.mse(0.25, present) == pytest.approx(0.25 + noise, rel=1e-9)
     assert contracts.mse(0.25, ~np.ones(3, dtype=bool)) == math.inf
     with pytest.raises(Refused, match="noise for her place"):
@@ -245,7 +246,7 @@ def test_the_error_of_many_releases_is_the_formulas() -> None:
     records = study_generator(5, "records").random((contracts.active, runs))
     total = np.zeros(runs)
     for k in range(contracts.active):
-        noise = Noise.simulated(6).discrete_gaussian(int(contracts.sigma[k]), runs, stream=("record", k))
+        noise = Noise.simulated(6).discrete_gaussian(int(contracts.noise_std[k]), runs, stream=("record", k))
         total += np.rint(contracts.steps[k] * records[k]) + noise
     errors = (total / contracts.total_steps - 0.5) ** 2
     least = norm.isf(alpha("acquisition.release.error") / 2)

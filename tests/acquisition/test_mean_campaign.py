@@ -18,7 +18,7 @@ from confide.contract.tokens import as_token, read_token
 CONCERNS = {1: 0.1, 2: 0.2, 3: 0.35, 4: 0.5, 5: 0.75, 6: 0.9, 7: 0.05, 8: 0.4}
 FILE = (
     ("count = 1000", "count = 9"), ("error = 10.0", "error = 1.0"), ("epsilon = 6.0", "epsilon = 300.0"),
-    ("most_local = 1.0", "most_local = 20.0"), ("known = 12.0", "known = 30.0"),
+    ("largest_local_loss = 1.0", "largest_local_loss = 20.0"), ("known = 12.0", "known = 30.0"),
     ("# [rehearsal]                # records", "[rehearsal]  # records"),
     ('# source = "public.csv"\n# column', 'source = "public.csv"\ncolumn'))
 
@@ -202,7 +202,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (("order = 2.0", "order = 1"), "privacy.order"),
     (("psi_floor = 0.25", "psi_floor = 0"), "privacy.psi_floor"),
     (("psi_floor = 0.25", "psi_floor = 1.5"), "psi_floor"),
-    (("most_local = 20.0", ""), "known belongs to"),
+    (("largest_local_loss = 20.0", ""), "known belongs to"),
     (("error = 1.0", "error = 0"), "price.error"),
     (("error = 1.0", "error = inf"), "price.error"),
     (("minor_units = 100", "minor_units = 30"), "power of ten"),
@@ -214,11 +214,11 @@ def test_bad_files_are_told_by_name(tmp_path: Path, edit: tuple[str, str], match
 
 
 def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="most_local: 1 is out of reach") as refused:
-        _ = campaign(tmp_path, "few", (("most_local = 20.0", "most_local = 1.0"),)).plan
+    with pytest.raises(Refused, match="largest_local_loss: 1 is out of reach") as refused:
+        _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}
-    assert "another [privacy] most_local alone it would do only at a loss of over epsilon = 10" in str(refused.value)
+    assert "another [privacy] largest_local_loss alone it would do only at a loss of over epsilon = 10" in str(refused.value)
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from confide.acquisition import TwoPartMechanism, UniformPrior
 from confide.acquisition.second_identities import _rents, second_identities
 from people.all_kinds import campaign_of
 
-FEW = TwoPartMechanism(people=40, prior=UniformPrior(), mse_price=400.0, nat_price=3.0)
+FEW = TwoPartMechanism(people=40, prior=UniformPrior(), mse_price=400.0, price_per_nat=3.0)
 
 
 def test_rents_are_what_offers_are_worth() -> None:
@@ -23,7 +23,7 @@ def test_rents_are_what_offers_are_worth() -> None:
     payments = FEW.payment_rule.pay(reports)
     for person in payments.solution.winners.tolist():
         offer = payments.offer(person)
-        assert rents[person] == pytest.approx(FEW.nat_price * offer.utility(float(reports[person])), rel=1e-9)
+        assert rents[person] == pytest.approx(FEW.price_per_nat * offer.utility(float(reports[person])), rel=1e-9)
     assert (rents >= -1e-12).all()
     assert rents.max() > 0
 

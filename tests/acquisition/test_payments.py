@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from cases import fast
-from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
 from confide.acquisition.beliefs.smooth_prior import SmoothPrior, SmoothVirtualCost
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.acquisition.optimum.grid import solve_grid
@@ -342,7 +342,7 @@ def test_incentive_bounds() -> None:
 
 
 @pytest.mark.parametrize("prior", [UniformPrior(), TYPES, HistogramPrior((0.0, 0.25, 0.75, 1.0), (0.4, 0.1, 0.5))])
-def test_bound_of_a_sloppy_solver(prior: Prior) -> None:
+def test_bound_of_a_sloppy_solver(prior: ConcernPrior) -> None:
     """Grids that depend on the reports: nearly optimal, and lies gain, but never more than the certificate says."""
     cost, delta = prior.virtual_cost(), 0.2
 
@@ -374,7 +374,7 @@ def test_bound_of_a_sloppy_solver(prior: Prior) -> None:
 @pytest.mark.parametrize(("act", "problem"), [
     (lambda: PaymentRule([], 1.0, 1.0), "virtual_cost: is not of virtual costs"),
     (lambda: PaymentRule(UNIFORM, 1.0, 0.0), "noise_price"),
-    (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "delta: 2.0 is out of range"),
+    (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "approximation: 2.0 is out of range"),
     (lambda: PaymentRule([UNIFORM] * 3, 1.0, 1.0).pay([0.5] * 2), "reports: are 2 for 3 virtual costs"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([]), "reports: are of shape"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5, np.nan]), "reports: one at least is outside"),

@@ -35,7 +35,7 @@ def test_like_solving_each_profile(few: int, monkeypatch: pytest.MonkeyPatch) ->
         after = rng.uniform(0.0, 3.0, (4, 3))
         after[:, 0], after[0, 1], after[1:, 1] = 2.0, np.inf, rng.choice(psi[np.isfinite(psi)], 3)
         exact = replaced_values(psi, people, after, **prices)
-        near = replaced_values(psi, people, after, **prices, grid=0.05)
+        near = replaced_values(psi, people, after, **prices, approximation=0.05)
         unit = prices["noise_price"] ** 0.5
         for (row, column), cost in np.ndenumerate(after):
             changed = psi.copy()

@@ -6,6 +6,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from cases import fast
@@ -35,10 +38,11 @@ def study(people: int = 5, **changes: object) -> TwoPartMechanism:
     ({"people": 0}, "people"), ({"mse_price": 0.0}, "mse_price"), ({"mse_price": math.inf}, "mse_price"),
     ({"order": 1.0}, "order"), ({"order": math.inf}, "order"), ({"variance": 0.26}, "variance"),
     ({"variance": -0.1}, "variance"), ({"high": 0.0}, "high"), ({"psi_floor": 0.0}, "psi_floor"),
-    ({"grid": -0.1}, "grid"), ({"nat_price": 0.0}, "nat_price"), ({"minor_units": 0}, "minor_units"),
+    ({"approximation": -0.1}, "approximation"), ({"price_per_nat": 0.0}, "price_per_nat"),
+    ({"minor_units": 0}, "minor_units"),
     ({"prior": (UniformPrior(),) * 4}, "prior"), ({"prior": None}, "prior"), ({"known_error": 0.1}, "known_error"),
-    ({"most_local": 0.1}, "most_local"), ({"most_local": 9.0, "psi_floor": 1.5}, "psi_floor"),
-    ({"most_local": 9.0, "grid": 0.0}, "grid"), ({"minor_units": 10**18}, "minor_units"),
+    ({"largest_local_loss": 0.1}, "largest_local_loss"), ({"largest_local_loss": 9.0, "psi_floor": 1.5}, "psi_floor"),
+    ({"largest_local_loss": 9.0, "approximation": 0.0}, "approximation"), ({"minor_units": 10**18}, "minor_units"),
 ])
 def test_bad_parameters_are_told_by_name(changes: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidInput) as told:
@@ -79,10 +83,11 @@ def test_no_reports_lead_beyond_the_caps(people: int, limited: bool, cases: rang
     for case in cases:
         prior = list(PRIORS.values())[case % len(PRIORS)]
         it = study(people, prior=prior, mse_price=float(10 ** rng.uniform(2, 4)), variance=float(rng.uniform(0, 0.25)),
-                   psi_floor=float(rng.choice([0.01, 0.25, 1.0])), grid=float(rng.choice([1e-4, 0.01, 0.5])))
+                   psi_floor=float(rng.choice([0.01, 0.25, 1.0])), approximation=float(rng.choice([1e-4, 0.01, 0.5])))
         if limited:  # as much as equal weights need, or some times that
-            least = math.sqrt(it.noise_price / it.psi_floor) / people * (1.0 + 2.0 * math.sqrt(it.grid) + it.grid)
-            it = replace(it, most_local=float(rng.choice([1.0, 2.0, 5.0])) * least, known_error=0.25)
+            near = it.approximation
+            least = math.sqrt(it.noise_price / it.psi_floor) / people * (1.0 + 2.0 * math.sqrt(near) + near)
+            it = replace(it, largest_local_loss=float(rng.choice([1.0, 2.0, 5.0])) * least, known_error=0.25)
         caps = it.caps
         profiles = [np.asarray(prior.quantile(rng.random(people) ** rng.choice([0.2, 1.0, 5.0]))) for _ in range(3)]
         for reports in (*profiles, *extreme_reports(it, case)):
@@ -94,7 +99,7 @@ def test_no_reports_lead_beyond_the_caps(people: int, limited: bool, cases: rang
             got = np.array([best.epsilon_local.max() / caps.local, best.epsilon_central.max() / caps.central,
                             error / caps.error_cost])
             assert (got <= 1.0).all(), (it, reports)
-            assert found.payments.max() * it.nat_price <= it.largest_payment
+            assert found.payments.max() * it.price_per_nat <= it.largest_payment
             worst = np.maximum(worst, got)
     assert worst.max() > 0.9 - 0.4 * limited  # they are not idle
 
@@ -102,7 +107,7 @@ def test_no_reports_lead_beyond_the_caps(people: int, limited: bool, cases: rang
 @pytest.mark.parametrize("seed", fast(1, range(8)))
 @pytest.mark.parametrize("name", fast(1, PRIORS))
 def test_no_lie_gains_under_a_limit_on_losses(name: str, seed: int) -> None:
-    it = study(8, prior=PRIORS[name], mse_price=200.0, variance=0.02, psi_floor=0.2, most_local=13.0)
+    it = study(8, prior=PRIORS[name], mse_price=200.0, variance=0.02, psi_floor=0.2, largest_local_loss=13.0)
     rng = np.random.default_rng(seed)
     bought = 0
     for case in range(3):
@@ -119,7 +124,7 @@ def test_no_lie_gains_under_a_limit_on_losses(name: str, seed: int) -> None:
 
 
 def test_nothing_is_bought_where_that_is_cheaper() -> None:
-    it = study(8, psi_floor=0.2, most_local=20.0, known_error=1e-3)
+    it = study(8, psi_floor=0.2, largest_local_loss=20.0, known_error=1e-3)
     made = it.contracts([0.1] * 8)
     assert made.lattice is None
     outcome = it.run(made.records({}), Noise.simulated(1))
@@ -135,8 +140,8 @@ def test_guarantees_say_when_they_say_nothing() -> None:
     cheap = study(mse_price=1e-3)
     assert cheap.guarantees().of(Accuracy)[0].vacuous
     assert not study(mse_price=1e3, variance=0.02).guarantees().of(Accuracy)[0].vacuous
-    assert study(minor_units=1, nat_price=1e-3, mse_price=1e-3).guarantees().of(Truthfulness)[0].vacuous
-    assert study(grid=0.0).guarantees().of(Truthfulness)[0].vacuous  # the floor makes a flat stretch
+    assert study(minor_units=1, price_per_nat=1e-3, mse_price=1e-3).guarantees().of(Truthfulness)[0].vacuous
+    assert study(approximation=0.0).guarantees().of(Truthfulness)[0].vacuous  # the floor makes a flat stretch
 
 
 def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
@@ -152,7 +157,7 @@ def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
     with pytest.raises(InvalidInput, match="loses more than the plan"):
         it.submit(0.5, replace(hers, epsilon_local=2 * it.caps.local), Noise.simulated(1))
     with pytest.raises(NotGuaranteed):
-        replace(hers, sigma=hers.sigma // 2)
+        replace(hers, noise_std=hers.noise_std // 2)
 
 
 def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
@@ -164,7 +169,8 @@ def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
                         (replace(records, variance=0), "one round"),
                         (replace(records, message=records.message + 2**60), "beyond what a device sends"),
                         ([replace(records, index=records.index[:0], **{name: getattr(records, name)[:0] for name in (
-                            "steps", "sigma", "epsilon_local", "epsilon_central", "payment", "message", "sent")}), 7],
+                            "steps", "noise_std", "epsilon_local", "epsilon_central", "payment", "message",
+                            "sent")}), 7],
                          "a batch is int")):
         with pytest.raises(InvalidInput, match=match):
             it.run(data, Noise.simulated(2))
@@ -218,7 +224,29 @@ def test_the_error_is_what_the_integers_say(rounds: int) -> None:
 
 
 def test_numbers_of_32_bits_are_the_decimals_that_they_print_as():
-    from confide.acquisition.mechanism import _numbers
+    from confide.acquisition.one_column import column_of_numbers
 
-    assert _numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
-    assert _numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]
+    assert column_of_numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
+    assert column_of_numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]
+
+
+def test_reports_are_taken_from_columns_and_frames_and_text_is_refused_by_its_name() -> None:
+    it, reports = study(4, mse_price=200.0), [0.1, 0.2, math.nan, 0.4]
+    bare = it.contracts(reports).payments.tolist()
+    for given in (pd.Series(reports, name="concern"), pl.Series("concern", reports), pa.array(reports),
+                  pa.table({"concern": [0.1, 0.2, None, 0.4]}), pd.DataFrame({"concern": reports}),
+                  pl.DataFrame({"concern": [0.1, 0.2, None, 0.4]})):
+        assert it.contracts(given).payments.tolist() == bare
+    for words in (pd.DataFrame({"concern": ["a secret"] * 4}), pl.Series("concern", ["a secret"] * 4)):
+        with pytest.raises(InvalidInput, match="concern: text") as caught:
+            it.contracts(words)
+        assert "secret" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="reports: are a table of 2 columns"):
+        it.contracts(pa.table({"concern": reports, "other": reports}))
+
+
+def test_a_run_tells_its_steps_alone() -> None:
+    it, heard = study(4, mse_price=200.0), list[tuple[int, int | None]]()
+    made = it.contracts([0.1, 0.2, 0.3, 0.4])
+    it.run(made.records({}), Noise.simulated(2), progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 2), (1, 2), (2, 2)]  # whoever sent nothing changes nothing in it

@@ -7,11 +7,11 @@ import pytest
 
 from confide.acquisition.beliefs.ironing import QuantilePath
 from confide.acquisition.beliefs.priors import (
+    ConcernPrior,
     DiscretePrior,
     EmpiricalPrior,
     HistogramPrior,
     PowerPrior,
-    Prior,
     UniformPrior,
 )
 from confide.acquisition.beliefs.smooth_prior import SmoothPrior
@@ -123,14 +123,14 @@ def test_ironing_against_brute_force() -> None:
         assert _mean_virtual_cost(cost, path) == pytest.approx(path.reports[-1], abs=1e-12)
 
 
-def _mean_virtual_cost(cost: VirtualCost, law: QuantilePath | Prior) -> float:
+def _mean_virtual_cost(cost: VirtualCost, law: QuantilePath | ConcernPrior) -> float:
     """E psi: linear in the report on each piece that F is linear on too, so that middles are exact."""
     q = np.unique(np.concatenate([np.asarray(law.cdf(cost.bounds)), getattr(law, "probabilities", [0.0, 1.0])]))
     return float(np.sum(np.diff(q) * cost(law.quantile((q[1:] + q[:-1]) / 2))))
 
 
 @pytest.mark.parametrize("prior", ALL, ids=lambda prior: type(prior).__name__)
-def test_what_all_priors_have(prior: Prior) -> None:
+def test_what_all_priors_have(prior: ConcernPrior) -> None:
     low, high = prior.support
     q = (np.arange(20_000) + 0.5) / 20_000
     draws = prior.quantile(q)
@@ -156,7 +156,7 @@ def test_what_all_priors_have(prior: Prior) -> None:
 
 
 @pytest.mark.parametrize("prior", STORED, ids=lambda prior: type(prior).__name__)
-def test_manifests(prior: Prior) -> None:
+def test_manifests(prior: ConcernPrior) -> None:
     columns: dict[str, bytes] = {}
     assert decode(encode(prior, columns), {type(prior).__name__: type(prior)}, columns) == prior
     assert not columns

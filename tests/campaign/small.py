@@ -48,7 +48,7 @@ levels = ["female", "male"]
 parameter_bound = 0.6
 noise_bound = 0.4
 noise = "truncated gaussian"
-noise_deviation = 0.08
+noise_std = 0.08
 radius = 1.0
 smallest_eigenvalue = 0.066
 largest_eigenvalue = 0.5
@@ -66,7 +66,7 @@ clip = 12
 [costs]
 scale = 0.001
 misreports = 0.0005
-misreports_failure = 0.01
+failure_probability = 0.01
 """
 
 HEADER = "id,age,sex,pay"
@@ -112,10 +112,10 @@ def write(folder: Path, *edits: tuple[str, str], lines: list[str] | None = None,
 def tiny(people: int = 400, release: str = "auto") -> RegressionPlan:
     """A plan for a run of a few milliseconds."""
     return plan(
-        people=people, features=2, parameter_bound=0.6, noise=TruncatedGaussianNoise(sigma=0.05, bound=0.4),
+        people=people, features=2, parameter_bound=0.6, noise=TruncatedGaussianNoise(noise_std=0.05, bound=0.4),
         epsilon_release=20.0, epsilon_payment=10.0, radius=1.0, response_bound=1.0, smallest_eigenvalue=0.2,
         largest_eigenvalue=0.5, spectrum_tolerance=0.5, truth_radius=0.8, misreports=1 / people,
-        misreports_failure=0.01, costs=ParetoCosts(exponent=4.0, scale=1e-4), clip=12.0, release=release,
+        failure_probability=0.01, costs=ParetoCosts(exponent=4.0, scale=1e-4), clip=12.0, release=release,
     )
 
 

@@ -200,10 +200,10 @@ WRONG = [
     ("smallest_eigenvalue = 0.066", "", "model.smallest_eigenvalue", "field required"),
     ("truth_radius = 0.4", "truth_radius = 0.4\nbudget = 100.0", "payment", "exactly one of truth_radius and budget"),
     ("truth_radius = 0.4", "", "payment", "exactly one of truth_radius and budget"),
-    ("noise_deviation = 0.08", "", "model", "noise_deviation"),
-    ('noise = "truncated gaussian"', "", "model", "noise_deviation"),
-    ("parameter_bound = 0.6", 'parameter_bound = 0.6\nprior = "gaussian"', "model", "prior_deviation"),
-    ("parameter_bound = 0.6", "parameter_bound = 0.6\nprior_deviation = 0.2", "model", "prior_deviation"),
+    ("noise_std = 0.08", "", "model", "noise_std"),
+    ('noise = "truncated gaussian"', "", "model", "noise_std"),
+    ("parameter_bound = 0.6", 'parameter_bound = 0.6\nprior = "gaussian"', "model", "prior_std"),
+    ("parameter_bound = 0.6", "parameter_bound = 0.6\nprior_std = 0.2", "model", "prior_std"),
 ]
 
 
@@ -390,7 +390,7 @@ def test_a_schema_of_nothing() -> None:
 
 
 @pytest.mark.parametrize(("lines", "law"), [
-    ('prior = "sphere"', "UniformSphere"), ('prior = "gaussian"\nprior_deviation = 0.2', "GaussianBall"),
+    ('prior = "sphere"', "UniformSphere"), ('prior = "gaussian"\nprior_std = 0.2', "GaussianBall"),
 ])
 def test_every_law_of_the_coefficients_plans_a_campaign(tmp_path: Path, lines: str, law: str) -> None:
     campaign = Campaign.load(write(tmp_path, ("parameter_bound = 0.6", f"parameter_bound = 0.6\n{lines}")))

@@ -10,7 +10,7 @@ from cli.commands import Run
 from confide.contract import kind
 
 EDITS = (("count = 1000", "count = 6"), ("error = 10.0", "error = 0.5"), ("epsilon = 6.0", "epsilon = 100.0"),
-         ("most_local = 1.0", "most_local = 20.0"), ("known = 12.0", "known = 30.0"))
+         ("largest_local_loss = 1.0", "largest_local_loss = 20.0"), ("known = 12.0", "known = 30.0"))
 
 
 @pytest.fixture

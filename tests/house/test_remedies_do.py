@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from confide.acquisition import TwoPartMechanism
 from confide.acquisition.beliefs.priors import UniformPrior
-from confide.acquisition.targeting import Setting as Buying
+from confide.acquisition.targeting import PriceSetting as Buying
 from confide.acquisition.targeting import price_for_error
 from confide.allocation import PMatch
 from confide.allocation import plan as plan_allocation
@@ -128,7 +128,7 @@ def auction(*, optimum: float, **settings: Any) -> PMatch:
 
 
 def two_part(**settings: Any) -> TwoPartMechanism:
-    return TwoPartMechanism(prior=UniformPrior(), grid=0.05, psi_floor=0.1, **settings)
+    return TwoPartMechanism(prior=UniformPrior(), approximation=0.05, psi_floor=0.1, **settings)
 
 
 def error_bought(*, people: int, variance: float, mse: float) -> Any:
@@ -189,7 +189,8 @@ class Campaign:
         return found.plan(changed(found.config.model_validate(tables), values))
 
 
-MEAN = Campaign("mean", {"count": "people.count", "most_local": "privacy.most_local", "error": "price.error"})
+MEAN = Campaign("mean", {
+    "count": "people.count", "largest_local_loss": "privacy.largest_local_loss", "error": "price.error"})
 ANSWERS = Campaign("queries", {
     "queries": "workload.count", "records": "data.records", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
     "method": "method", "eta": "method.eta", "rounds": "method.rounds", "samples": "method.samples"})
@@ -261,8 +262,8 @@ DOORS = (
         "prior": PRIORS, "level": log(0.01, 3.0)}),
         {"prior": IndependentRows([[0.2, 0.3, 0.5]], [2]), "level": 0.5}),
     Door("TwoPartMechanism", two_part, st.fixed_dictionaries({
-        "people": log_ints(1, 5000), "mse_price": log(1.0, 1e5), "most_local": log(0.01, 3.0)}),
-        {"people": 100, "mse_price": 1e4, "most_local": 0.05}),
+        "people": log_ints(1, 5000), "mse_price": log(1.0, 1e5), "largest_local_loss": log(0.01, 3.0)}),
+        {"people": 100, "mse_price": 1e4, "largest_local_loss": 0.05}),
     Door("price_for_error", error_bought, st.fixed_dictionaries({
         "people": log_ints(1, 100), "variance": st.floats(0.01, 0.25), "mse": log(1e-4, 1.0)}),
         {"people": 20, "variance": 0.1, "mse": 0.4}, quick=3),
@@ -305,8 +306,8 @@ DOORS = (
         "epsilon": st.floats(0.01, 0.99), "slack": st.floats(0.5, 0.999), "count": st.integers(1, 200)}),
         {"epsilon": 0.9, "slack": 0.95, "count": 1}),
     Door("campaign-mean", MEAN, st.fixed_dictionaries({
-        "count": log_ints(2, 300), "most_local": log(0.05, 20.0), "error": log(0.1, 100.0)}),
-        {"count": 30, "most_local": 1.0, "error": 10.0}, quick=1),
+        "count": log_ints(2, 300), "largest_local_loss": log(0.05, 20.0), "error": log(0.1, 100.0)}),
+        {"count": 30, "largest_local_loss": 1.0, "error": 10.0}, quick=1),
     Door("campaign-queries", ANSWERS, st.fixed_dictionaries({
         "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 1.0),
         "delta": st.sampled_from([0.0, 1e-6]), "method": st.sampled_from([

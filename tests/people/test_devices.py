@@ -161,8 +161,8 @@ def test_rows_of_means_are_those_of_the_mechanism(value: float, noise: int) -> N
         device = found.device(it.file.config, it.plan, terms)
         (record, contract), rho = found.on_terms(it.file.config, it.plan, {"record": repr(value)}, terms)
         assert rho > 0
-        assert (contract.steps, contract.sigma) == (int(device["steps"]), int(device["sigma"]))
-        drawn = max(-contract.sigma, min(contract.sigma, noise))
+        assert (contract.steps, contract.noise_std) == (int(device["steps"]), int(device["sigma"]))
+        drawn = max(-contract.noise_std, min(contract.noise_std, noise))
         center = center_of(device, repr(value))
         message = it.plan.mechanism.submit((record, contract), noise=Noise.replayed({"record": [drawn]}))
         assert center + drawn == message

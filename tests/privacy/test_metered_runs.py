@@ -98,10 +98,10 @@ def _dude(mechanism: Any) -> Run:
 
 
 def _regression(release: Any = None) -> Run:
-    noise_law = TruncatedGaussianNoise(sigma=0.25, bound=0.75)
+    noise_law = TruncatedGaussianNoise(noise_std=0.25, bound=0.75)
     sound = plan(people=6000, features=3, parameter_bound=1.0, noise=noise_law, epsilon_release=4.0,
                  epsilon_payment=2.0, release="ridge", truth_radius=1.6, misreports=5e-4,
-                 misreports_failure=0.01).mechanism
+                 failure_probability=0.01).mechanism
     if release == "averaged":
         release = Averaged(epsilon_payment=sound.payment.epsilon, ridge_payment=sound.payment.ridge)
     mechanism = sound if release is None else replace(sound, release=release)
@@ -122,7 +122,7 @@ def _mean() -> Run:
     level = float(mean.caps.local)
     steps = 10**6
     sigma = math.ceil(steps * math.sqrt(mean.order / (2 * level)))
-    contract = LatticeContract(steps=steps, sigma=sigma, epsilon_local=level, order=mean.order, low=mean.low,
+    contract = LatticeContract(steps=steps, noise_std=sigma, epsilon_local=level, order=mean.order, low=mean.low,
                                epsilon_central=min(level, float(mean.caps.central)), high=mean.high)
     return lambda noise: mean.submit((mean.low + mean.high) / 2, contract, noise)
 

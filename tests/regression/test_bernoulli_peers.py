@@ -6,6 +6,9 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,3 +166,25 @@ def test_only_bits_are_bits() -> None:
             peers.interim(*bad)
     with pytest.raises(InvalidInput, match="others"):
         peers.interim(0, 1, others=(0.0, 1.5))
+
+
+def test_columns_and_frames_are_bits_as_lists_are() -> None:
+    peers = BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0))
+    bare = peers.run([1, 0, 1, 1, None], Noise.simulated(0))
+    for data in (pd.Series([1, 0, 1, 1, None], dtype="Int64"), pl.Series([1, 0, 1, 1, None]),
+                 pa.array([1, 0, 1, 1, None]), pa.table({"bit": [1, 0, 1, 1, None]}),
+                 pd.DataFrame({"bit": [1.0, 0.0, 1.0, 1.0, float("nan")]})):
+        found = peers.run(data, Noise.simulated(0))
+        assert (found.billboard.bits, found.billboard.ones) == (bare.billboard.bits, bare.billboard.ones)
+        assert found.shares.equals(bare.shares)
+    with pytest.raises(InvalidInput, match="bit: text"):
+        peers.run(pa.table({"bit": ["1", "0"]}), Noise.simulated(0))
+    with pytest.raises(InvalidInput, match="a table of 2 columns"):
+        peers.run(pa.table({"bit": [1, 0], "other": [1, 0]}), Noise.simulated(0))
+
+
+def test_a_count_of_bits_tells_its_steps() -> None:
+    heard: list[tuple[int, int | None]] = []
+    BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0)).run(
+        [1, 0], Noise.simulated(0), progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 2), (1, 2), (2, 2)]

@@ -175,7 +175,7 @@ def test_the_debiased_error_has_no_ridge_term() -> None:
     lies = replace(plain, misreports=0.001)
     assert lies.debiased_peer_error(0.3) == pytest.approx(lies.shift(GROUP.rows) / 0.7)
     rare = replace(plain, spectrum=replace(GROUP, tolerance=0.01))
-    missed = rare.spectrum.failure * 2 * rare.longest_plain
+    missed = rare.spectrum.failure_probability * 2 * rare.longest_plain
     assert missed > 0.1
     assert rare.debiased_peer_error(0.3) == pytest.approx(missed / 0.7)
 
@@ -302,7 +302,7 @@ def test_bounds_move_the_right_way(ridge: float, misreports: float, xi: float) -
     assert design.peer_error <= 1 + design.longest <= 2.25
     assert replace(design, absences=False).peer_error <= design.peer_error
     larger = Spectrum.uniform_ball(rows=40_000, dimension=3, tolerance=xi)
-    if spectrum.failure < 0.5:
+    if spectrum.failure_probability < 0.5:
         few, many = (replace(design, spectrum=s, misreports=0.0) for s in (spectrum, larger))
         assert many.peer_error <= few.peer_error
     # The term of misreports grows with the group: take the worse of two groups that differ by one row.

@@ -21,10 +21,10 @@ def test_the_setting() -> None:
     n = 1e6
     assert pytest.approx(n**0.85) == GOLDEN.ridge
     assert (GOLDEN.epsilon, GOLDEN.misreports, GOLDEN.weight) == pytest.approx((n**-0.7, n**-0.3, n**-1.5))
-    assert GOLDEN.failure == pytest.approx(n ** (-2 + 0.3 * 5))
+    assert GOLDEN.failure_probability == pytest.approx(n ** (-2 + 0.3 * 5))
     assert GOLDEN.constant == pytest.approx(8 * 4 * n**-1.5 + n**-1.2)
     # Lemma 3 at these alpha and beta, in closed form
-    lemma = threshold(10**6, GOLDEN.misreports, GOLDEN.failure, ParetoCosts(exponent=4.0), mode="lemma3")
+    lemma = threshold(10**6, GOLDEN.misreports, GOLDEN.failure_probability, ParetoCosts(exponent=4.0), mode="lemma3")
     assert GOLDEN.threshold == pytest.approx(n**0.2) == pytest.approx(lemma)
     assert GOLDEN.claims == pytest.approx(
         {"privacy": -0.7, "eta": -1.2, "squared error": -0.3, "budget": -0.2, "uncovered": -0.3})
@@ -36,7 +36,7 @@ def test_golden_numbers_of_why_it_is_not_run() -> None:
     assert GOLDEN.shrinkage == pytest.approx(0.60, abs=0.005)
     assert GOLDEN.gain_ratio == pytest.approx(65.4, abs=0.05)
     assert GOLDEN.loss_ratio == pytest.approx(12.3, abs=0.05)
-    assert GOLDEN.failure == pytest.approx(1e-3)
+    assert GOLDEN.failure_probability == pytest.approx(1e-3)
     assert 1e-8 < GOLDEN.constant < 1e-6  # payments of 1e-7
     assert GOLDEN.gain_vacuous
     assert GOLDEN.accuracy_vacuous
@@ -76,7 +76,7 @@ def test_the_exact_threshold_changes_the_exponent_but_seldom_its_sign() -> None:
         ratios = []
         for n in (10**12, 10**13):
             one = replace(at, people=n)
-            tau = threshold(n, one.misreports, one.failure, ParetoCosts(exponent=4.0))
+            tau = threshold(n, one.misreports, one.failure_probability, ParetoCosts(exponent=4.0))
             ratios.append(tau * (2 * one.epsilon) ** 2 / one.weight)
         exponent = delta * (2 + 1 / 4) - 0.5
         assert math.log10(ratios[1] / ratios[0]) == pytest.approx(exponent, abs=0.02)

@@ -104,7 +104,7 @@ def test_simulated_excess_stays_below_beta() -> None:
         (lambda: threshold(0, 0.1, 0.1, LAWS[0]), "people"),
         (lambda: threshold(10, 0.0, 0.1, LAWS[0]), "misreports"),
         (lambda: threshold(10, 1.0, 0.1, LAWS[0]), "misreports"),
-        (lambda: threshold(10, 0.1, 1.0, LAWS[0]), "failure"),
+        (lambda: threshold(10, 0.1, 1.0, LAWS[0]), "failure_probability"),
         (lambda: threshold(10, 0.1, 0.1, LAWS[0], mode="other"), "mode"),
         (lambda: LAWS[0].quantile(0.0), "tail"),
         (lambda: excess_probability(10, 0.1, 1.5), "survival"),
@@ -143,7 +143,7 @@ def test_a_common_factor_leaves_only_lemma_3() -> None:
     assert np.mean(costs > exact) > 2 * beta
     assert np.mean(costs > markov) <= beta
     options = {"people": 100_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon": 1.0,
-               "truth_radius": 0.5, "misreports": alpha / 50, "misreports_failure": beta}
+               "truth_radius": 0.5, "misreports": alpha / 50, "failure_probability": beta}
     alone, together = plan(**options), plan(**options, common_factor=True)  # type: ignore[arg-type]
     assert together.figures.threshold == pytest.approx((alpha / 50 * beta) ** -0.25)
     assert together.figures.threshold > 2 * alone.figures.threshold
@@ -185,4 +185,4 @@ def test_quadratic_costs_need_a_small_total_epsilon() -> None:
     with pytest.raises(InvalidInput, match="laws"):
         DependentCosts(())
     with pytest.raises(InvalidInput, match="common_factor"):
-        Behaviour(costs=ParetoCosts(exponent=2.0), misreports=0.1, failure=0.1, common_factor=1)  # type: ignore[arg-type]
+        Behaviour(costs=ParetoCosts(exponent=2.0), misreports=0.1, failure_probability=0.1, common_factor=1)  # type: ignore[arg-type]

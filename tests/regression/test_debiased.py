@@ -37,7 +37,7 @@ def mechanism(
         payment=Payment(**{"epsilon": epsilon, "ridge": RIDGE, "rule": ScoringRule(1.0, 1.0), "minor_units": 10**9,
                            "debias": debias, **payment}),  # type: ignore[arg-type]
         release=RidgeRelease(epsilon=epsilon, ridge=RIDGE),
-        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure=1e-3),
+        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
     )
 
 
@@ -111,7 +111,7 @@ def test_bounds_follow_the_stretched_payments() -> None:
     assert plain.figures.highest < ours.figures.highest
     unclipped = mechanism().figures
     assert unclipped.highest - 1 > (mechanism(debias=False).figures.highest - 1) * 1.2
-    assert unclipped.range_failure == 1e-6
+    assert unclipped.range_failure_probability == 1e-6
 
 
 def test_the_ridge_bias_leaves_the_peer_error() -> None:

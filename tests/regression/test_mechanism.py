@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,7 +46,7 @@ def _mechanism(people: int = N, release: object | None = None, **payment: object
         payment=Payment(**{"epsilon": 0.5, "ridge": 20.0, "rule": ScoringRule(1.0, 2.0), "minor_units": 10**9,
                            **payment}),  # type: ignore[arg-type]
         release=release or RidgeRelease(epsilon=1.0, ridge=30.0),  # type: ignore[arg-type]
-        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure=1e-3),
+        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
     )
 
 
@@ -107,7 +111,7 @@ def test_a_report_moves_only_her_payment_the_release_and_the_other_group() -> No
     SufficientStatistics(epsilon=1.0),
     AdaSSP(epsilon=1.0, delta=1e-6),
 ], ids=lambda r: type(r).__name__)
-@pytest.mark.parametrize("noise", [UniformNoise(bound=0.5), TruncatedGaussianNoise(sigma=0.2, bound=0.5)])
+@pytest.mark.parametrize("noise", [UniformNoise(bound=0.5), TruncatedGaussianNoise(noise_std=0.2, bound=0.5)])
 @pytest.mark.parametrize("clip", [None, 3.0])
 def test_shares_equal_separate_decodes(release: object, noise: object, clip: float | None) -> None:
     """The billboard lemma: n decodes, each of one record and the public billboard, equal the run, bit for bit."""
@@ -268,7 +272,8 @@ def test_predict_and_coefficients() -> None:
         (lambda m, X, y: _mechanism(rule=ScoringRule(1.0, 0.0)), "b"),
         (lambda m, X, y: _mechanism(release=RidgeRelease(epsilon=float("nan"), ridge=1.0)), "epsilon"),
         (lambda m, X, y: _mechanism(release=Averaged(epsilon_payment=0.4, ridge_payment=20.0)), "release"),
-        (lambda m, X, y: Behaviour(costs=ParetoCosts(exponent=2.0), misreports=0.0, failure=0.1), "misreports"),
+        (lambda m, X, y: Behaviour(costs=ParetoCosts(exponent=2.0), misreports=0.0, failure_probability=0.1),
+         "misreports"),
         (lambda m, X, y: Setting(people=9, features=2, prior=UniformBall(dimension=3, radius=1.0),
                                  noise=UniformNoise(bound=1.0)), "prior"),
         (lambda m, X, y: Setting(people=9, features=3, prior=UniformBall(dimension=3, radius=1.0),
@@ -345,7 +350,7 @@ def test_a_thousand_features() -> None:
                         noise=UniformNoise(bound=0.5)),
         payment=Payment(epsilon=1.0, ridge=50.0, rule=ScoringRule(1.0, 1.0), minor_units=10**6),
         release=RidgeRelease(epsilon=1.0, ridge=50.0),
-        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure=1e-3),
+        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure_probability=1e-3),
     )
     outcome = mechanism.run((X, y), Noise.secure())
     for i in (0, 1, n - 1):
@@ -356,3 +361,35 @@ def test_a_thousand_features() -> None:
     for one, other in zip(whole, parts, strict=True):
         assert (one.gram == other.gram).all()
         assert (one.cross == other.cross).all()
+
+
+def test_frames_give_what_arrays_give_and_a_column_of_text_is_refused_by_its_name() -> None:
+    mechanism, (X, y) = _mechanism(), _people()
+    bare = mechanism.run((X, y), Noise.simulated(3))
+    names = [f"x{k}" for k in range(X.shape[1])]
+    frames: list[Any] = [
+        (pd.DataFrame(X, columns=names), pd.Series(y, name="answer")),
+        (pl.DataFrame(X, schema=names), pl.Series("answer", y)),
+        (pa.table(dict(zip(names, X.T, strict=True))), pa.array(y)),
+        (pa.table(dict(zip(names, X.T, strict=True))), pd.DataFrame({"answer": y})),
+    ]
+    for frame in frames:
+        found = mechanism.run(frame, Noise.simulated(3))
+        assert found.billboard.coef.tolist() == bare.billboard.coef.tolist()
+        assert found.shares.equals(bare.shares)
+    words = pd.DataFrame(X, columns=names).assign(x0="secret")
+    with pytest.raises(InvalidInput, match="x0: text") as caught:
+        mechanism.run((words, y), Noise.simulated(3))
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="answer: text"):
+        mechanism.run((X, pl.Series("answer", ["secret"] * len(X))), Noise.simulated(3))
+
+
+def test_a_run_tells_its_steps_alone() -> None:
+    heard: list[tuple[int, int | None]] = []
+    X, y = _people()
+    _mechanism().run((X, y), Noise.simulated(1), progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    fewer = list[tuple[int, int | None]]()
+    _mechanism().run((X[:5], y[:5]), Noise.simulated(1), progress=lambda done, total: fewer.append((done, total)))
+    assert fewer == heard  # nothing in it depends on the rows

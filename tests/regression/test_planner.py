@@ -13,6 +13,7 @@ from confide.privacy import Noise
 from confide.regression import (
     AdaSSP,
     Averaged,
+    PrivateTruthfulRegression,
     RidgeRelease,
     SufficientStatistics,
     TruncatedGaussianNoise,
@@ -25,7 +26,8 @@ from confide.regression.records import as_batches, moments
 GOLDEN = {
     "people": 1_000_000, "features": 5, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 0.01,
     "epsilon_payment": 0.01, "truth_radius": 0.25, "release": "ridge", "ridge_payment": 1000.0,
-    "spectrum_tolerance": 0.05, "misreports": 0.001, "misreports_failure": 1e-6, "centred": False, "minor_units": 10**9,
+    "spectrum_tolerance": 0.05, "misreports": 0.001, "failure_probability": 1e-6, "centred": False,
+    "minor_units": 10**9,
 }
 SMALL = {"people": 20_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 1.0,
          "epsilon_payment": 0.5, "truth_radius": 0.5}
@@ -48,7 +50,7 @@ def test_golden_example() -> None:
     assert 0.85 < found.lie_bias < 0.96  # .96 as the ridge weight goes to 0; less with it
     assert f.lowest == pytest.approx(-1.65, abs=0.01)
     assert f.highest == pytest.approx(1.57, abs=0.01)
-    assert any("lied" in w for w in found.warnings())
+    assert any("lied" in w for w in found.warnings)
     assert not any(g.vacuous for g in found.guarantees)
 
 
@@ -70,7 +72,7 @@ def test_budget_and_truth_radius_are_inverse() -> None:
 
 def test_auto_takes_the_least_predicted_error() -> None:
     few = plan(people=300_000, features=100, parameter_bound=1.0, noise_bound=1.0, epsilon=2.0, truth_radius=1.9,
-               misreports=1e-4, misreports_failure=0.01)
+               misreports=1e-4, failure_probability=0.01)
     assert min(few.compared, key=few.compared.get) == "ridge"  # n epsilon is far below 1.4 d^3
     assert isinstance(few.mechanism.release, RidgeRelease)
     many = plan(**SMALL)  # type: ignore[arg-type]
@@ -99,7 +101,7 @@ def test_planning_is_reproducible_and_json_ready() -> None:
 def test_warnings_when_answers_hardly_matter() -> None:
     found = plan(**{**SMALL, "parameter_bound": 0.1, "noise_bound": 1.0, "truth_radius": 0.08, "people": 2_000_000})  # type: ignore[arg-type]
     assert found.informativeness < 0.1
-    assert any("hardly depend" in w for w in found.warnings())
+    assert any("hardly depend" in w for w in found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_hopeless_plans_are_refused_with_what_would_do(change: dict[str, object]
         ({"truth_radius": None}, "truth_radius"),
         ({"parameter_bound": None}, "parameter_bound"),
         ({"noise_bound": None}, "noise_bound"),
-        ({"noise": TruncatedGaussianNoise(sigma=0.1, bound=0.4)}, "noise_bound"),
+        ({"noise": TruncatedGaussianNoise(noise_std=0.1, bound=0.4)}, "noise_bound"),
         ({"prior": UniformBall(dimension=2, radius=0.5)}, "parameter_bound"),
         ({"people": 3}, "people"),
         ({"people": 20_000.5}, "people"),
@@ -141,7 +143,7 @@ def test_hopeless_plans_are_refused_with_what_would_do(change: dict[str, object]
         ({"smallest_eigenvalue": 0.9}, "smallest_eigenvalue"),
         ({"largest_eigenvalue": 0.5}, "largest_eigenvalue"),
         ({"misreports": 1.5}, "misreports"),
-        ({"misreports_failure": 0.0}, "failure"),
+        ({"failure_probability": 0.0}, "failure_probability"),
         ({"spectrum_tolerance": 1.0}, "spectrum_tolerance"),
         ({"ridge_payment": 0.0}, "ridge_payment"),
         ({"clip": -1.0}, "clip"),
@@ -159,7 +161,7 @@ def test_a_plan_prints_its_figures_and_warnings() -> None:
     found = plan(**SMALL)  # type: ignore[arg-type]
     shown = str(found)
     assert f"{found.figures.expected_total:,.2f} USD at most" in shown
-    assert all(warning in shown for warning in found.warnings())
+    assert all(warning in shown for warning in found.warnings)
 
 
 def test_a_plan_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +177,7 @@ def test_releases_are_compared_by_the_error_of_a_prediction() -> None:
     """With correlated features, a direction in which people hardly differ must not decide which release is best."""
     found = plan(people=20_190, features=11, parameter_bound=0.4, noise_bound=0.6, smallest_eigenvalue=0.0005,
                  largest_eigenvalue=0.35, epsilon_release=1.0, epsilon_payment=0.5, budget=1e6, misreports=2e-4,
-                 misreports_failure=1e-3)
+                 failure_probability=1e-3)
     setting = found.mechanism.setting
     assert setting.eigenvalues[0] == pytest.approx(0.0005)
     assert setting.eigenvalues[-1] == pytest.approx(0.35)
@@ -222,3 +224,47 @@ def test_predicted_error_is_what_happens() -> None:
         out = release.run(s, first + second, np.zeros((2, 5)), noise)
         errors.append(float(np.sum((out.estimate - people.theta) ** 2)))
     assert np.mean(errors) == pytest.approx(release.expected_error(s), rel=0.25)
+
+
+def test_a_plan_tells_its_figures_and_those_of_every_other_release() -> None:
+    found = plan(**SMALL)  # type: ignore[arg-type]
+    first, *_ = found.predicted
+    assert found.predicted[first].value == min(found.compared.values())
+    assert found.predicted["truth radius"].value == found.figures.truth_radius
+    assert {each.name for each in found.alternatives} == {
+        f"release = {name}" for name in ("ridge", "averaged", "sufficient statistics", "adassp")
+    } - {f"release = {found.release}"}
+    errors = [each.predicted[first].value for each in found.alternatives if each.predicted]
+    assert errors == sorted(errors)
+    (without,) = [each for each in found.alternatives if not each.predicted]
+    assert without.refused == "it needs a delta above 0"
+    assert all(each.refused for each in found.alternatives)
+    frame = found.to_pandas()
+    assert len(frame) == 4
+    assert frame["method"][0] == "PrivateTruthfulRegression"
+    assert "another release" not in found._repr_html_()
+    assert found.plot().spec["title"] == "Accuracy against privacy"
+
+
+def test_a_release_that_was_asked_for_says_so_of_better_ones() -> None:
+    found = plan(**{**SMALL, "release": "ridge"})  # type: ignore[arg-type]
+    better = found.alternatives[0]
+    assert better.predicted["squared error of a prediction"].value < found.compared["ridge"]
+    assert better.refused == "another release was asked for"
+
+
+def test_an_averaged_release_is_drawn_against_the_payments_epsilon() -> None:
+    found = plan(people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_payment=1.0,
+                 release="averaged", truth_radius=0.5)
+    axes = {str(layer["encoding"]["x"].get("title")) for layer in found.plot().spec["layer"]}
+    assert "epsilon of the payment estimates" in axes
+
+
+def test_a_budget_of_privacy_gives_the_mechanism_of_the_plan() -> None:
+    settings = {key: value for key, value in SMALL.items() if not key.startswith("epsilon")}
+    found = plan(**settings, epsilon=1.5, delta=1e-7)  # type: ignore[arg-type]
+    made = PrivateTruthfulRegression.for_budget(**settings, epsilon=1.5, delta=1e-7)  # type: ignore[arg-type]
+    assert made == found.mechanism
+    with pytest.raises(InvalidInput, match="exactly one of truth_radius and budget"):
+        PrivateTruthfulRegression.for_budget(epsilon=1.5, people=20_000, features=2, parameter_bound=1.0,
+                                             noise_bound=0.5)

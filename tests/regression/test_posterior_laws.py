@@ -417,7 +417,7 @@ def test_settings_and_made_up_people_take_every_law(prior: Prior) -> None:
 
 @pytest.mark.parametrize(("make", "field"), [
     (lambda: UniformSphere(0, 1.0), "dimension"), (lambda: UniformSphere(2, 0.0), "radius"),
-    (lambda: GaussianBall(2, 0.0, 1.0), "deviation"), (lambda: GaussianBall(2, 1.0, math.inf), "radius"),
+    (lambda: GaussianBall(2, 0.0, 1.0), "std"), (lambda: GaussianBall(2, 1.0, math.inf), "radius"),
     (lambda: UniformBox([]), "half_widths"), (lambda: UniformBox([0.1, 0.0]), "half_widths"),
     (lambda: UniformBox([[0.1]]), "half_widths"), (lambda: UniformBox([math.nan]), "half_widths"),
 ])

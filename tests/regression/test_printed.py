@@ -50,7 +50,7 @@ def literal(
                            noise=UniformNoise(bound=1.0)),
         "payment": Payment(epsilon=epsilon, ridge=ridge, rule=ScoringRule(1.0, 2.0), minor_units=10**9),
         "release": RidgeRelease(epsilon=epsilon, ridge=ridge),
-        "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure=1e-3),
+        "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
         "mode": "paper",
         **changes,
     }
@@ -104,7 +104,7 @@ def test_theorem_7_beside_explicit_constants() -> None:
     for d, xi, q in ((2, 0.1, 1e-3), (10, 0.2, 1e-6), (100, 0.5, 1e-12)):
         found = compare_spectrum(d, xi, q)
         event = Spectrum.uniform_ball(rows=found.rows, dimension=d, tolerance=xi)
-        assert event.failure <= q < replace(event, rows=int(found.rows * 0.9)).failure
+        assert event.failure_probability <= q < replace(event, rows=int(found.rows * 0.9)).failure_probability
         assert printed_confidence(d, found.t) == pytest.approx(1 - q)
         assert printed_rows(d, xi, found.t, found.constant) == pytest.approx(found.rows)
         assert printed_rows(d, xi, found.t, 1.0) == pytest.approx(found.printed_at_one)

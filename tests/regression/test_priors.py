@@ -146,7 +146,7 @@ def test_laws_survive_the_manifest(law: object) -> None:
         (lambda: UniformBall(0, 1.0), "dimension"),
         (lambda: UniformBall(2, 0.0), "radius"),
         (lambda: UniformNoise(0.0), "bound"),
-        (lambda: TruncatedGaussianNoise(0.0, 1.0), "sigma"),
+        (lambda: TruncatedGaussianNoise(0.0, 1.0), "noise_std"),
         (lambda: TruncatedGaussianNoise(1.0, math.inf), "bound"),
         (lambda: TabulatedNoise.triangular(-1.0), "bound"),
         (lambda: SampledPrior([[3.0, 0.0]], radius=2.0), "points"),

@@ -183,7 +183,7 @@ def by_hand(release: Any, X: np.ndarray, y: np.ndarray, seed: int, std: float = 
     answer = Numeric(column="y", lower=0, upper=200, out_of_bounds="clip")
     square = design.weight**2
     setting = Setting(people=len(y), features=4, prior=UniformBall(4, 2.0), response_bound=1.0,
-                      noise=TruncatedGaussianNoise(sigma=std / 100, bound=8.0),
+                      noise=TruncatedGaussianNoise(noise_std=std / 100, bound=8.0),
                       smallest_eigenvalue=square / 3, largest_eigenvalue=square)
     encoded, scaled = design.encode({f"c{k}": X[:, k] for k in range(3)}), answer.encode(y)
     keep = encoded.valid & (scaled.problems == 0)
@@ -265,8 +265,8 @@ def test_the_release_is_chosen_from_public_numbers(quiet: None) -> None:
 
 def test_noise_is_paid_for_on_the_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A release with half of the noise that its charge is about stops before it draws."""
-    whole = SufficientStatistics.scale.fget
-    monkeypatch.setattr(SufficientStatistics, "scale", property(lambda self: whole(self) / 2))
+    whole = SufficientStatistics.noise_scale.fget
+    monkeypatch.setattr(SufficientStatistics, "noise_scale", property(lambda self: whole(self) / 2))
     one = model(None)
     with pytest.raises(Overspent, match="release"):
         one.fit(*people(8))

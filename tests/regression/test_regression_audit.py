@@ -38,7 +38,7 @@ from false_alarms import SHARES, alpha
 
 SMALL: dict[str, Any] = {
     "people": 6000, "features": 3, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 1.0,
-    "epsilon_payment": 0.5, "truth_radius": 0.9, "misreports": 5e-4, "misreports_failure": 0.01,
+    "epsilon_payment": 0.5, "truth_radius": 0.9, "misreports": 5e-4, "failure_probability": 0.01,
 }
 RELEASES: dict[str, dict[str, Any]] = {
     "ridge": {}, "sufficient statistics": {}, "adassp": {"delta": 1e-6},
@@ -127,7 +127,7 @@ def test_honest_plans_with_small_slack_pass() -> None:
          "costs": ParetoCosts(exponent=4.0, scale=0.01)},
     ):
         found = plan(parameter_bound=1.0, noise_bound=0.5, features=2, truth_radius=0.9, misreports=1e-4,
-                     misreports_failure=1e-3, **options)  # type: ignore[arg-type]
+                     failure_probability=1e-3, **options)  # type: ignore[arg-type]
         rows = attack.behaviour_rows(found.mechanism, seed=0, runs=6, types=20)
         assert [row.promise for row in rows if row.flagged] == []
 
@@ -365,7 +365,7 @@ def test_answers_that_are_cut_off_promise_no_truth() -> None:
         found = plan(**{**SMALL, **options})
         vacuous = {promise.name for promise in found.guarantees if promise.vacuous}
         assert vacuous == {"truthfulness", "participation", "accuracy"}
-        assert any("cut off" in warning for warning in found.warnings())
+        assert any("cut off" in warning for warning in found.warnings)
         rows = attack.behaviour_rows(found.mechanism, seed=0, runs=2, types=4)
         assert not any(row.flagged for row in rows)
         cut = {row.concern for row in rows if row.verdict is Verdict.VACUOUS and "cut off" in row.note}

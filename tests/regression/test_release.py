@@ -29,7 +29,7 @@ from confide.regression.release.sufficient_statistics import SENSITIVITY
 
 D = 3
 SETTING = Setting(people=6000, features=D, prior=UniformBall(dimension=D, radius=1.0),
-                  noise=TruncatedGaussianNoise(sigma=0.25, bound=0.75))
+                  noise=TruncatedGaussianNoise(noise_std=0.25, bound=0.75))
 RELEASES = [
     RidgeRelease(epsilon=2.0, ridge=60.0),
     Averaged(epsilon_payment=2.0, ridge_payment=40.0),
@@ -112,10 +112,10 @@ def test_noise_scales() -> None:
     scale = noise_scale(setting, 10.0, 0.5)
     assert scale == pytest.approx(4.403669475 / 5.0, rel=1e-4)
     assert scale >= 4.403669475 / 5.0 * (1 + 2.0**-15)
-    assert SufficientStatistics(epsilon=0.5).scale >= math.sqrt(4.5) / 0.5
+    assert SufficientStatistics(epsilon=0.5).noise_scale >= math.sqrt(4.5) / 0.5
     ada = AdaSSP(epsilon=1.0, delta=1e-6)
-    spent = 1 / ada.gram_deviation**2 + (2 * setting.response) ** 2 / (2 * ada.cross_deviation(setting) ** 2)
-    spent += 1 / (2 * ada.deviation(1.0) ** 2)
+    spent = 1 / ada.gram_noise_std**2 + (2 * setting.response) ** 2 / (2 * ada.cross_noise_std(setting) ** 2)
+    spent += 1 / (2 * ada.noise_std(1.0) ** 2)
     assert spent <= ada.rho * (1 + 1e-12)
     assert ZCDP(ada.rho).delta_at(1.0) <= 1e-6
 
@@ -186,7 +186,7 @@ def test_proved_bounds_hold_and_predictions_are_near(release: Release) -> None:
 def test_proved_bounds_are_useful_at_campaign_sizes() -> None:
     """A campaign like examples/wages.toml has a bound that says something before it starts."""
     setting = Setting(people=61_395, features=4, prior=UniformBall(dimension=4, radius=0.5),
-                      noise=TruncatedGaussianNoise(sigma=0.11, bound=0.65), response_bound=1.0,
+                      noise=TruncatedGaussianNoise(noise_std=0.11, bound=0.65), response_bound=1.0,
                       smallest_eigenvalue=0.025, largest_eigenvalue=0.4)
     proved = SufficientStatistics(epsilon=1.0).proved_error(setting, 1e-4)
     assert proved.bound < 0.1 < 0.25

@@ -33,7 +33,7 @@ def test_tails_bound_what_happens() -> None:
     values = np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x)
     assert 0 < np.mean(values[:, 0] < event.lower) <= event.failure_below < 1
     assert np.mean(values[:, -1] > event.upper) <= event.failure_above < 1
-    assert event.failure == pytest.approx(min(1, event.failure_below + event.failure_above))
+    assert event.failure_probability == pytest.approx(min(1, event.failure_below + event.failure_above))
 
 
 def test_tails_are_those_of_the_matrix_chernoff_bound() -> None:
@@ -48,7 +48,7 @@ def test_golden_group_of_the_planner() -> None:
     event = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
     assert event.lower == pytest.approx(0.95 * 500_000 / 7)
     assert event.upper == pytest.approx(1.05 * 500_000 / 7)
-    assert event.failure < 1e-30
+    assert event.failure_probability < 1e-30
 
 
 def test_without_an_upper_bound_the_largest_eigenvalue_is_at_most_the_number_of_rows() -> None:
@@ -63,7 +63,7 @@ def test_without_an_upper_bound_the_largest_eigenvalue_is_at_most_the_number_of_
 def test_sufficient_rows_suffice_and_are_fewer_than_the_textbooks(d: int, xi: float, failure: float) -> None:
     mu = smallest_eigenvalue_ball(d)
     rows = sufficient_rows(d, mu, xi, failure)
-    assert Spectrum.uniform_ball(rows=rows, dimension=d, tolerance=xi).failure <= failure * (1 + 1e-9)
+    assert Spectrum.uniform_ball(rows=rows, dimension=d, tolerance=xi).failure_probability <= failure * (1 + 1e-9)
     assert rows <= math.ceil(3 / xi**2 * math.log(2 * d / failure) / mu)
 
 
@@ -71,7 +71,7 @@ def test_sufficient_rows_suffice_and_are_fewer_than_the_textbooks(d: int, xi: fl
 @given(st.integers(1, 1000), st.floats(0.02, 0.9))
 def test_more_rows_fail_less(m: int, xi: float) -> None:
     few, many = (Spectrum.uniform_ball(rows=r, dimension=3, tolerance=xi) for r in (m, 2 * m))
-    assert many.failure <= few.failure <= 1
+    assert many.failure_probability <= few.failure_probability <= 1
     assert many.lower == pytest.approx(2 * few.lower)
 
 

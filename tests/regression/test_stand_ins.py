@@ -23,7 +23,7 @@ from confide.tables import Category, Design, Numeric
 DESIGN = Design(features=(Numeric(column="age", lower=20, upper=60), Category(column="sex", levels=("f", "m"))))
 HOURS = Numeric(column="hours", lower=0, upper=24)
 OPTIONS = {"people": 20_000, "features": 3, "parameter_bound": 0.5, "noise_bound": 0.5, "epsilon_release": 1.0,
-           "epsilon_payment": 1.0, "truth_radius": 0.45, "misreports": 1e-4, "misreports_failure": 1e-3, "clip": 12.0}
+           "epsilon_payment": 1.0, "truth_radius": 0.45, "misreports": 1e-4, "failure_probability": 1e-3, "clip": 12.0}
 
 
 def _words(sections: list[Section]) -> str:
@@ -112,7 +112,7 @@ clip = 12
 [costs]
 scale = 0.01
 misreports = 0.0001
-misreports_failure = 0.01
+failure_probability = 0.01
 """
 
 

@@ -17,11 +17,11 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.acquisition.beliefs.priors import (
+        ConcernPrior,
         DiscretePrior,
         EmpiricalPrior,
         HistogramPrior,
         PowerPrior,
-        Prior,
         UniformPrior,
     )
     from confide.acquisition.beliefs.smooth_prior import SmoothPrior
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from confide.acquisition.optimum.printed import algorithm1_as_printed
     from confide.acquisition.optimum.solver import Solution, solve
     from confide.acquisition.paying.payments import PaymentRule, Payments, WeightCap
+    from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
     from confide.acquisition.records import Contracted, ContractedRecords
     from confide.acquisition.release.lattice import (
         LatticeContract,
@@ -43,12 +44,13 @@ if TYPE_CHECKING:
         integer_contracts,
         perturb,
     )
-    from confide.acquisition.targeting import design_for_budget, design_for_error
 
 
 __all__ = [
+    "AcquisitionPlan",
     "CappedCaps",
     "Caps",
+    "ConcernPrior",
     "Contracted",
     "ContractedRecords",
     "Contracts",
@@ -62,7 +64,6 @@ __all__ = [
     "PaymentRule",
     "Payments",
     "PowerPrior",
-    "Prior",
     "SmoothPrior",
     "Solution",
     "TwoPartMechanism",
@@ -76,6 +77,7 @@ __all__ = [
     "integer_contracts",
     "minimax_bounds",
     "perturb",
+    "plan",
     "solve",
     "solve_capped",
     "solve_grid",
@@ -93,11 +95,14 @@ __getattr__, __dir__ = doors(
         "minimax": ("minimax_bounds",),
         "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
         "optimum.printed": ("algorithm1_as_printed",),
-        "beliefs.priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
+        "beliefs.priors": (
+            "ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior",
+        ),
         "records": ("Contracted", "ContractedRecords"),
-        "targeting": ("design_for_budget", "design_for_error"),
+        "planning": ("AcquisitionPlan", "design_for_budget", "design_for_error", "plan"),
         "beliefs.smooth_prior": ("SmoothPrior",),
         "optimum.solver": ("Solution", "solve"),
         "beliefs.virtual_cost": ("VirtualCost",),
     },
+    renamed={"Prior": "ConcernPrior"},
 )

@@ -25,11 +25,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
-from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["Caps"]
 
@@ -37,17 +39,10 @@ _ROOM = 1.0 + 1e-9  # for sums in doubles
 _POINTS = 1 << 16
 
 
+@renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
-class Caps:
+class Caps(Declared):
     """Bounds that hold whatever is reported.
-
-    Args:
-        people: n, registered users.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        psi_floor: phi > 0, the least virtual cost.
-        psi_most: the largest one; infinity where the prior's density ends at 0.
-        grid: delta of `solve_grid`; 0 for exact optima.
 
     Example:
         >>> caps = Caps(people=2, variance_price=1.0, noise_price=4.0, psi_floor=0.25, psi_most=2.0)
@@ -55,19 +50,17 @@ class Caps:
         (2.0, 2.321, 3.0, 2.25)
     """
 
-    people: int
-    variance_price: float
-    noise_price: float
-    psi_floor: float
-    psi_most: float
-    grid: float = 0.0
+    people: Annotated[int, Parameter("registered slots", symbol="n", at_least=1)]
+    variance_price: Annotated[float, Parameter("price of the records' own variance", symbol="g", at_least=0)]
+    noise_price: Annotated[float, Parameter("price of the noise", symbol="kappa", above=0)]
+    psi_floor: Annotated[float, Parameter("the least virtual cost", symbol="phi", above=0)]
+    psi_most: Annotated[float, Parameter(
+        "the largest virtual cost; infinite where the prior's density ends at 0", infinite=True)]
+    approximation: Annotated[float, Parameter("of `solve_grid`; 0 for exact optima", symbol="delta", at_least=0)] = 0.0
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        non_negative("variance_price", self.variance_price)
-        positive("noise_price", self.noise_price)
-        non_negative("grid", self.grid)
-        if not self.psi_most >= positive("psi_floor", self.psi_floor):
+        super().__post_init__()
+        if not self.psi_most >= self.psi_floor:
             raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor", f"at least {self.psi_floor!r}")
 
     @property
@@ -78,7 +71,7 @@ class Caps:
     @cached_property
     def local(self) -> float:
         """The largest local loss of anybody."""
-        either = 1.0 + (1.0 + self.grid) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
+        either = 1.0 + (1.0 + self.approximation) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
         if math.isfinite(self.psi_most):
             either = min(either, self._largest_f())
         return either * self.central
@@ -101,12 +94,12 @@ class Caps:
     @property
     def _value(self) -> float:
         """Bound on the value: that of a single seller."""
-        return (1.0 + self.grid) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
+        return (1.0 + self.approximation) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
 
     @property
     def _stretch(self) -> float:
         """The largest u."""
-        m = 1.0 + self.grid * (1.0 + self._ghat / 2.0)
+        m = 1.0 + self.approximation * (1.0 + self._ghat / 2.0)
         return m + math.sqrt(m * m - 1.0)
 
     @property

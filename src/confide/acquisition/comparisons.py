@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.problem import checked_prices
 from confide.acquisition.optimum.solver import solve
@@ -150,7 +150,8 @@ def central_only(people: int, *, variance_price: float, noise_price: float) -> B
 
 
 def benchmarks(
-    reports: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float, delta: float = 0.01
+    reports: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float,
+    approximation: float = 0.01,
 ) -> dict[str, Benchmark]:
     """Every design at these reports.
 
@@ -159,7 +160,7 @@ def benchmarks(
         virtual_costs: (n,) theirs, under the prior.
         variance_price: g = gamma VAR >= 0.
         noise_price: kappa = gamma alpha/2 > 0.
-        delta: of the grid scheme.
+        approximation: of the grid scheme.
 
     Returns:
         Name -> benchmark.
@@ -168,7 +169,7 @@ def benchmarks(
     prices = {"variance_price": variance_price, "noise_price": noise_price}
     return {
         "exact": _benchmark(solve(virtual_costs, **prices), **prices),
-        f"grid {delta:g}": _benchmark(solve_grid(virtual_costs, delta, **prices), **prices),
+        f"grid {approximation:g}": _benchmark(solve_grid(virtual_costs, approximation, **prices), **prices),
         "full information": full_information(c, **prices),
         "pooling": pooling(len(c), **prices),
         "local only": local_only(len(c), **prices),
@@ -199,8 +200,8 @@ class ExpectedBenchmark:
 
 
 def expected_benchmarks(
-    prior: Prior | Sequence[Prior], people: int, *, variance_price: float, noise_price: float, draws: int = 200,
-    seed: int = 0,
+    prior: ConcernPrior | Sequence[ConcernPrior], people: int, *, variance_price: float, noise_price: float,
+    draws: int = 200, seed: int = 0,
 ) -> dict[str, ExpectedBenchmark]:
     """Every design in the mean over reports, on common draws.
 

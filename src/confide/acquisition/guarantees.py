@@ -49,16 +49,17 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
             note="towards a fellow who knows her own noise, and towards all the others together"),
         Accuracy(bound=it.mse_bound, trivial=it.width**2 / 4, source=Source(
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
-            measure="the mean squared error of the estimate" + (", where anything is bought" if it.most_local else ""),
+            measure="the mean squared error of the estimate"
+            + (", where anything is bought" if it.largest_local_loss else ""),
             note="whatever is reported, while all send who agreed, "
             "and all records lie in the range with at most the stated variance"),
-        Truthfulness(gain=math.nan if lies is None else it.nat_price * lies + coin, trivial=it.nat_price * caps.local,
-                     who=who, source=payments, unit_of_gain=it.currency,
+        Truthfulness(gain=math.nan if lies is None else it.price_per_nat * lies + coin,
+                     trivial=it.price_per_nat * caps.local, who=who, source=payments, unit_of_gain=it.currency,
                      note="a coin, to which payments are rounded up"
                      + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
                         "as it is below psi_floor")),
         Participation(utility=0.0, who=f"{who}, with c of the prior", source=payments, note="ex post"),
-        Budget(expected=it.nat_price * caps.payments + it.people * coin, lowest=0.0,
+        Budget(expected=it.price_per_nat * caps.payments + it.people * coin, lowest=0.0,
                highest=it.largest_payment + coin, currency=it.currency, source=payments,
                note="of the total in the mean over the prior, whatever it is; the plan's own expectation is sharper"),
     ))

@@ -12,16 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
+from confide.acquisition.one_column import column_of_numbers
 from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
@@ -35,20 +36,21 @@ from confide.acquisition.release.lattice import (
 )
 from confide.acquisition.release.losses import least_right
 from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
-from confide.contract.checks import finite, non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.remedies import printed, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_missing_noise
-from confide.tables._cells import decimals
 
 __all__ = ["Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"]
 
@@ -121,40 +123,23 @@ class Contracts:
         it = self.lattice
         if it is None:
             return ContractTerms.of_columns({}, 0)
-        return ContractTerms(index=it.index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
+        return ContractTerms(index=it.index, steps=it.steps, noise_std=it.noise_std, epsilon_local=it.epsilon_local,
                              epsilon_central=it.epsilon_central, payment=self.payments, variance=it.noise_variance)
 
 
 @wire("TwoPartMechanism", "people prior mse_price low high variance order psi_floor grid most_local known_error "
-      "nat_price currency minor_units")
+      "nat_price currency minor_units",
+      approximation="grid", largest_local_loss="most_local", price_per_nat="nat_price")
+@renamed(grid="approximation", most_local="largest_local_loss", nat_price="price_per_nat")
 @dataclass(frozen=True, kw_only=True)
 class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.
 
-    A type-c person's utility of an offer is payment - nat_price (c epsilon_local + (1 - c) epsilon_central), with
+    A type-c person's utility of an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central), with
     losses in nats of Renyi divergence of the order. Truth is her best report whatever the others report, and never
-    costs her: payments are ex post, and rounded up to whole coins.
-
-    Args:
-        people: n, registered slots.
-        prior: of everybody's c, or one for each slot; public, and independent across people and of their records.
-        mse_price: what a unit of squared error of the mean, in squared units of a record, is worth to the buyer.
-        low: public lower end of a record.
-        high: public upper end.
-        variance: public bound of a record's variance, in squared units, never estimated from these records;
-            (high - low)^2/4 if left out, which no records exceed.
-        order: alpha of the Renyi divergence, > 1.
-        psi_floor: least virtual cost, > 0: without one a record would be bought without noise.
-        grid: cost may exceed the least by this factor; in return no lie gains anything, whatever the prior. 0 for the
-            exact least cost.
-        most_local: the largest local loss of anybody, whatever is reported, in nats of this order: no weight exceeds
-            what keeps it, and nobody is bought from whose virtual cost is above 1. If left out, reports can lead to one
-            person who gives everything, and that is what a campaign is charged for.
-        known_error: with most_local, the mean squared error of what is known without buying, in squared units: nothing
-            is bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out.
-        nat_price: what a nat of loss costs a person of weight 1 on it, in the currency.
-        currency: of payments.
-        minor_units: how many of its smallest coin make one unit.
+    costs her: payments are ex post, and rounded up to whole coins. There is no epsilon to give, and no `for_budget`,
+    because losses follow from the reports and the price of an error; `largest_local_loss` limits them, and
+    `confide.acquisition.plan` finds the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -171,20 +156,36 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         True
     """
 
-    people: int
-    prior: Prior | tuple[Prior, ...]
-    mse_price: float
-    low: float = 0.0
-    high: float = 1.0
-    variance: float | None = None
-    order: float = 2.0
-    psi_floor: float = 0.01
-    grid: float = 0.001
-    most_local: float | None = None
-    known_error: float | None = None
-    nat_price: float = 1.0
-    currency: str = ""
-    minor_units: int = 100
+    people: Annotated[int, Parameter("registered slots, fixed and public", symbol="n", at_least=1)]
+    prior: Annotated[ConcernPrior | tuple[ConcernPrior, ...], Parameter(
+        "law of everybody's c, or one for each slot; public, and independent across people and of their records",
+        symbol="F")]
+    mse_price: Annotated[float, Parameter(
+        "what one squared unit of error of the mean costs the buyer", symbol="gamma", unit="the currency", above=0)]
+    low: Annotated[float, Parameter("public lower end of a record; one below it counts as it")] = 0.0
+    high: Annotated[float, Parameter("public upper end of a record")] = 1.0
+    variance: Annotated[float | None, Parameter(
+        "public bound of a record's variance, in squared units, never estimated from these records; default "
+        "(high - low)^2/4, which no records exceed", at_least=0)] = None
+    order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
+    psi_floor: Annotated[float, Parameter(
+        "least virtual cost: the larger, the less is bought of people who fear the public alone. Without one a record "
+        "would be bought without noise", above=0)] = 0.01
+    approximation: Annotated[float, Parameter(
+        "share by which the cost may exceed the least; in return no lie gains anything, whatever the prior. 0 for the "
+        "exact least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
+    largest_local_loss: Annotated[float | None, Parameter(
+        "the largest local loss of anybody, whatever is reported: what is charged. No weight exceeds what keeps it, "
+        "and nobody is bought from whose virtual cost is above 1. Left out, reports can lead to one person who gives "
+        "everything", unit="nats", above=0)] = None
+    known_error: Annotated[float | None, Parameter(
+        "with largest_local_loss, the mean squared error of what is known without buying, in squared units: nothing is "
+        "bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out", above=0)] = None
+    price_per_nat: Annotated[float, Parameter(
+        "what one nat of loss costs a person who fears that leak alone", unit="the currency", above=0)] = 1.0
+    currency: Annotated[str, Parameter("of payments")] = ""
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit of the currency", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(name="report", asks="how much the platform's knowledge weighs against the public's"),
@@ -194,47 +195,36 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     share_depends_on: ClassVar[str] = "one's own contract, which follows from all reports and which the platform signed"
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
-        if not all(isinstance(each, Prior) for each in priors) or len(priors) not in {1, self.people}:
+        super().__post_init__()
+        if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
             raise InvalidInput("prior", "is not one prior, or one for each slot", "such as UniformPrior()")
-        positive("mse_price", self.mse_price)
-        if not math.isfinite(finite("high", self.high) - finite("low", self.low)) or not self.high > self.low:
+        if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
             most = printed((self.high - self.low) ** 2 / 4, up=False, digits=6)
             raise InvalidInput("variance", f"{self.variance!r} is out of range",
                                f"records in [{self.low!r}, {self.high!r}] have at most {most}")
-        non_negative("variance", 0.0 if self.variance is None else self.variance)
-        if positive("order", self.order) <= 1:
-            raise InvalidInput("order", f"{self.order!r} is out of range", "must be above 1 and finite")
-        positive("psi_floor", self.psi_floor)
-        non_negative("grid", self.grid, at_most=1.0)
-        positive("nat_price", self.nat_price)
         self._check_cap()
-        whole("minor_units", self.minor_units, at_least=1)
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
-                               "larger coins, a smaller mse_price, or a smaller nat_price")
+                               "larger coins, a smaller mse_price, or a smaller price_per_nat")
 
     def _check_cap(self) -> None:
-        if self.most_local is None:
+        if self.largest_local_loss is None:
             if self.known_error is not None:
-                raise InvalidInput("known_error", "belongs to most_local", "give both, or neither")
+                raise InvalidInput("known_error", "belongs to largest_local_loss", "give both, or neither")
             return
-        positive("most_local", self.most_local)
-        if self.known_error is not None:
-            positive("known_error", self.known_error)
-        if not (self.psi_floor <= 1 and self.grid > 0):
-            raise InvalidInput("psi_floor" if self.psi_floor > 1 else "grid", "does not go with most_local",
-                               "the floor must be at most 1, and the grid above 0")
+        if not (self.psi_floor <= 1 and self.approximation > 0):
+            raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
+                               "does not go with largest_local_loss",
+                               "the floor must be at most 1, and the approximation above 0")
         least = self._single / self.people
-        if self.most_local < least:
-            again, many = partial(replace, self), math.ceil(self._single / self.most_local)
+        if self.largest_local_loss < least:
+            again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
             raise InvalidInput(
-                "most_local", f"{self.most_local:g} is out of reach: at this price of an error {self.people:,} people "
-                f"with equal weights may lose {printed(least, digits=4)} nats each",
-                [*tried("allow {most_local} nats or more", again, most_local=least),
+                "largest_local_loss", f"{self.largest_local_loss:g} is out of reach: at this price of an error "
+                f"{self.people:,} people with equal weights may lose {printed(least, digits=4)} nats each",
+                [*tried("allow {largest_local_loss} nats or more", again, largest_local_loss=least),
                  *tried("ask {people} people or more", again, people=None if isinstance(self.prior, tuple) else many),
                  "lower the price"])
 
@@ -253,7 +243,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     @property
     def error_price(self) -> float:
         """gamma: price of a squared width of error, in nats at weight 1."""
-        return self.mse_price * self.width**2 / self.nat_price
+        return self.mse_price * self.width**2 / self.price_per_nat
 
     @property
     def variance_price(self) -> float:
@@ -269,11 +259,11 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def rules(self) -> tuple[VirtualCost, ...]:
         """Virtual costs of reports, floored: one for all, or one for each; equal priors share one."""
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
-        made: dict[Prior, VirtualCost] = {}
+        made: dict[ConcernPrior, VirtualCost] = {}
         for each in priors:
             if each not in made:
                 cost = each.virtual_cost().floored(self.psi_floor)
-                made[each] = cost if self.most_local is None else cost.ceiled(1.0)
+                made[each] = cost if self.largest_local_loss is None else cost.ceiled(1.0)
         return tuple(made[each] for each in priors)
 
     @cached_property
@@ -282,17 +272,17 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         cap = None if self.weight_cap is None else WeightCap(
             weight_cap=self.weight_cap, outside=self.outside, psi_floor=self.psi_floor)
         return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
-                           delta=self.grid or None, cap=cap)
+                           approximation=self.approximation or None, cap=cap)
 
     @property
     def weight_cap(self) -> float | None:
-        """The largest weight that keeps `most_local`; None without it."""
-        return None if self.most_local is None else min(1.0, self.most_local / self._single)
+        """The largest weight that keeps `largest_local_loss`; None without it."""
+        return None if self.largest_local_loss is None else min(1.0, self.largest_local_loss / self._single)
 
     @property
     def outside(self) -> float:
-        """What it costs to buy nothing, in nats at weight 1; infinite without `most_local`."""
-        if self.most_local is None:
+        """What it costs to buy nothing, in nats at weight 1; infinite without `largest_local_loss`."""
+        if self.largest_local_loss is None:
             return math.inf
         return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
 
@@ -307,11 +297,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             return self._capped(self.weight_cap)
         most = max(self.psi_floor, *(rule.top for rule in self.rules))
         return Caps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
-                    psi_floor=self.psi_floor, psi_most=most, grid=self.grid)
+                    psi_floor=self.psi_floor, psi_most=most, approximation=self.approximation)
 
     def _capped(self, weight_cap: float) -> CappedCaps:
         return CappedCaps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
-                          psi_floor=self.psi_floor, weight_cap=weight_cap, outside=self.outside, grid=self.grid)
+                          psi_floor=self.psi_floor, weight_cap=weight_cap, outside=self.outside,
+                          approximation=self.approximation)
 
     @cached_property
     def _single(self) -> float:
@@ -324,7 +315,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         where no d exceeds the largest local loss.
         """
         caps = self.caps
-        return self.nat_price * (caps.central + caps.local)
+        return self.price_per_nat * (caps.central + caps.local)
 
     @property
     def lattice(self) -> int:
@@ -360,18 +351,18 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     # ---- the platform before records
 
     def contracts(self, reports: ArrayLike) -> Contracts:
-        """Weight, noise and payment of everybody; with `most_local`, perhaps nothing is bought.
+        """Weight, noise and payment of everybody; with `largest_local_loss`, perhaps nothing is bought.
 
         Whoever did not report, or declined, is nan: contracts are drawn up again without her, before the first record
         is sent.
 
         Args:
-            reports: (n,) c, nan where there is none.
+            reports: (n,) c, nan where there is none: an array, a series, an Arrow column or a frame of one column.
 
         Raises:
             InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
         """
-        c = _numbers("reports", reports)
+        c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
             raise InvalidInput("reports", f"have shape {c.shape}", f"must be ({self.people},), nan for none")
         here = ~np.isnan(c)
@@ -379,7 +370,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("reports", "are of nobody", "one person at least must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
-        exact = found.payments * self.nat_price
+        exact = found.payments * self.price_per_nat
         if not solution.winners.size:
             return Contracts(lattice=None, payments=np.zeros(0, np.int64), solution=solution, exact=exact)
         lattice = integer_contracts(solution.weights, solution.epsilon_local, self.order, lattice=self.lattice,
@@ -435,19 +426,20 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     # ---- the platform with records
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[MeanBillboard, ErrorCertificate]:
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:
             data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew.
             noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
-            progress: told that messages are added up, and that the mean is there: 1 and 2, of 2.
+            progress: called with (steps done, 2): the sum of what was sent, the release.
 
         Raises:
             InvalidInput: not such batches, or somebody who stands twice; whose is not said.
         """
         source = as_noise(noise)
+        advance(progress, 0, 2)
         seen, payments = np.zeros(self.people, dtype=np.bool_), np.zeros(self.people, dtype=np.int64)
         levels = np.zeros((2, self.people))
         total = steps = present = rows = 0
@@ -456,18 +448,18 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             seen[batch.index] = True
             rows += len(batch.index)
             here = batch.sent
-            if not plausible(batch.message[here], batch.steps[here], batch.sigma[here]).all():
+            if not plausible(batch.message[here], batch.steps[here], batch.noise_std[here]).all():
                 raise InvalidInput("data", "a message is beyond what a device sends")
             if len(batch.index):
                 variances.add(batch.variance)
             total += exact_sum(batch.message[here])
             steps += int(batch.steps[here].sum())
-            present += sum(s * s for s in batch.sigma[here].tolist())
+            present += sum(s * s for s in batch.noise_std[here].tolist())
             payments[batch.index[here]] = batch.payment[here]
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
-        advance(progress, 1, 2)
         if np.count_nonzero(seen) < rows:
             raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
+        advance(progress, 1, 2)
         variance = variances.pop() if variances else 0
         if variances or variance < present or steps > self.lattice:
             raise InvalidInput("data", "is not of one round of contracts")
@@ -494,7 +486,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         Raises:
             InvalidInput: noise that could release, or not n records. Records beyond the range count as its nearer end.
         """
-        x = _numbers("records", records)
+        x = column_of_numbers("records", records)
         if x.shape != (self.people,):
             raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
         if as_noise(noise).release_safe and not noise.audited:
@@ -519,7 +511,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         for row, rank in enumerate(terms.index.tolist()):
             if not math.isnan(records[rank]):
                 own = LatticeContract(
-                    int(terms.steps[row]), int(terms.sigma[row]), float(terms.epsilon_local[row]),
+                    int(terms.steps[row]), int(terms.noise_std[row]), float(terms.epsilon_local[row]),
                     float(terms.epsilon_central[row]), self.order, self.low, self.high)
                 sent[rank] = perturb(float(records[rank]), own, noise, stream=("record", rank)).message
         return {rank: message for rank, message in sent.items() if message is not None}
@@ -578,11 +570,3 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
-
-
-def _numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values)
-        return decimals(found) if found.dtype.kind == "f" else np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None

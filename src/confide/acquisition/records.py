@@ -10,23 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 
 __all__ = ["ContractTerms", "Contracted", "ContractedRecords", "RecordCodec", "as_record_batches"]
 
-_TERMS = {"index": np.int64, "steps": np.int64, "sigma": np.int64, "epsilon_local": np.float64,
+_TERMS = {"index": np.int64, "steps": np.int64, "noise_std": np.int64, "epsilon_local": np.float64,
           "epsilon_central": np.float64, "payment": np.int64}
 _COLUMNS = {**_TERMS, "message": np.int64, "sent": np.bool_}
-_ROW = np.dtype([("steps", "<i8"), ("sigma", "<i8"), ("epsilon_local", "<f8"), ("epsilon_central", "<f8"),
+_ROW = np.dtype([("steps", "<i8"), ("noise_std", "<i8"), ("epsilon_local", "<f8"), ("epsilon_central", "<f8"),
                  ("payment", "<i8"), ("message", "<i8"), ("sent", "u1"), ("variance", "V24")])
 
 
+@renamed(sigma="noise_std")
 @dataclass(frozen=True, kw_only=True)
 class Contracted:
     """One person's part: her contract, and whether her message arrived.
 
     Args:
         steps: a_i, 0 where nothing was asked of her.
-        sigma: s_i.
+        noise_std: s_i.
         epsilon_local: towards the platform.
         epsilon_central: towards the public.
         payment: in the smallest coin, if her message arrives.
@@ -34,13 +36,14 @@ class Contracted:
     """
 
     steps: int
-    sigma: int
+    noise_std: int
     epsilon_local: float
     epsilon_central: float
     payment: int
     sent: bool
 
 
+@renamed(sigma="noise_std")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContractTerms:
     """Some people's contracts.
@@ -48,7 +51,7 @@ class ContractTerms:
     Args:
         index: (k,) ranks in the public list of ids; none stands twice in a collection.
         steps: (k,) a_i >= 1.
-        sigma: (k,) s_i.
+        noise_std: (k,) s_i.
         epsilon_local: (k,) towards the platform.
         epsilon_central: (k,) towards the public.
         payment: (k,) in the smallest coin.
@@ -58,7 +61,7 @@ class ContractTerms:
 
     index: NDArray[np.int64]
     steps: NDArray[np.int64]
-    sigma: NDArray[np.int64]
+    noise_std: NDArray[np.int64]
     epsilon_local: NDArray[np.float64]
     epsilon_central: NDArray[np.float64]
     payment: NDArray[np.int64]
@@ -106,6 +109,7 @@ class ContractTerms:
                                  **{name: getattr(self, name) for name in _TERMS})
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContractedRecords(ContractTerms):
     """Some people's contracts and messages.
@@ -121,8 +125,9 @@ class ContractedRecords(ContractTerms):
     def one(self, row: int) -> Contracted:
         """One person's."""
         return Contracted(
-            steps=int(self.steps[row]), sigma=int(self.sigma[row]), epsilon_local=float(self.epsilon_local[row]),
-            epsilon_central=float(self.epsilon_central[row]), payment=int(self.payment[row]), sent=bool(self.sent[row]))
+            steps=int(self.steps[row]), noise_std=int(self.noise_std[row]),
+            epsilon_local=float(self.epsilon_local[row]), epsilon_central=float(self.epsilon_central[row]),
+            payment=int(self.payment[row]), sent=bool(self.sent[row]))
 
 
 @dataclass(frozen=True)
@@ -131,11 +136,11 @@ class RecordCodec:
 
     Example:
         >>> one, real = np.array([3]), np.array([0.5])
-        >>> batch = ContractedRecords(index=one, steps=one, sigma=one * 9, epsilon_local=real, epsilon_central=real,
+        >>> batch = ContractedRecords(index=one, steps=one, noise_std=one * 9, epsilon_local=real, epsilon_central=real,
         ...     payment=one, message=one, sent=np.array([True]), variance=2**100)
         >>> slots, reports = RecordCodec().pack(batch)
         >>> back = RecordCodec().unpack(slots, reports)
-        >>> len(reports[0]), back.sigma.tolist(), back.sent.tolist(), back.variance == 2**100
+        >>> len(reports[0]), back.noise_std.tolist(), back.sent.tolist(), back.variance == 2**100
         (73, [27], [True], True)
     """
 

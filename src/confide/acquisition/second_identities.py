@@ -102,7 +102,7 @@ def _rents(it: TwoPartMechanism, contracts: Contracts, c: NDArray[np.float64]) -
     """(n,) what is paid beyond what the losses cost people of these sensitivities; 0 for who is not asked."""
     found, asked = np.zeros(c.size), contracts.solution.winners
     local, central = contracts.solution.epsilon_local[asked], contracts.solution.epsilon_central[asked]
-    found[asked] = contracts.exact[asked] - it.nat_price * (c[asked] * local + (1.0 - c[asked]) * central)
+    found[asked] = contracts.exact[asked] - it.price_per_nat * (c[asked] * local + (1.0 - c[asked]) * central)
     return found
 
 

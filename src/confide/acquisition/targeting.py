@@ -10,31 +10,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 
 __all__ = [
     "Bought",
-    "ChosenDesign",
     "ChosenPrice",
-    "Setting",
+    "PriceSetting",
     "bought",
-    "design_for_budget",
-    "design_for_error",
+    "edge",
     "outside_option",
     "price_for_budget",
     "price_for_error",
@@ -71,35 +69,23 @@ def outside_option(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class PriceSetting(Declared):
     """What is public before reports.
 
     Args:
         prior: of everybody's sensitivity, or one for each person.
-        people: how many report, at least 1.
-        variance: VAR of a scaled record, in [0, 1/4].
-        order: Renyi order alpha > 1.
-        psi_floor: least virtual cost.
-        outside_mse: squared error of not buying; infinite where that is not an option.
 
     Raises:
         InvalidInput: something is out of range.
     """
 
-    prior: Prior | Sequence[Prior]
-    people: int
-    variance: float
-    order: float = 2.0
-    psi_floor: float = 0.0
-    outside_mse: float = math.inf
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        non_negative("variance", self.variance, at_most=0.25)
-        non_negative("psi_floor", self.psi_floor)
-        as_order(self.order)
-        if self.outside_mse != math.inf:
-            positive("outside_mse", self.outside_mse)
+    prior: ConcernPrior | Sequence[ConcernPrior]
+    people: Annotated[int, Parameter("people who report", symbol="n", at_least=1)]
+    variance: Annotated[float, Parameter("variance of a scaled record", symbol="VAR", at_least=0, at_most=0.25)]
+    order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
+    psi_floor: Annotated[float, Parameter("least virtual cost", at_least=0)] = 0.0
+    outside_mse: Annotated[float, Parameter(
+        "squared error of not buying; infinite where that is no option", above=0, infinite=True)] = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +116,7 @@ class ChosenPrice:
 class _Means:
     """Payments and squared errors over fixed profiles, by the price of an error."""
 
-    def __init__(self, setting: Setting, draws: int, seed: int, stream: str) -> None:
+    def __init__(self, setting: PriceSetting, draws: int, seed: int, stream: str) -> None:
         self._setting = setting
         self._profiles = [psi for _, psi in prior_draws(setting.prior, setting.people, draws, seed, stream=stream,
                                                         psi_floor=setting.psi_floor)]
@@ -153,7 +139,7 @@ class _Means:
         return float(self.rows(gamma)[:, column].mean())
 
 
-def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
+def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
     """The highest price of an error at which payments stay within a budget, in the mean over reports.
 
     Args:
@@ -167,7 +153,7 @@ def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed:
 
     Example:
         >>> from confide.acquisition.beliefs.priors import UniformPrior
-        >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
+        >>> setting = PriceSetting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_budget(setting, 2.0, draws=10)
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
         True
@@ -175,11 +161,11 @@ def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed:
     positive("budget", budget)
     means = _means(setting, draws, seed)
     # Pooling pays sqrt(gamma alpha/2): a price from which it is not far.
-    low, _ = _edge(lambda gamma: means.mean(gamma, 0) > budget, 2.0 * budget**2 / setting.order)
+    low, _ = edge(lambda gamma: means.mean(gamma, 0) > budget, 2.0 * budget**2 / setting.order)
     return _measured(setting, low, draws, seed)
 
 
-def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
+def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
     """The lowest price of an error at which the mean squared error is as asked for, in the mean over reports.
 
     Args:
@@ -193,7 +179,7 @@ def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int
 
     Example:
         >>> from confide.acquisition.beliefs.priors import UniformPrior
-        >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
+        >>> setting = PriceSetting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_error(setting, 0.1, draws=10)
         >>> abs(found.mse - 0.1) < 3 * found.mse_error
         True
@@ -208,20 +194,25 @@ def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int
         raise InvalidInput("mse", f"{mse:g} needs no records: not buying gives {setting.outside_mse:g}",
                            tried("must be at most {mse}", again, up=False, mse=setting.outside_mse))
     means = _means(setting, draws, seed)
-    _, high = _edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
+    _, high = edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
     return _measured(setting, high, draws, seed)
 
 
-def _at_error(setting: Setting, *, mse: float, draws: int, seed: int) -> ChosenPrice:
+def _at_error(setting: PriceSetting, *, mse: float, draws: int, seed: int) -> ChosenPrice:
     return price_for_error(setting, mse, draws=draws, seed=seed)
 
 
-def _means(setting: Setting, draws: int, seed: int) -> _Means:
+def _means(setting: PriceSetting, draws: int, seed: int) -> _Means:
     return _Means(setting, whole("draws", draws, at_least=2), seed, "choosing")
 
 
-def _edge(reached: Callable[[float], bool], start: float) -> tuple[float, float]:
-    """The prices on both sides of where a condition that only high prices meet begins to hold."""
+def edge(reached: Callable[[float], bool], start: float) -> tuple[float, float]:
+    """The prices on both sides of where a condition that only high prices meet begins to hold.
+
+    Args:
+        reached: the condition.
+        start: a price near it.
+    """
     low = high = start
     if reached(start):
         while reached(low := low / _STEP):
@@ -235,101 +226,11 @@ def _edge(reached: Callable[[float], bool], start: float) -> tuple[float, float]
     return low, high
 
 
-def _measured(setting: Setting, gamma: float, draws: int, seed: int) -> ChosenPrice:
+def _measured(setting: PriceSetting, gamma: float, draws: int, seed: int) -> ChosenPrice:
     rows = _Means(setting, draws, seed, "measuring").rows(gamma)
     (paid, mse, bought), errors = rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(draws)
     return ChosenPrice(error_price=gamma, payments=float(paid), payments_error=float(errors[0]), mse=float(mse),
                        mse_error=float(errors[1]), bought=float(bought), draws=draws, seed=seed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChosenDesign:
-    """A mechanism whose price of an error was chosen, and what it gives in the mean over fresh draws of reports.
-
-    Args:
-        mechanism: with its `mse_price`.
-        payments: mean of all payments together, in its currency, before they are rounded up to coins.
-        payments_error: standard error of that mean.
-        root_error: root of the mean squared error of the estimate, in the unit of a record; where nothing is bought,
-            that of what is known.
-        bought: share of the draws in which anything is bought.
-        draws: how many chose the price, and how many measured it.
-    """
-
-    mechanism: TwoPartMechanism
-    payments: float
-    payments_error: float
-    root_error: float
-    bought: float
-    draws: int
-
-
-def design_for_budget(design: TwoPartMechanism, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenDesign:
-    """The mechanism at the highest price of an error at which payments stay within a budget, in the mean over reports.
-
-    With `most_local` also the highest at which enough people are within the price in every draw.
-
-    Args:
-        design: everything but its `mse_price`, which is not used.
-        budget: in its currency, > 0, for all payments together; it binds in expectation, not report by report.
-        draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: of them.
-
-    Raises:
-        InvalidInput: something is out of range.
-
-    Example:
-        >>> from confide.acquisition import TwoPartMechanism, UniformPrior
-        >>> found = design_for_budget(TwoPartMechanism(people=20, prior=UniformPrior(), mse_price=1.0), 2.0, draws=10)
-        >>> abs(found.payments - 2.0) < 3 * found.payments_error
-        True
-    """
-    positive("budget", budget)
-    means = _DesignMeans(design, draws, seed, "choosing")
-
-    def beyond(price: float) -> bool:
-        rows = means.rows(price)
-        return rows is None or float(rows[:, 0].mean()) > budget or bool(rows[:, 3].any())
-
-    low, _ = _edge(beyond, 2.0 * budget**2 / design.order / design.width**2 / design.nat_price)
-    return _measured_design(design, low, draws, seed)
-
-
-def design_for_error(design: TwoPartMechanism, root_error: float, *, draws: int = 100, seed: int = 0) -> ChosenDesign:
-    """The mechanism at the lowest price of an error at which the estimate is as good as asked for, in the mean.
-
-    Args:
-        design: everything but its `mse_price`, which is not used.
-        root_error: root of the mean squared error, in the unit of a record.
-        draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: of them.
-
-    Raises:
-        InvalidInput: something is out of range, or no price reaches it: too few records, or, with `most_local`, too
-            few people within the price.
-    """
-    target = positive("root_error", root_error) ** 2
-    least = design.scaled_variance / design.people * design.width**2
-    if target <= least * (1.0 + 1e-6):
-        raise InvalidInput(
-            "root_error", f"{root_error:g} is out of reach: {design.people} records without any noise give "
-            f"{math.sqrt(least):g}",
-            tried("must be at least {root_error}", lambda root_error: design_for_error(
-                design, root_error, draws=draws, seed=seed), root_error=math.sqrt(least) * (1.0 + 1e-6))
-            or "ask more people")
-    means = _DesignMeans(design, draws, seed, "choosing")
-
-    def reached(price: float) -> bool:
-        rows = means.rows(price)
-        return rows is None or bool(rows[:, 3].any()) or float(rows[:, 1].mean()) <= target
-
-    start = design.order * design.nat_price / (2.0 * (target - least) ** 2) * design.width**2
-    _, high = _edge(reached, start)
-    rows = means.rows(high)
-    if rows is None or float(rows[:, 1].mean()) > target:
-        raise InvalidInput("root_error", f"{root_error:g} is out of reach under most_local",
-                           "allow more than that, or ask more people")
-    return _measured_design(design, high, draws, seed)
 
 
 class Bought(NamedTuple):
@@ -342,7 +243,7 @@ class Bought(NamedTuple):
         asked: how many are asked for a record; 0 where nothing is bought.
         local: the largest local loss.
         central: the largest central loss.
-        few: whether too few people are within the price to keep `most_local`.
+        few: whether too few people are within the price to keep `largest_local_loss`.
     """
 
     payments: float
@@ -366,35 +267,5 @@ def bought(it: TwoPartMechanism, reports: NDArray[np.float64]) -> Bought:
     if not best.winners.size:
         return Bought(0.0, it.outside / it.error_price * it.width**2, 0, 0.0, 0.0, few)
     error = error_cost(best, variance_price=it.variance_price, noise_price=it.noise_price)
-    return Bought(it.nat_price * (best.value - error), error / it.error_price * it.width**2, int(best.winners.size),
+    return Bought(it.price_per_nat * (best.value - error), error / it.error_price * it.width**2, int(best.winners.size),
                   float(best.epsilon_local.max()), float(best.epsilon_central.max()), few)
-
-
-class _DesignMeans:
-    """Payments and squared errors of a mechanism over fixed profiles, by the price of an error."""
-
-    def __init__(self, design: TwoPartMechanism, draws: int, seed: int, stream: str) -> None:
-        self._design = design
-        self._profiles = [reports for reports, _ in prior_draws(
-            design.prior, design.people, whole("draws", draws, at_least=2), seed, stream=stream)]
-
-    def rows(self, price: float) -> NDArray[np.float64] | None:
-        """(draws, 4): payments; squared error; 1 where anything is bought; 1 where too few people are within the price.
-
-        None where `most_local` is out of reach at this price whatever is reported.
-        """
-        try:
-            it = replace(self._design, mse_price=price)
-        except InvalidInput:
-            return None
-        found = [bought(it, reports) for reports in self._profiles]
-        return np.array([(each.payments, each.mse, each.asked > 0, each.few) for each in found], dtype=np.float64)
-
-
-def _measured_design(design: TwoPartMechanism, price: float, draws: int, seed: int) -> ChosenDesign:
-    rows = _DesignMeans(design, draws, seed, "measuring").rows(price)
-    if rows is None:
-        raise InvalidInput("most_local", "is out of reach", "allow more than that, or ask more people")
-    paid, mse, share, _ = rows.mean(axis=0).tolist()
-    return ChosenDesign(mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),
-                        payments_error=float(rows[:, 0].std(ddof=1)) / math.sqrt(draws), bought=share, draws=draws)

@@ -31,7 +31,7 @@ __all__ = ["FACTORS", "Point", "kept_trade_off", "points", "trade_off"]
 FACTORS = (0.125, 0.25, 0.5, 1 / math.sqrt(2.0), 1.0, math.sqrt(2.0), 2.0, 4.0, 8.0)
 """By what the levels are multiplied: public, and the same for every campaign."""
 
-_LEVELS = ("epsilon", "rho", "mu", "ceiling", "most_local")
+_LEVELS = ("epsilon", "rho", "mu", "ceiling", "largest_local_loss")
 """How the keys of `[privacy]` begin that are levels: all are moved together, so that their proportions stay."""
 
 _BEYOND = "the campaign's own [budget] does not admit it"

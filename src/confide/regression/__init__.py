@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ParetoCosts,
         QuadraticCosts,
     )
+    from confide.regression.guarantees import Figures
     from confide.regression.planner import RegressionPlan, plan
     from confide.regression.posterior import PosteriorMean
     from confide.regression.printed import Printed, PrintedRow, compare_spectrum, printed_guarantees
@@ -55,6 +56,7 @@ __all__ = [
     "DependentCosts",
     "EmpiricalCosts",
     "ExponentialCosts",
+    "Figures",
     "FinitePrior",
     "GaussianBall",
     "LeastSquaresBillboard",
@@ -94,6 +96,7 @@ __getattr__, __dir__ = doors(
         "bernoulli_peers": ("BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"),
         "corollary": ("Corollary1", "corollary_1", "slopes"),
         "costs": ("DependentCosts", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "QuadraticCosts"),
+        "guarantees": ("Figures",),
         "planner": ("RegressionPlan", "plan"),
         "posterior": ("PosteriorMean",),
         "priors": (

@@ -296,7 +296,7 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
     w = np.arange(count + 1) * (math.pi / 2 ** (octave / 4))
     cuts = noise.breaks
     if isinstance(noise, TruncatedGaussianNoise):  # the rest is below 1e-20
-        cuts = np.clip(cuts, -9.5 * noise.sigma, 9.5 * noise.sigma)
+        cuts = np.clip(cuts, -9.5 * noise.noise_std, 9.5 * noise.noise_std)
     node, share = special.roots_legendre(_DEGREE + 32)
     legendre = np.polynomial.legendre.legvander(node, _DEGREE)
     out = np.zeros((2, count + 1), np.complex128)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import (
     Accuracy,
@@ -33,12 +33,14 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.regression.estimator_input import frame_numbers
 from confide.regression.scoring import ScoringRule
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
@@ -52,24 +54,16 @@ BRIER = ScoringRule(1.0, 2.0)
 
 @wire("BetaPrior", "s t")
 @dataclass(frozen=True)
-class BetaPrior:
+class BetaPrior(Declared):
     """p has the Beta(s, t) law; Beta(1, 1) is uniform.
-
-    Args:
-        s: positive.
-        t: positive.
 
     Example:
         >>> BetaPrior(1.0, 1.0).mean_given(1)
         0.6666666666666666
     """
 
-    s: float
-    t: float
-
-    def __post_init__(self) -> None:
-        positive("s", self.s)
-        positive("t", self.t)
+    s: Annotated[float, Parameter("weight of the ones, such as 1 + the ones of an earlier sample", above=0)]
+    t: Annotated[float, Parameter("weight of the zeros", above=0)]
 
     @property
     def mean(self) -> float:
@@ -197,12 +191,7 @@ class BernoulliBillboard(Billboard):
 class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
 
-    Args:
-        people: n >= 2, invited slots; a slot without a bit is null, counts for nothing and is paid 0.
-        prior: law of p.
-        rule: the scoring rule, in the currency's unit. B_{1,2} is the source's, whose least payment is -1.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
+    There is no epsilon, and no `for_budget`, because the exact number of ones is published.
 
     Source: Cummings et al. 2015, Appendix A.1 and Lemma 4; spec truthful_regression section 2.
 
@@ -214,19 +203,16 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         [56, 11, 56, 56, 0]
     """
 
-    people: int
-    prior: BetaPrior | FinitePrior
-    rule: ScoringRule = BRIER
-    currency: str = "USD"
-    minor_units: int = 100
+    people: Annotated[int, Parameter(
+        "invited slots; a slot without a bit is null, counts for nothing and is paid 0", symbol="n", at_least=2)]
+    prior: Annotated[BetaPrior | FinitePrior, Parameter("law of p")]
+    rule: Annotated[ScoringRule, Parameter(
+        "the scoring rule, in the currency's unit. B_{1,2} is the source's, with the least payment -1")] = BRIER
+    currency: Annotated[str, Parameter("its name")] = "USD"
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one bit"),)
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=2)
-        whole("minor_units", self.minor_units, at_least=1)
-        if not isinstance(self.prior, BetaPrior | FinitePrior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is no law of p", "BetaPrior or FinitePrior")
 
     # ---- incentives, exactly
 
@@ -319,33 +305,41 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[BernoulliBillboard, None]:
         """Count the bits and pay everybody.
 
         Args:
-            data: at most n reports in the order of the public list; whatever is not 0 or 1 is null and paid 0.
+            data: at most n reports in the order of the public list, also as a series, an Arrow column or a frame of
+                one column; whatever is not 0 or 1 is null and paid 0.
             noise: not drawn from; its kind decides the type of the outcome.
-            progress: told that everybody is paid.
+            progress: called with (steps done, 2): the count, payments.
 
         Raises:
-            InvalidInput: more reports than slots.
+            InvalidInput: more reports than slots, or a column that holds no numbers.
             Refused: fewer than two usable bits, so that somebody has no peers (nothing is private here).
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        column = frame_numbers(data)
+        if column is not None:
+            if column.ndim == 2 and column.shape[1] != 1:
+                raise InvalidInput("data", f"a table of {column.shape[1]} columns", "must be one column of bits")
+            data = column.reshape(-1)
         reports = list(data) if isinstance(data, Iterable) and not isinstance(data, Iterator | str | bytes) else None
         if reports is None:
             raise InvalidInput("data", f"{type(data).__name__} is no list of bits")
         if len(reports) > self.people:
             raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
+        advance(progress, 0, 2)
         bits = [bit for bit in map(_bit, reports) if bit is not None]
         if len(bits) < 2:
             raise Refused("fewer than two usable bits: nobody has peers", "invite more people")
         billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
+        advance(progress, 1, 2)
         reports += [None] * (self.people - len(reports))
         shares = [self.decode(report, index, billboard)["payment"] for index, report in enumerate(reports)]
-        advance(progress, 1, 1)
+        advance(progress, 2, 2)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

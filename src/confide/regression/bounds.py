@@ -170,7 +170,7 @@ class RidgeBounds:
         """
         given = self.shift(self.spectrum.rows) + self.ridge_bias + self.constraint_bias + self.truncation_bias
         sure = self.longest + self.prior_radius
-        return min(given + self.event.failure * sure, sure)
+        return min(given + self.event.failure_probability * sure, sure)
 
     def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
         """E when the peers' estimate is divided by 1 - g, for rotation-invariant rows: the ridge bias vanishes.
@@ -186,7 +186,7 @@ class RidgeBounds:
         """
         g, wrong = fraction("shrinkage", shrinkage, zero=True), non_negative("shrinkage_error", shrinkage_error)
         given = self.shift(self.spectrum.rows) + self.constraint_bias + self.truncation_bias
-        rare = self.event.failure * (self.longest + self.longest_plain)
+        rare = self.event.failure_probability * (self.longest + self.longest_plain)
         sure = self.longest / (1 - g) + self.prior_radius
         return min((given + rare + wrong * self.prior_radius) / (1 - g), sure)
 

@@ -15,14 +15,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated, Literal
 
 import numpy as np
 
 from confide.charts import curves
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.presentation import Picture
 from confide.contract.remedies import printed
+from confide.contract.renamed import renamed
 from confide.regression import bounds
 from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import ParetoCosts
@@ -58,36 +61,28 @@ class Slope:
     fitted: float
 
 
+@renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
-class Corollary1:
+class Corollary1(Declared):
     """The setting of Corollary 1 at one n, with what it claims and what holds.
 
     Args:
-        people: n.
-        features: d.
-        square_bound: B, bound on ||theta||^2.
-        noise_bound: M.
-        exponent: p > 1, P[c <= t] >= 1 - t^-p.
-        delta: in (0, p/(2 + 2p)).
         noise: law of the residuals; default uniform.
     """
 
-    people: int
-    features: int
-    square_bound: float
-    noise_bound: float
-    exponent: float
-    delta: float
+    people: Annotated[int, Parameter("invited slots", symbol="n", at_least=4)]
+    features: Annotated[int, Parameter("length of each feature vector", symbol="d", at_least=1)]
+    square_bound: Annotated[float, Parameter("bound on ||theta||^2", symbol="B", above=0)]
+    noise_bound: Annotated[float, Parameter("bound on a residual", symbol="M", above=0)]
+    exponent: Annotated[float, Parameter(
+        "how fast the tail of the costs falls: P[c <= t] >= 1 - t^-p", symbol="p", above=1)]
+    delta: Annotated[float, Parameter("how fast epsilon falls with n; below p/(2 + 2p)", above=0, below=1)]
     noise: NoiseLaw | None = None
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=4)
-        whole("features", self.features, at_least=1)
-        positive("square_bound", self.square_bound)
-        positive("noise_bound", self.noise_bound)
-        ParetoCosts(exponent=self.exponent)
+        super().__post_init__()
         most = self.exponent / (2 + 2 * self.exponent)
-        if not fraction("delta", self.delta) < most:
+        if not self.delta < most:
             raise InvalidInput("delta", f"{self.delta!r} is out of range",
                                f"must be below p/(2 + 2p) = {printed(most, up=False, digits=4)}")
 
@@ -112,7 +107,7 @@ class Corollary1:
         return self._power(-self.delta)
 
     @property
-    def failure(self) -> float:
+    def failure_probability(self) -> float:
         """beta = n^(-p/2 + delta (1 + p)); the proof has the sign turned (E9)."""
         return self._power(-self.exponent / 2 + self.delta * (1 + self.exponent))
 
@@ -157,7 +152,7 @@ class Corollary1:
         """The corrected mechanism at this setting; `corrected.figures` and `.guarantees()` are what holds."""
         return self.mechanism("corrected")
 
-    def mechanism(self, mode: str = "paper") -> PrivateTruthfulRegression:
+    def mechanism(self, mode: Literal["corrected", "paper"] = "paper") -> PrivateTruthfulRegression:
         """Algorithm 2 with these parameters, literal or corrected, ready for a study."""
         radius = math.sqrt(self.square_bound)
         return PrivateTruthfulRegression(
@@ -169,7 +164,7 @@ class Corollary1:
                             rule=ScoringRule(self.constant, self.weight)),
             release=RidgeRelease(epsilon=self.epsilon, ridge=self.ridge),
             behaviour=Behaviour(costs=ParetoCosts(exponent=self.exponent), misreports=self.misreports,
-                                failure=self.failure),
+                                failure_probability=self.failure_probability),
             mode=mode,
         )
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 
 __all__ = [
@@ -48,23 +49,14 @@ class CostLaw(Protocol):
 
 @wire("ParetoCosts", "exponent scale")
 @dataclass(frozen=True)
-class ParetoCosts:
-    """P[c > t] = (t / scale)^-exponent for t >= scale.
-
-    Args:
-        exponent: p > 1, so that the mean exists.
-        scale: the least cost, positive.
+class ParetoCosts(Declared):
+    """Costs with a heavy tail: P[c > t] = (t / scale)^-exponent for t >= scale.
 
     Source: Cummings et al. 2015, Assumption 3 (scale 1).
     """
 
-    exponent: float
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        if positive("exponent", self.exponent) <= 1:
-            raise InvalidInput("exponent", f"{self.exponent!r} is out of range", "must be above 1")
-        positive("scale", self.scale)
+    exponent: Annotated[float, Parameter("how fast the tail falls; above 1 the mean exists", symbol="p", above=1)]
+    scale: Annotated[float, Parameter("the least cost", unit="the currency", above=0)] = 1.0
 
     def survival(self, cost: float) -> float:
         return 1.0 if cost <= self.scale else float((cost / self.scale) ** -self.exponent)
@@ -75,17 +67,10 @@ class ParetoCosts:
 
 @wire("ExponentialCosts", "mean")
 @dataclass(frozen=True)
-class ExponentialCosts:
-    """P[c > t] = exp(-t / mean).
+class ExponentialCosts(Declared):
+    """Costs with a light tail: P[c > t] = exp(-t / mean)."""
 
-    Args:
-        mean: positive.
-    """
-
-    mean: float
-
-    def __post_init__(self) -> None:
-        positive("mean", self.mean)
+    mean: Annotated[float, Parameter("the mean cost", unit="the currency", above=0)]
 
     def survival(self, cost: float) -> float:
         return 1.0 if cost <= 0 else math.exp(-cost / self.mean)
@@ -161,7 +146,7 @@ class DependentCosts:
 
 @wire("QuadraticCosts", "per_nat")
 @dataclass(frozen=True)
-class QuadraticCosts:
+class QuadraticCosts(Declared):
     """Privacy worth at most c for each nat that what is published can tell about a person (the source's Assumption 4).
 
     By Lemma 12, her expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which is at
@@ -172,9 +157,6 @@ class QuadraticCosts:
     most c epsilon by the same assumption, far above 4 c epsilon^2 where epsilon is small: that taking part pays rests
     on Assumption 1, cost at most (coefficient) epsilon^2, as before.
 
-    Args:
-        per_nat: law of c, in the currency.
-
     Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
     truthful_regression section 5.
 
@@ -184,7 +166,8 @@ class QuadraticCosts:
         (8.0, 0.6487)
     """
 
-    per_nat: ParetoCosts | ExponentialCosts | EmpiricalCosts
+    per_nat: Annotated[ParetoCosts | ExponentialCosts | EmpiricalCosts, Parameter(
+        "law of what a nat costs a person", symbol="c", unit="the currency")]
 
     def survival(self, cost: float) -> float:
         return self.per_nat.survival(cost / 4.0)
@@ -245,7 +228,7 @@ def excess_probability(people: int, misreports: float, survival: float) -> float
     return float(special.betainc(allowed + 1, n - allowed, survival))
 
 
-def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mode: str = "exact") -> float:
+def threshold(people: int, misreports: float, failure_probability: float, costs: CostLaw, mode: str = "exact") -> float:
     """The cost up to which players are truthful: tau_{alpha,beta} = max(tau1, tau2).
 
     tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t;
@@ -254,7 +237,7 @@ def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mo
     Args:
         people: n, the invited, at least 1.
         misreports: alpha in (0, 1), the tolerated share of misreports and absences.
-        failure: beta in (0, 1), the probability that there are more.
+        failure_probability: beta in (0, 1), the probability that there are more.
         costs: the law of one cost.
         mode: "exact" for independent costs; "lemma3" is the source's Markov bound, far larger, which also holds for
             costs that share an unknown common factor.
@@ -271,7 +254,7 @@ def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mo
         141.42
     """
     n = whole("people", people, at_least=1)
-    alpha, beta = fraction("misreports", misreports), fraction("failure", failure)
+    alpha, beta = fraction("misreports", misreports), fraction("failure_probability", failure_probability)
     if one_of("mode", mode, ("exact", "lemma3")) == "lemma3":
         tail = alpha * beta
     else:

@@ -85,7 +85,7 @@ def constant_of_the_corollary() -> Finding:
 def beta_in_the_corollarys_proof() -> Finding:
     """beta at n = 10^6, p = 4, delta = .3: of the statement, with which Lemma 3 gives its tau, and of the proof."""
     people, p, delta = _PRACTICAL.people, _PRACTICAL.exponent, _PRACTICAL.delta
-    stated, proof = _PRACTICAL.failure, people ** (p / 2 - delta * (1 + p))
+    stated, proof = _PRACTICAL.failure_probability, people ** (p / 2 - delta * (1 + p))
     tau = threshold(people, _PRACTICAL.misreports, stated, ParetoCosts(exponent=p), mode="lemma3")
     meant = abs(tau / _PRACTICAL.threshold - 1) < 1e-9
     return Finding("false" if meant and proof > 1 else "holds", stated, proof)
@@ -235,7 +235,7 @@ def density_ratio() -> Finding:
     d, gamma, epsilon, draws = 10, 1.0, 1.0, 4_000
     setting = Setting(people=4, features=d, prior=UniformBall(dimension=d, radius=1.0), noise=UniformNoise(1.0),
                       spectrum_tolerance=0.5)
-    scale, noise = PrintedRidge(epsilon=epsilon, ridge=gamma).scale(setting), Noise.simulated(1)
+    scale, noise = PrintedRidge(epsilon=epsilon, ridge=gamma).noise_scale(setting), Noise.simulated(1)
     lengths = [np.linalg.norm(noise.vector_laplace(scale, d, stream=("noise", k))) for k in range(draws)]
     found = float(np.mean(lengths)) / (d * (8 * 1.0 + 4 * 1.0) / (gamma * epsilon))
     return Finding("false" if abs(found - 1) > 0.1 else "holds", 1.0, found)

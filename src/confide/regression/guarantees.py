@@ -21,6 +21,7 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.regression import bounds
@@ -61,6 +62,7 @@ CUT = ("the bounds of the answer cut off answers that the model allows (predicti
 """Why truth and accuracy are not promised where honest answers may not be given."""
 
 
+@renamed(failure="failure_probability", range_failure="range_failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """The numbers behind the guarantees. Money is in the currency's unit.
@@ -78,10 +80,10 @@ class Figures:
         expected_total: bound on the expected sum of all payments.
         lowest: least single payment.
         highest: largest single payment.
-        range_failure: probability that some payment leaves [lowest, highest]; 0 where predictions are clipped.
+        range_failure_probability: that some payment leaves [lowest, highest]; 0 where predictions are clipped.
         accuracy: proved bound on ||coef - theta||^2.
         typical_error: predicted E||estimate - theta||^2 when everybody is truthful; no bound.
-        failure: probability that a bound's event fails (spectrum, or more misreports than tolerated).
+        failure_probability: probability that a bound's event fails (spectrum, or more misreports than tolerated).
     """
 
     loss: PureDP | ApproxDP
@@ -95,10 +97,10 @@ class Figures:
     expected_total: float
     lowest: float
     highest: float
-    range_failure: float
+    range_failure_probability: float
     accuracy: ProvedError
     typical_error: float
-    failure: float
+    failure_probability: float
 
     @property
     def deposit_coins(self) -> int:
@@ -146,7 +148,7 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
     setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
     rule, coin = payment.rule, 1.0 / payment.minor_units
     loss = total_loss(mechanism)
-    tau = threshold(setting.people, behaviour.misreports, behaviour.failure, behaviour.costs,
+    tau = threshold(setting.people, behaviour.misreports, behaviour.failure_probability, behaviour.costs,
                     "lemma3" if behaviour.common_factor else "exact")
     cost = tau * mechanism.borne_epsilon**2
     error = peer_error(mechanism)
@@ -176,10 +178,10 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         expected_total=expected + setting.people * coin / 2,
         lowest=low - coin / 2,
         highest=high + coin / 2,
-        range_failure=0.0 if payment.clip is not None else PAYMENT_FAILURE,
+        range_failure_probability=0.0 if payment.clip is not None else PAYMENT_FAILURE,
         accuracy=mechanism.release.proved_error(setting, behaviour.misreports),
         typical_error=mechanism.release.expected_error(setting),
-        failure=min(1.0, spectrum.failure + behaviour.failure),
+        failure_probability=min(1.0, spectrum.failure_probability + behaviour.failure_probability),
     )
 
 
@@ -232,7 +234,7 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         Truthfulness(
             gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
             radius=f.truth_radius, radius_trivial=2 * setting.parameter_bound, unit_of_gain=currency,
-            failure_probability=f.failure, vacuous=cut,
+            failure_probability=f.failure_probability, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
                           erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
             note=noted("on average over everybody else's data, split and noise, given one's own record; a small move "
@@ -247,13 +249,14 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         Accuracy(
             bound=min(f.accuracy.bound, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
             measure=f"the {'expected ' if f.accuracy.expected else ''}squared error of the coefficients (scaled)",
-            failure_probability=min(1.0, f.failure + f.accuracy.failure), source=f.accuracy.source, vacuous=cut,
+            failure_probability=min(1.0, f.failure_probability + f.accuracy.failure_probability),
+            source=f.accuracy.source, vacuous=cut,
             note=noted("" if f.accuracy.bound < setting.parameter_bound**2 else
                        "nothing useful is proved beforehand at these sizes; read the intervals of the result"),
         ),
         Budget(
             expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,
-            failure_probability=f.range_failure,
+            failure_probability=f.range_failure_probability,
             source=Source(document=DOCUMENT, statement="Theorem 6", spec="truthful_regression 7.1",
                           erratum="inequality reversed in print; liars included"),
             note="what was really paid in all is a function of private records and is not published",

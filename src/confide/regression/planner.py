@@ -20,9 +20,10 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
-from confide.contract.guarantees import Guarantees
+from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import accepted, first_that, tried, trying
+from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
 from confide.regression import bounds
 from confide.regression.costs import (
@@ -56,9 +57,19 @@ PAYMENT_SHARE = 0.2
 """Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
 
 
+class _Warnings(tuple[str, ...]):
+    """The warnings of a plan. They were a method before, and a call still gives them."""
+
+    __slots__ = ()
+
+    def __call__(self) -> tuple[str, ...]:
+        warn_of_old("RegressionPlan", "warnings()", "warnings")
+        return tuple(self)
+
+
 @dataclass(frozen=True, kw_only=True)
-class RegressionPlan:
-    """What a campaign would give.
+class RegressionPlan(Plan[PrivateTruthfulRegression]):
+    """A private regression that was calibrated from public parameters, with what to expect of it.
 
     Args:
         mechanism: calibrated and ready to run.
@@ -85,9 +96,33 @@ class RegressionPlan:
         return informativeness(self.mechanism.setting.prior, self.mechanism.setting.noise)
 
     @property
-    def guarantees(self) -> Guarantees:
-        """Every promise."""
-        return self.mechanism.guarantees()
+    def release(self) -> str:
+        """Which of `RELEASES` was chosen."""
+        return next(name for name, kind in _KINDS.items() if isinstance(self.mechanism.release, kind))
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        """The squared error of a prediction, by which release estimators are compared; truth and money after it."""
+        f, m = self.figures, self.mechanism
+        coin = m.payment.currency
+        return {
+            **_error(self.release, m.release.prediction_error(m.setting)),
+            "truth radius": Predicted(f.truth_radius, "scale of the answers", "bound"),
+            "expected total": Predicted(f.expected_total, coin, "bound"),
+            "largest payment": Predicted(f.highest, coin, "bound"),
+        }
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """The other release estimators, the best first, each with its error or why it cannot run."""
+        mine = self.mechanism.release.prediction_error(self.mechanism.setting)
+        found = [Alternative(name=f"release = {name}", predicted=_error(name, error),
+                             refused="its error is predicted to be larger" if error > mine else
+                             "another release was asked for")
+                 for name, error in sorted(self.compared.items(), key=lambda each: each[1]) if name != self.release]
+        if "adassp" not in self.compared:
+            found.append(Alternative(name="release = adassp", refused="it needs a delta above 0"))
+        return tuple(found)
 
     @property
     def printed(self) -> tuple[PrintedRow, ...]:
@@ -110,10 +145,11 @@ class RegressionPlan:
             f"assumed costs   {m.behaviour.costs} per squared epsilon; covered up to {f.threshold:.3g} {coin}",
             f"in all          {f.expected_total:,.2f} {coin} at most, in expectation",
         ]
-        return "\n".join([*lines, *(f"warning         {warning}" for warning in self.warnings())])
+        return "\n".join([*lines, *(f"warning         {warning}" for warning in self.warnings)])
 
-    def warnings(self) -> tuple[str, ...]:
-        """What a careful buyer should know before she goes on."""
+    @property
+    def warnings(self) -> _Warnings:
+        """What a careful buyer should know before they go on."""
         f, out = self.figures, []
         bound = self.mechanism.setting.parameter_bound
         if self.mechanism.setting.cuts:
@@ -130,39 +166,33 @@ class RegressionPlan:
         elif f.truth_radius > bound:
             out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
                        "only lies across the whole range are ruled out")
-        return tuple(out)
+        return _Warnings(out)
 
     def plot(self) -> Picture:
-        """Predicted error against the release's epsilon, with the plan marked.
-
-        Raises:
-            InvalidInput: the release has no epsilon of its own.
-        """
-        pictures = self.trade_off()
-        if not pictures:
-            raise InvalidInput("plot", "there is no epsilon to vary", "plan a release with its own epsilon")
-        return pictures[0]
-
-    def trade_off(self) -> list[Picture]:
-        """`plot`'s picture, or none where it cannot be drawn."""
+        """Predicted error against the release's epsilon, with the plan marked; the payments' where it has none."""
         m = self.mechanism
-        if isinstance(m.release, Averaged):
-            return []
+        averaged = isinstance(m.release, Averaged)
+        here = m.payment.epsilon if isinstance(m.release, Averaged) else m.release.epsilon
         rows = []
         for factor in np.geomspace(0.1, 10.0, 13):
-            epsilon = m.release.epsilon * float(factor)
-            scaled: Release = replace(m.release, epsilon=epsilon)
-            if isinstance(m.release, RidgeRelease):
+            epsilon = here * float(factor)
+            scaled: Release
+            if isinstance(m.release, Averaged):
+                scaled = replace(m.release, epsilon_payment=epsilon)
+            elif isinstance(m.release, RidgeRelease):
                 scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(m.setting, epsilon))
+            else:
+                scaled = replace(m.release, epsilon=epsilon)
             rows.append((epsilon, scaled.prediction_error(m.setting), "predicted error"))
         nothing = knowing_nothing(m.setting)
         rows += [(rows[0][0], nothing, "knowing nothing"), (rows[-1][0], nothing, "knowing nothing")]
         return curves(
-            rows, title="Accuracy against privacy", x="epsilon of the release",
+            rows, title="Accuracy against privacy",
+            x="epsilon of the payment estimates" if averaged else "epsilon of the release",
             y="squared error of a prediction (scaled)",
             alt="The expected squared error of a prediction falls as the release's epsilon grows; the plan is marked.",
-            marks=[(m.release.epsilon, m.release.prediction_error(m.setting), "this plan")], log_x=True, log_y=True,
-        )
+            marks=[(here, m.release.prediction_error(m.setting), "this plan")], log_x=True, log_y=True,
+        )[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The planned numbers, JSON-ready."""
@@ -181,15 +211,27 @@ class RegressionPlan:
             "currency": m.payment.currency,
             "deposit": f.deposit,
             "privacy": f.loss.to_dict(),
-            "warnings": list(self.warnings()),
+            "warnings": list(self.warnings),
             "proved_error": f.accuracy.bound,
             "lie_bias": self.lie_bias,
             "informativeness": self.informativeness,
             **{name: getattr(f, name) for name in (
                 "threshold", "privacy_cost", "peer_error", "gain", "truth_radius", "expected_total", "lowest",
-                "highest", "range_failure", "typical_error", "failure",
+                "highest", "typical_error",
             )},
+            "range_failure": f.range_failure_probability,
+            "failure": f.failure_probability,
         }
+
+
+_KINDS: Mapping[str, type[Release]] = {
+    "ridge": RidgeRelease, "averaged": Averaged, "sufficient statistics": SufficientStatistics, "adassp": AdaSSP}
+_SIMULATED = ("sufficient statistics", "adassp")  # on made-up moments
+
+
+def _error(release: str, error: float) -> dict[str, Predicted]:
+    basis = "simulated" if release in _SIMULATED else "rule of thumb"
+    return {"squared error of a prediction": Predicted(error, "squared scale of the answers", basis)}
 
 
 def knowing_nothing(setting: Setting) -> float:
@@ -235,6 +277,7 @@ def _releases(
     return out
 
 
+@renamed(misreports_failure="failure_probability")
 def plan(
     *,
     people: int,
@@ -258,7 +301,7 @@ def plan(
     costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts | None = None,
     common_factor: bool = False,
     misreports: float = 0.001,
-    misreports_failure: float = 1e-6,
+    failure_probability: float = 1e-6,
     truth_radius: float | None = None,
     budget: float | None = None,
     centred: bool = True,
@@ -291,8 +334,8 @@ def plan(
             the weight with the least predicted error.
         costs: law of the privacy costs; default Pareto with exponent 4.
         common_factor: True where a factor that nobody knows may move all costs together; much dearer.
-        misreports: alpha.
-        misreports_failure: beta.
+        misreports: alpha, tolerated share of lies and absences.
+        failure_probability: beta, probability that there are more.
         truth_radius: rho wanted; or give the budget.
         budget: bound wanted on the expected total of payments, in the currency.
         centred: the cheaper form of the scoring rule (ours); False for the source's.
@@ -348,7 +391,8 @@ def plan(
     else:
         ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
     costs = ParetoCosts(exponent=4.0) if costs is None else costs
-    behaviour = Behaviour(costs=costs, misreports=misreports, failure=misreports_failure, common_factor=common_factor)
+    behaviour = Behaviour(costs=costs, misreports=misreports, failure_probability=failure_probability,
+                          common_factor=common_factor)
     candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
     compared = {name: estimator.prediction_error(setting) for name, estimator in candidates.items()}
     chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release

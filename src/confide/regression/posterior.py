@@ -218,7 +218,7 @@ def _ordered_sum(terms: Array) -> Array:
 
 def _isotropic_mean(prior: Isotropic, noise: NoiseLaw, reach: Array, y: Array) -> Array:
     """E[t | y] / reach for t = x'theta = reach s, |s| <= 1, and a sphere only in two dimensions or more."""
-    sigma = math.inf if isinstance(noise, UniformNoise) else getattr(noise, "sigma", 0.0)
+    sigma = math.inf if isinstance(noise, UniformNoise) else getattr(noise, "noise_std", 0.0)
     closed = isinstance(noise, UniformNoise | TruncatedGaussianNoise)
     if isinstance(prior, GaussianBall):
         if closed:

@@ -26,6 +26,7 @@ from confide.contract.guarantees import (
     Truthfulness,
     Unit,
 )
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.privacy.losses import PureDP
 from confide.regression import bounds
@@ -302,13 +303,14 @@ class SpectrumComparison:
     constant: float
 
 
-def compare_spectrum(features: int, tolerance: float, failure: float) -> SpectrumComparison:
+@renamed(failure="failure_probability")
+def compare_spectrum(features: int, tolerance: float, failure_probability: float) -> SpectrumComparison:
     """Theorem 7 beside the explicit bound, for x uniform in the ball.
 
     Args:
         features: d.
         tolerance: xi in (0, 1).
-        failure: q in (0, 1), the probability that an eigenvalue is outside (1 -+ xi) m/(d + 2).
+        failure_probability: q in (0, 1), the probability that an eigenvalue is outside (1 -+ xi) m/(d + 2).
 
     Source: Cummings et al. 2015, Theorem 7 (after Vershynin, Corollary 5.52); spec truthful_regression section 6.
 
@@ -318,8 +320,8 @@ def compare_spectrum(features: int, tolerance: float, failure: float) -> Spectru
         (10739, 2.59)
     """
     d = whole("features", features, at_least=1)
-    rows = sufficient_rows(d, smallest_eigenvalue_ball(d), tolerance, failure)
-    t = math.sqrt(math.log(1 / failure) / math.log(d)) if d > 1 else 0.0
+    rows = sufficient_rows(d, smallest_eigenvalue_ball(d), tolerance, failure_probability)
+    t = math.sqrt(math.log(1 / failure_probability) / math.log(d)) if d > 1 else 0.0
     if t < 1:
         return SpectrumComparison(rows=rows, t=math.nan, printed_at_one=math.nan, constant=math.nan)
     at_one = printed_rows(d, tolerance, t, 1.0)
@@ -372,7 +374,7 @@ def _statements(mechanism: PrivateTruthfulRegression) -> dict[str, PrintedRow]:
     """The rows of `printed_guarantees`, by a name of their own."""
     setting, payment, behaviour, f = mechanism.setting, mechanism.payment, mechanism.behaviour, mechanism.figures
     n, d, radius, variance = setting.people, setting.features, setting.parameter_bound, setting.noise.variance
-    tau = threshold(n, behaviour.misreports, behaviour.failure, behaviour.costs, "lemma3")
+    tau = threshold(n, behaviour.misreports, behaviour.failure_probability, behaviour.costs, "lemma3")
 
     def at(ridge: float, epsilon: float) -> Printed:
         return Printed(

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 
 __all__ = [
@@ -37,6 +39,10 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+_DIMENSION = Parameter("length of the parameter", symbol="d", at_least=1)
+_RADIUS = Parameter("bound on the length of the parameter", symbol="R0", above=0)
+_REACH = Parameter("bound on a residual", symbol="M", above=0)
 
 
 @runtime_checkable
@@ -71,20 +77,11 @@ class NoiseLaw(Protocol):
 
 @wire("UniformBall", "dimension radius")
 @dataclass(frozen=True)
-class UniformBall:
-    """Theta uniform in the ball of this radius.
+class UniformBall(Declared):
+    """The parameter is uniform in the ball of this radius."""
 
-    Args:
-        dimension: d, at least 1.
-        radius: R0 > 0.
-    """
-
-    dimension: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def second_moment(self) -> float:
@@ -98,20 +95,14 @@ class UniformBall:
 
 @wire("UniformSphere", "dimension radius")
 @dataclass(frozen=True)
-class UniformSphere:
-    """Theta uniform on the sphere of this radius: its length is known, its direction is not.
+class UniformSphere(Declared):
+    """The parameter is uniform on the sphere of this radius: its length is known, its direction is not.
 
-    Args:
-        dimension: d, at least 1; for d = 1, theta is -radius or radius.
-        radius: R0 > 0.
+    In one dimension it is -radius or radius.
     """
 
-    dimension: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def second_moment(self) -> float:
@@ -123,36 +114,28 @@ class UniformSphere:
         return _along(normals, np.full(len(np.asarray(uniforms)), self.radius))
 
 
-@wire("GaussianBall", "dimension deviation radius")
+@wire("GaussianBall", "dimension deviation radius", std="deviation")
+@renamed(deviation="std")
 @dataclass(frozen=True)
-class GaussianBall:
-    """Independent centred Gaussian coordinates, conditioned on the ball of this radius.
-
-    Args:
-        dimension: d, at least 1.
-        deviation: tau > 0, standard deviation of a coordinate before the cut.
-        radius: R0 > 0.
+class GaussianBall(Declared):
+    """The parameter has independent centred Gaussian coordinates, conditioned on the ball of this radius.
 
     Example:
-        >>> round(GaussianBall(3, deviation=0.1, radius=1.0).second_moment, 9)  # hardly cut
+        >>> round(GaussianBall(3, std=0.1, radius=1.0).second_moment, 9)  # hardly cut
         0.03
-        >>> round(GaussianBall(3, deviation=1e6, radius=1.0).second_moment, 9)  # hardly anything but the cut
+        >>> round(GaussianBall(3, std=1e6, radius=1.0).second_moment, 9)  # hardly anything but the cut
         0.6
     """
 
-    dimension: int
-    deviation: float
-    radius: float
-
-    def __post_init__(self) -> None:
-        whole("dimension", self.dimension, at_least=1)
-        positive("deviation", self.deviation)
-        positive("radius", self.radius)
+    dimension: Annotated[int, _DIMENSION]
+    std: Annotated[float, Parameter(
+        "standard deviation of a coordinate before the cut", symbol="tau", above=0)]
+    radius: Annotated[float, _RADIUS]
 
     @property
     def concentration(self) -> float:
         """(R0/tau)^2: near 0 the law is that of the ball, and far above d the cut hardly matters."""
-        return min((self.radius / self.deviation) * (self.radius / self.deviation), 1e300)
+        return min((self.radius / self.std) * (self.radius / self.std), 1e300)
 
     @property
     def second_moment(self) -> float:
@@ -160,7 +143,7 @@ class GaussianBall:
         d, c = self.dimension, self.concentration
         below = special.gammainc(d / 2, c / 2)
         if below > 1e-3:
-            return float(self.deviation**2 * d * special.gammainc(d / 2 + 1, c / 2) / below)
+            return float(self.std**2 * d * special.gammainc(d / 2 + 1, c / 2) / below)
         # Both probabilities by their series, z^a e^-z 1F1(1, a + 1, z)/Gamma(a + 1), so that nothing underflows.
         ratio = special.hyp1f1(1.0, d / 2 + 2, c / 2) / special.hyp1f1(1.0, d / 2 + 1, c / 2)
         return float(self.radius**2 * d / (d + 2) * ratio)
@@ -171,7 +154,7 @@ class GaussianBall:
         share = np.asarray(uniforms, np.float64)
         whole_mass = special.gammainc(half, most)
         with np.errstate(all="ignore"):
-            lengths = self.deviation * np.sqrt(2 * special.gammaincinv(half, share * whole_mass))
+            lengths = self.std * np.sqrt(2 * special.gammaincinv(half, share * whole_mass))
         if not whole_mass > 1e-290:  # the Gaussian is flat inside the ball
             lengths = self.radius * share ** (1 / self.dimension)
         return _along(normals, np.minimum(lengths, self.radius))
@@ -364,17 +347,10 @@ class _OnePiece:
 
 @wire("UniformNoise", "bound")
 @dataclass(frozen=True)
-class UniformNoise(_OnePiece):
-    """Noise uniform on [-bound, bound].
+class UniformNoise(Declared, _OnePiece):
+    """Residuals are uniform on [-bound, bound]."""
 
-    Args:
-        bound: M > 0.
-    """
-
-    bound: float
-
-    def __post_init__(self) -> None:
-        positive("bound", self.bound)
+    bound: Annotated[float, _REACH]
 
     @property
     def variance(self) -> float:
@@ -390,44 +366,36 @@ class UniformNoise(_OnePiece):
         return np.asarray(self.bound * (2 * np.asarray(uniforms, np.float64) - 1))
 
 
-@wire("TruncatedGaussianNoise", "sigma bound")
+@wire("TruncatedGaussianNoise", "sigma bound", noise_std="sigma")
+@renamed(sigma="noise_std")
 @dataclass(frozen=True)
-class TruncatedGaussianNoise(_OnePiece):
-    """A centred Gaussian conditioned on |z| <= bound.
+class TruncatedGaussianNoise(Declared, _OnePiece):
+    """Residuals are centred Gaussian, conditioned on |z| <= bound."""
 
-    Args:
-        sigma: standard deviation before truncation, positive.
-        bound: M > 0.
-    """
-
-    sigma: float
-    bound: float
-
-    def __post_init__(self) -> None:
-        positive("sigma", self.sigma)
-        positive("bound", self.bound)
+    noise_std: Annotated[float, Parameter("standard deviation before truncation", above=0)]
+    bound: Annotated[float, _REACH]
 
     @property
     def variance(self) -> float:
         # Ratio of chi-square probabilities with 3 and 1 degrees of freedom: no cancellation, however flat the density.
-        square = (self.bound / self.sigma) ** 2 / 2
+        square = (self.bound / self.noise_std) ** 2 / 2
         if square < 1e-12:
             return self.bound**2 / 3
-        return float(self.sigma**2 * special.gammainc(1.5, square) / special.gammainc(0.5, square))
+        return float(self.noise_std**2 * special.gammainc(1.5, square) / special.gammainc(0.5, square))
 
     def log_density(self, z: ArrayLike) -> Array:
         values = np.asarray(z, np.float64)
-        mass = special.erf(self.bound / (self.sigma * math.sqrt(2)))
-        constant = math.log(self.sigma * math.sqrt(2 * math.pi) * mass)
-        return self._inside(values, -((values / self.sigma) ** 2) / 2 - constant)
+        mass = special.erf(self.bound / (self.noise_std * math.sqrt(2)))
+        constant = math.log(self.noise_std * math.sqrt(2 * math.pi) * mass)
+        return self._inside(values, -((values / self.noise_std) ** 2) / 2 - constant)
 
     def log_slope(self, z: ArrayLike) -> Array:
-        return np.asarray(-np.asarray(z, np.float64) / self.sigma**2)
+        return np.asarray(-np.asarray(z, np.float64) / self.noise_std**2)
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
-        mass = special.erf(self.bound / (self.sigma * math.sqrt(2)))
+        mass = special.erf(self.bound / (self.noise_std * math.sqrt(2)))
         spread = special.erfinv((2 * np.asarray(uniforms, np.float64) - 1) * mass)
-        return np.asarray(np.clip(self.sigma * math.sqrt(2) * spread, -self.bound, self.bound))
+        return np.asarray(np.clip(self.noise_std * math.sqrt(2) * spread, -self.bound, self.bound))
 
 
 @wire("TabulatedNoise", "grid density")

@@ -311,7 +311,7 @@ class PrivateRegression:
         given, square = self.smallest_eigenvalue, design.weight**2
         return Setting(
             people=rows, features=design.dimension, prior=UniformBall(design.dimension, bound),
-            noise=TruncatedGaussianNoise(sigma=scaled, bound=_WIDEST_RESIDUAL), response_bound=1.0,
+            noise=TruncatedGaussianNoise(noise_std=scaled, bound=_WIDEST_RESIDUAL), response_bound=1.0,
             smallest_eigenvalue=square / 3.0 if given is None else given,
             largest_eigenvalue=square if given is None else None)
 

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -72,72 +74,58 @@ if TYPE_CHECKING:
 
 __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
 
-MODES = ("corrected", "paper")
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 _PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
+_STEPS = 3  # of a run: sums, estimates, payments
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
 @wire("Payment", "epsilon ridge rule clip currency minor_units debias")
 @dataclass(frozen=True, kw_only=True)
-class Payment:
-    """How people are paid.
+class Payment(Declared):
+    """How people are paid."""
 
-    Args:
-        epsilon: of the two payment estimates together (a record is in one of them).
-        ridge: their weight gamma_p > 0; smaller than the release's, because payments need low bias.
-        rule: the scoring rule, in the currency's unit.
-        clip: t: the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
-        debias: divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error;
-            for features uniform in the ball alone. Payments then spread 1/(1 - g) times as far.
-    """
-
-    epsilon: float
-    ridge: float
-    rule: ScoringRule
-    clip: float | None = None
-    currency: str = "USD"
-    minor_units: int = 100
-    debias: bool = False
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        positive("ridge", self.ridge)
-        if self.clip is not None:
-            positive("clip", self.clip)
-        whole("minor_units", self.minor_units, at_least=1)
-        if not isinstance(self.debias, bool):
-            raise InvalidInput("debias", f"{self.debias!r} is neither True nor False")
+    epsilon: Annotated[float, Parameter(
+        "privacy loss of the two payment estimates together (a record is in one of them)", unit="nats", above=0)]
+    ridge: Annotated[float, Parameter(
+        "ridge weight of the payment estimates; smaller than the release's, because payments need low bias",
+        symbol="gamma_p", above=0)]
+    rule: Annotated[ScoringRule, Parameter("the scoring rule, in the currency's unit")]
+    clip: Annotated[float | None, Parameter(
+        "the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound",
+        symbol="t", above=0)] = None
+    currency: Annotated[str, Parameter("its name")] = "USD"
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+    debias: Annotated[bool, Parameter(
+        "divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error; for "
+        "features uniform in the ball alone. Payments then spread 1/(1 - g) times as far")] = False
 
 
-@wire("Behaviour", "costs misreports failure common_factor")
+@wire("Behaviour", "costs misreports failure common_factor", failure_probability="failure")
+@renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
-class Behaviour:
-    """What is assumed of privacy costs and of those who will not answer truthfully.
+class Behaviour(Declared):
+    """What is assumed of privacy costs, and of people who will not answer truthfully.
 
     Args:
         costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
-        misreports: alpha, tolerated share of misreports and absences.
-        failure: beta, probability that there are more.
-        common_factor: whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how
-            many are above a threshold, and the threshold is far larger.
     """
 
     costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts
-    misreports: float
-    failure: float
-    common_factor: bool = False
+    misreports: Annotated[float, Parameter(
+        "tolerated share of lies and absences", symbol="alpha", above=0, below=1)]
+    failure_probability: Annotated[float, Parameter(
+        "probability that there are more", symbol="beta", above=0, below=1)]
+    common_factor: Annotated[bool, Parameter(
+        "whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how many are above "
+        "a threshold, and the threshold is far larger")] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.costs, CostLaw):
             raise InvalidInput("costs", f"{type(self.costs).__name__} is no law of costs",
                                "must be one, such as ParetoCosts(exponent=4.0, scale=0.01)")
-        fraction("misreports", self.misreports)
-        fraction("failure", self.failure)
-        if not isinstance(self.common_factor, bool):
-            raise InvalidInput("common_factor", f"{self.common_factor!r} is neither True nor False")
 
 
 @wire("RegressionBillboard", "people coef split estimate peers gram cross ridge")
@@ -178,45 +166,40 @@ class RegressionBillboard(LinearBillboard):
 class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """Buy answers for a regression from people who could lie, under joint differential privacy.
 
-    Args:
-        setting: the public facts; privacy needs only its bounds.
-        payment: how people are paid, and what that costs in privacy.
-        release: the estimator of the public coefficients, with its own privacy statement.
-        behaviour: costs and the tolerated share of misreports.
-        mode: "corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the
-            release and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to
-            R0 + M alone, the full estimate released. It carries a privacy claim only where the printed constant
-            happens to suffice; elsewhere it runs with simulated noise alone, and cannot be settled.
-
-    Use `confide.regression.plan` to choose all of these from public parameters.
+    Use `for_budget` to choose all of these from public parameters, or `confide.regression.plan`, which also tells what
+    to expect and compares release estimators.
 
     Example:
         >>> import numpy as np
-        >>> from confide.regression import plan
-        >>> found = plan(people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
-        ...              epsilon_payment=0.5, truth_radius=0.5)
+        >>> mechanism = PrivateTruthfulRegression.for_budget(
+        ...     epsilon=1.5, people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, truth_radius=0.5)
         >>> X = np.tile([[0.6, 0.0], [0.0, 0.6]], (10_000, 1))
-        >>> outcome = found.mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(1))
+        >>> outcome = mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(1))
         >>> outcome.billboard.coef_.round(1).tolist(), outcome.release_safe
         ([0.5, -0.5], False)
     """
 
-    setting: Setting
-    payment: Payment
-    release: RidgeRelease | Averaged | SufficientStatistics | AdaSSP
-    behaviour: Behaviour
-    mode: str = "corrected"
+    setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
+    payment: Annotated[Payment, Parameter("how people are paid, and what that costs in privacy")]
+    release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
+        "the estimator of the public coefficients, with its own privacy statement")]
+    behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]
+    mode: Annotated[Literal["corrected", "paper"], Parameter(
+        '"corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the release '
+        "and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to R0 + M "
+        "alone, the full estimate released. It carries a privacy claim only where the printed constant happens to "
+        "suffice; elsewhere it runs with simulated noise alone, and cannot be settled")] = "corrected"
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.release, Averaged) and (self.release.epsilon_payment, self.release.ridge_payment) != (
             self.payment.epsilon, self.payment.ridge
         ):
             raise InvalidInput("release", "averages other payment estimates than the mechanism's",
                                "give it the payment's epsilon and ridge")
-        one_of("mode", self.mode, MODES)
         if self.printed_mode:
             object.__setattr__(self, "release", self._as_printed())
         elif isinstance(self.release, PrintedRidge):
@@ -227,6 +210,33 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         if isinstance(self.behaviour.costs, QuadraticCosts):
             QuadraticCosts.check(self.borne_epsilon, getattr(self.release, "delta", 0.0))
         object.__setattr__(self, "_posterior", PosteriorMean(self.setting.prior, self.setting.noise))
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, people: int, features: int, parameter_bound: float,
+        noise_bound: float, truth_radius: float | None = None, budget: float | None = None, **settings: Any,
+    ) -> PrivateTruthfulRegression:
+        """The mechanism with recommended settings, from public facts alone.
+
+        Args:
+            epsilon: privacy loss towards everybody else in all, in nats, above 0; a fifth goes to the payments.
+            delta: of the release, in [0, 1); 0 for pure privacy.
+            people: invited slots, at least 4.
+            features: length of each feature vector, at least 1.
+            parameter_bound: bound on the length of the true parameter, above 0.
+            noise_bound: bound on a residual, above 0.
+            truth_radius: no lie that moves the prediction further pays; or give the budget.
+            budget: bound on the expected total of payments, in the currency; or give the truth radius.
+            settings: further ones of `confide.regression.plan`, by name.
+
+        Raises:
+            InvalidInput: a parameter is out of range, or truth_radius and budget are both given, or neither.
+            Refused: no setting of these sizes keeps the promise; says what would.
+        """
+        from confide.regression.planner import plan  # it stands above this module
+
+        return plan(epsilon=epsilon, delta=delta, people=people, features=features, parameter_bound=parameter_bound,
+                    noise_bound=noise_bound, truth_radius=truth_radius, budget=budget, **settings).mechanism
 
     def _as_printed(self) -> PrintedRidge:
         """The release of the literal Algorithm 2, which leaves nothing else to choose."""
@@ -348,7 +358,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[RegressionBillboard, None]:
         """The whole mechanism.
 
@@ -357,17 +367,17 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         somebody's record. `confide.tables.Design` codes columns on that scale, from public bounds.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
-                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
-                participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
+                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
+                record and is paid 0; of several rows of one participant the first counts.
             noise: `Noise.secure()` for a release.
-            progress: told the passes over the records that are done, of two.
+            progress: called with (steps done, 3): sums, estimates, payments.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
 
         Raises:
-            InvalidInput: wrong shapes, or more rows than slots.
+            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -376,8 +386,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         setting, n, d = self.setting, self.setting.people, self.setting.features
         twice_readable(data, n)
         split = public_split(noise, n, stream=("split",))
+        advance(progress, 0, _STEPS)
         groups = moments(as_batches(data, d), self.record_map, split, d)
-        advance(progress, 1, 2)
+        advance(progress, 1, _STEPS)
         estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
         peers = np.stack([
             estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j),
@@ -385,13 +396,14 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             for j, sums in enumerate(groups)
         ])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)
+        advance(progress, 2, _STEPS)
         billboard = RegressionBillboard(
             split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
             coef=self._inside(released.estimate),
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
-        advance(progress, 2, 2)
+        advance(progress, _STEPS, _STEPS)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def _inside(self, estimate: np.ndarray) -> np.ndarray:

@@ -85,13 +85,13 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
 
     Args:
-        data: a pair (X, y) with shapes (n, d) and (n,); row i belongs to index i; a row with a cell that is no finite
-            number is null. Or an iterable of batches that can be iterated again.
+        data: a pair (X, y) with shapes (n, d) and (n,), arrays or frames; row i belongs to index i; a row with a cell
+            that is no finite number is null. Or an iterable of batches that can be iterated again.
         features: d.
         rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
 
     Raises:
-        InvalidInput: wrong shapes.
+        InvalidInput: wrong shapes, or a frame with a column that holds no numbers.
     """
     rows = block_rows(features) if rows is None else rows
     if not isinstance(data, tuple):
@@ -110,7 +110,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
-    X, y = doubles(data[0], features), doubles(data[1])
+    X, y = (_of_frame(part, None if k else features) for k, part in enumerate(data))
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
     if y.shape != (len(X),):
@@ -118,6 +118,16 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     for start in range(0, len(X), rows):
         stop = min(start + rows, len(X))
         yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
+
+
+def _of_frame(values: Any, width: int | None) -> np.ndarray:
+    """The doubles of an array, or of a frame or column; one of text is refused by its name, whatever its cells hold."""
+    from confide.regression.estimator_input import frame_numbers  # it reads cells as this module does
+
+    found = frame_numbers(values)
+    if found is None:
+        return doubles(values, width)
+    return found[:, 0] if width is None and found.ndim == 2 and found.shape[1] == 1 else found
 
 
 def twice_readable(data: Any, people: int) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from confide.contract.checks import fraction, non_negative, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 
 __all__ = ["ScoringRule", "clipped_payment_range", "payment_deviation", "payment_range"]
@@ -22,18 +23,13 @@ __all__ = ["ScoringRule", "clipped_payment_range", "payment_deviation", "payment
 
 @wire("ScoringRule", "a b centred")
 @dataclass(frozen=True)
-class ScoringRule:
+class ScoringRule(Declared):
     """The quadratic rule B_{a,b}(p, q) = a - b (p - 2 p q + q^2), or its centred form a + b (2 p q - q^2).
 
     With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2, respectively a + b P^2 - b (P - q)^2. The two
     differ by -b p, which the player cannot influence: every lie gains and loses the same under both. The centred form
     needs a much smaller constant to be worth while. If |P - q| <= e for the truth and |q| <= R, it pays in expectation
     at least a - b e^2 (the source's rule: a - b (1/4 + e^2)) and at most a + b (R^2 + 2 R e), whatever is reported.
-
-    Args:
-        a: constant part, in the unit of the payments; any finite number.
-        b: weight of the prediction, in the unit of the payments; positive.
-        centred: drop the term in p alone (ours); False is the source's rule.
 
     Raises:
         InvalidInput: a is not finite, or b is not positive.
@@ -47,14 +43,9 @@ class ScoringRule:
         0.25
     """
 
-    a: float
-    b: float
-    centred: bool = False
-
-    def __post_init__(self) -> None:
-        if isinstance(self.a, bool) or not isinstance(self.a, int | float) or not math.isfinite(self.a):
-            raise InvalidInput("a", f"{self.a!r} is not a finite number")
-        positive("b", self.b)
+    a: Annotated[float, Parameter("constant part of a payment", unit="the currency")]
+    b: Annotated[float, Parameter("weight of the prediction", unit="the currency", above=0)]
+    centred: Annotated[bool, Parameter("drop the term in p alone (ours); False is the source's rule")] = False
 
     def __call__(self, p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
         """The payment; `p` and `q` broadcast. Passing P = E[p] for `p` gives the expected payment."""
@@ -100,9 +91,10 @@ class ScoringRule:
 
 
 def payment_range(
-    rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float, failure: float
+    rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float,
+    failure_probability: float,
 ) -> tuple[float, float]:
-    """Least and largest payment, for all players at once with probability at least 1 - failure.
+    """Least and largest payment, for all players at once with probability at least 1 - failure_probability.
 
     |p| <= R + s Gamma_d^-1(1 - f/2): each of the two groups' noise vectors is longer with probability f/2.
 
@@ -112,9 +104,10 @@ def payment_range(
         noise_scale: s > 0 of the payment estimates.
         radius: R, finite.
         prior_radius: R0.
-        failure: f in (0, 1).
+        failure_probability: f in (0, 1).
     """
-    length = special.gammainccinv(whole("dimension", dimension, at_least=1), fraction("failure", failure) / 2)
+    missed = fraction("failure_probability", failure_probability)
+    length = special.gammainccinv(whole("dimension", dimension, at_least=1), missed / 2)
     return clipped_payment_range(rule, noise_scale, radius, prior_radius, float(length))
 
 

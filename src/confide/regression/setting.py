@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.regression.priors import NoiseLaw, Prior
 from confide.regression.records import RecordMap
@@ -21,21 +23,11 @@ __all__ = ["Setting"]
 @wire("Setting", "people features prior noise radius response_bound answers_cut smallest_eigenvalue "
       "largest_eigenvalue spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(Declared):
     """What is public before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.
 
     Args:
-        people: n, invited slots, at least 4; who stays away counts as a null record.
-        features: d, length of each feature vector; ||x|| <= 1.
-        prior: law F of the parameter, inside a ball of radius R0.
         noise: law G of the residuals, inside [-M, M], mean zero.
-        radius: R, the ball of the ridge estimates; default 1.25 R0.
-        response_bound: Y, hard bound on |y| that records are clipped to; default R0 + M.
-        answers_cut: whether answers that the model allows are cut off, or refused, before they arrive. A Y below
-            R0 + M cuts them too. Truth and accuracy are then promised by no theorem: their guarantees are vacuous.
-        smallest_eigenvalue: mu, public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball.
-        largest_eigenvalue: public upper bound on that spectrum; None where nothing is known.
-        spectrum_tolerance: xi, relative deviation of the sample spectrum that the guarantees allow for.
 
     Example:
         >>> from confide.regression.priors import UniformBall, UniformNoise
@@ -45,28 +37,34 @@ class Setting:
         (1.5, 1.25)
     """
 
-    people: int
-    features: int
-    prior: Prior
+    people: Annotated[int, Parameter(
+        "invited slots, fixed and public; a person who stays away counts as a null record", symbol="n", at_least=4)]
+    features: Annotated[int, Parameter("length of each feature vector; ||x|| <= 1", symbol="d", at_least=1)]
+    prior: Annotated[Prior, Parameter("law of the parameter, inside a ball of radius R0", symbol="F")]
     noise: NoiseLaw
-    radius: float | None = None
-    response_bound: float | None = None
-    answers_cut: bool = False
-    smallest_eigenvalue: float | None = None
-    largest_eigenvalue: float | None = None
-    spectrum_tolerance: float = 0.2
+    radius: Annotated[float | None, Parameter(
+        "radius of the ball that ridge estimates are constrained to; default 1.25 R0", symbol="R", above=0)] = None
+    response_bound: Annotated[float | None, Parameter(
+        "bound on |y| that records are clipped to; default R0 + M", symbol="Y", above=0, at_most=32)] = None
+    answers_cut: Annotated[bool, Parameter(
+        "whether answers that the model allows are cut off, or refused, before they arrive. A Y below R0 + M cuts them "
+        "too. Truth and accuracy are then promised by no theorem: their guarantees are vacuous")] = False
+    smallest_eigenvalue: Annotated[float | None, Parameter(
+        "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball", symbol="mu",
+        above=0)] = None
+    largest_eigenvalue: Annotated[float | None, Parameter(
+        "public upper bound on the spectrum of E[x x'], where one is known", above=0)] = None
+    spectrum_tolerance: Annotated[float, Parameter(
+        "how far the sample spectrum may deviate, relatively, in what is promised", symbol="xi", above=0,
+        below=1)] = 0.2
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=4)
-        whole("features", self.features, at_least=1)
-        fraction("spectrum_tolerance", self.spectrum_tolerance)
+        super().__post_init__()
         if self.prior.dimension != self.features:
             raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {self.features}")
-        if self.radius is not None and positive("radius", self.radius) < self.parameter_bound:
+        if self.radius is not None and self.radius < self.parameter_bound:
             raise InvalidInput("radius", f"{self.radius:g} is too small",
                                f"must be at least the parameter bound {self.parameter_bound!r}")
-        if self.response_bound is not None:
-            positive("response_bound", self.response_bound, at_most=32.0)
         if self.smallest_eigenvalue is not None:
             positive("smallest_eigenvalue", self.smallest_eigenvalue, at_most=1.0 / self.features)
         elif self.largest_eigenvalue is not None:

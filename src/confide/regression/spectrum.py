@@ -52,7 +52,7 @@ class Spectrum:
 
     Example:
         >>> event = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
-        >>> round(event.lower), event.failure < 1e-30
+        >>> round(event.lower), event.failure_probability < 1e-30
         (67857, True)
     """
 
@@ -102,7 +102,7 @@ class Spectrum:
         return min(1.0, self.dimension * math.exp(-self.rows * self.largest * _upper_exponent(self.tolerance)))
 
     @property
-    def failure(self) -> float:
+    def failure_probability(self) -> float:
         """Bound on the probability that either fails, at most 1."""
         return min(1.0, self.failure_below + self.failure_above)
 
@@ -123,8 +123,8 @@ class Spectrum:
         return replace(self, smallest=root * root, largest=largest)
 
 
-def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure: float) -> int:
-    """Rows of an isotropic law for which both tails together have probability at most `failure`.
+def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_probability: float) -> int:
+    """Rows of an isotropic law for which both tails together have probability at most `failure_probability`.
 
     ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up: never more than the (3 / xi^2) ln(2 d / q) / mu of the
     textbook, since the exponents are at least xi^2 / 2 below and xi^2 / 3 above.
@@ -133,13 +133,14 @@ def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure: 
         dimension: d, at least 1.
         smallest: mu in (0, 1], the eigenvalue of E[x x'].
         tolerance: xi in (0, 1).
-        failure: q in (0, 1).
+        failure_probability: q in (0, 1).
 
     Source: spec truthful_regression section 6.
     """
     d = whole("dimension", dimension, at_least=1)
     mu, xi = positive("smallest", smallest, at_most=1.0), fraction("tolerance", tolerance)
-    return math.ceil(math.log(2 * d / fraction("failure", failure)) / (mu * _upper_exponent(xi)))
+    missed = fraction("failure_probability", failure_probability)
+    return math.ceil(math.log(2 * d / missed) / (mu * _upper_exponent(xi)))
 
 
 def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:

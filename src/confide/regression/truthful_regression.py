@@ -14,12 +14,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import (
     Accuracy,
@@ -34,6 +34,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
@@ -102,20 +103,10 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care who learns what. As nothing is private, a
     run may refuse because of the records, and name one: where a player is the only witness of a direction nobody can
-    predict her.
+    predict her. There is no epsilon, and no `for_budget`, because exact estimates spend no budget.
 
     Args:
-        people: n, invited slots; a slot without a usable record is the null record, which adds nothing and is paid 0.
-        features: d <= n - 1; rows have ||x|| <= 1.
-        prior: law of the parameter, inside a ball of radius R0.
         noise: law of the residuals, inside [-M, M], mean zero.
-        rule: the scoring rule, in the currency's unit; a = b/4 makes taking part rational in expectation.
-        groups: True for two random groups, each predicted by the other; False for everybody else.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
-        smallest_eigenvalue: mu, public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball.
-            Only the accuracy that is promised beforehand rests on it.
-        spectrum_tolerance: xi, relative deviation of the sample spectrum that this promise allows for.
 
     Raises:
         InvalidInput: a parameter out of range, or a prior of another dimension; n - 1 < d.
@@ -134,30 +125,40 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         {'payment': 2}
     """
 
-    people: int
-    features: int
-    prior: Prior
+    people: Annotated[int, Parameter(
+        "invited slots; a slot without a usable record is the null record, which adds nothing and is paid 0",
+        symbol="n", at_least=2)]
+    features: Annotated[int, Parameter(
+        "length of each feature vector, at most people - 1, or people / 2 with groups; ||x|| <= 1", symbol="d",
+        at_least=1)]
+    prior: Annotated[Prior, Parameter("law of the parameter, inside a ball of radius R0")]
     noise: NoiseLaw
-    rule: ScoringRule
-    groups: bool = False
-    currency: str = "USD"
-    minor_units: int = 100
-    smallest_eigenvalue: float | None = None
-    spectrum_tolerance: float = 0.2
+    rule: Annotated[ScoringRule, Parameter(
+        "the scoring rule, in the currency's unit; a = b/4 makes taking part rational in expectation")]
+    groups: Annotated[bool, Parameter(
+        "True for two random groups, each predicted by the other; False for everybody else")] = False
+    currency: Annotated[str, Parameter("its name")] = "USD"
+    minor_units: Annotated[int, Parameter(
+        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+    smallest_eigenvalue: Annotated[float | None, Parameter(
+        "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball. Only the accuracy that is "
+        "promised beforehand rests on it", symbol="mu", above=0)] = None
+    spectrum_tolerance: Annotated[float, Parameter(
+        "how far the sample spectrum may deviate, relatively, in what is promised", symbol="xi", above=0,
+        below=1)] = 0.2
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        features = whole("features", self.features, at_least=1)
+        super().__post_init__()
+        features = self.features
         # Each group of floor(n/2) has to determine d coefficients; everybody but one, otherwise.
         whole("people", self.people, at_least=2 * features if self.groups else features + 1)
-        whole("minor_units", self.minor_units, at_least=1)
         if self.prior.dimension != features:
             raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {features}")
         if self.smallest_eigenvalue is not None:
             positive("smallest_eigenvalue", self.smallest_eigenvalue, at_most=1 / features)
-        fraction("spectrum_tolerance", self.spectrum_tolerance)
         object.__setattr__(self, "_posterior", PosteriorMean(self.prior, self.noise))
 
     @property
@@ -239,7 +240,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[LeastSquaresBillboard, None]:
         """The whole mechanism, in two passes over the records.
 
@@ -247,21 +248,22 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         answer cut, and a warning says how many were (nothing is private here).
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
-                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
-                participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
+                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
+                record and is paid 0; of several rows of one participant the first counts.
             noise: drawn from for the two groups only; its kind decides the type of the outcome.
-            progress: told the passes over the records that are done, of two.
+            progress: called with (passes done, 2): estimates, payments.
 
         Returns:
             An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
 
         Raises:
-            InvalidInput: wrong shapes, or more rows than slots.
+            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
             Refused: these records do not determine the coefficients, or a player is the only witness of a direction
                 (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
                 nothing is private.
         """
+        advance(progress, 0, 2)
         billboard = self.publish(data, noise)
         advance(progress, 1, 2)
         moved: list[int] = []

@@ -142,10 +142,10 @@ nat = 5.0
 known = 30.0
 
 [privacy]
-most_local = 25.0
+largest_local_loss = 25.0
 order = 2.0
 psi_floor = 0.25
-grid = 0.001
+approximation = 0.001
 
 [payment]
 currency = "EUR"

@@ -77,7 +77,7 @@ def client_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
     def unclipped(record: Any, noise: Noise) -> int:
         """A record outside the range counts as it is."""
         center = round(contract.steps * (record - contract.low) / width)
-        return int(noise.discrete_gaussian(contract.sigma, 1, stream="record", center=[center])[0])
+        return int(noise.discrete_gaussian(contract.noise_std, 1, stream="record", center=[center])[0])
 
     def wider(record: Any, noise: Noise) -> int:
         """A range that is a sixteenth wider than the one that the noise is made for."""

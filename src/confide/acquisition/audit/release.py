@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
+from confide.acquisition.release.lattice import LatticeContracts, LatticeRelease, aggregate, perturb
 from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
@@ -22,7 +22,7 @@ __all__ = ["release_controls", "release_rows", "towards_fellows"]
 _JUDGED = 1000  # people whose levels are recomputed in fractions: those nearest to their promise
 _RECORDS = 1000  # people whose clients are run; the others' records are at the low end
 
-Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], Release]
+Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], LatticeRelease]
 
 
 def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -> list[AuditRow]:
@@ -34,7 +34,7 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
         run: the platform's side; a campaign's own, or `aggregate`.
     """
     evidence = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
-    local, central = _worst(contracts, contracts.sigma)
+    local, central = _worst(contracts, contracts.noise_std)
     return [
         AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence,
                          unit="times the contracted level", concern=Concern.PRIVACY),
@@ -54,16 +54,16 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
 def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
     """Platforms broken on purpose: each must be flagged."""
 
-    def silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> Release:
+    def silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
         """It divides by the steps of those present and adds nothing."""
         return aggregate(made, index, messages, ForcedNoise([]))
 
-    def whole(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> Release:
+    def whole(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> LatticeRelease:
         """It leaves the largest message out, and divides by all steps."""
         sound = aggregate(made, index, messages, noise)
-        return Release(sound.total - int(messages.max()), sound.steps, made.low, made.high)
+        return LatticeRelease(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
-    halved = _worst(contracts, contracts.sigma // 2)
+    halved = _worst(contracts, contracts.noise_std // 2)
     controls = [Control("levels", f"noise of half the scale: {name}", exceeds(ratio, 1.0))
                 for name, ratio in zip(("local", "central"), halved, strict=True)]
     if contracts.active > 1:
@@ -87,7 +87,7 @@ def towards_fellows(contracts: LatticeContracts) -> float:
 
 def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
     """(k,) what each would lose if her own noise were the only one."""
-    ratios = contracts.steps.astype(np.float64) / contracts.sigma.astype(np.float64)
+    ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
     return np.asarray(contracts.order / 2.0 * np.square(ratios))
 
 
@@ -112,10 +112,10 @@ def _nearest(ratios: np.ndarray) -> list[int]:
 def _with_absentees(contracts: LatticeContracts, seed: int, run: Sum) -> float:
     """The worst quotient towards the public, of those present, when every third is absent and the loudest one."""
     here = np.arange(contracts.active) % 3 != 2
-    here[np.argmax(contracts.sigma)] = contracts.active == 1
+    here[np.argmax(contracts.noise_std)] = contracts.active == 1
     heard = RecordingNoise(Noise.simulated(seed))
     run(contracts, contracts.index[here], np.zeros(np.count_nonzero(here), dtype=np.int64), heard)
-    noise = sum(s * s for s in contracts.sigma[here].tolist()) + sum(float(draw.scale) ** 2 for draw in heard.draws)
+    noise = sum(s * s for s in contracts.noise_std[here].tolist()) + sum(float(draw.scale) ** 2 for draw in heard.draws)
     levels = contracts.order / 2.0 * (contracts.steps[here] / math.sqrt(noise)) ** 2
     return float((levels / contracts.epsilon_central[here]).max())
 

@@ -183,7 +183,7 @@ def _twin(contracts: LatticeContracts) -> tuple[NDArray[np.int64], Floats]:
     who = np.argsort(-contracts.steps, kind="stable")[:_TWIN]
     steps = contracts.steps[who]
     few = np.maximum(1, (steps / float(steps.sum()) * _STEPS).astype(np.int64))
-    return few, np.clip(np.ceil(few * (contracts.sigma[who] / steps)), *_SIGMAS)
+    return few, np.clip(np.ceil(few * (contracts.noise_std[who] / steps)), *_SIGMAS)
 
 
 def _formula(steps: NDArray[np.int64], sigma: Floats, order: float) -> float:

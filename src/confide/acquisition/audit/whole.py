@@ -16,7 +16,7 @@ from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.paying.incentives import audit_ic
 from confide.acquisition.paying.payments import Offer, OfferRule
-from confide.acquisition.release.lattice import LatticeContracts, Release
+from confide.acquisition.release.lattice import LatticeContracts, LatticeRelease
 from confide.audit import AuditReport, AuditRow, Concern, Control, Loss, promise_rows, strongest
 from confide.audit.history_loss import spent
 from confide.contract.errors import Refused
@@ -49,7 +49,7 @@ def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = 
     made, lattice = next(((each, each.lattice) for each in all_made if each.lattice is not None), (None, None))
     if made is None or lattice is None:
         raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
-                      "there is nothing to audit: raise mse_price, or most_local")
+                      "there is nothing to audit: raise mse_price, or largest_local_loss")
     rows = [*client_rows(lattice, seed, it=it), *sum_rows(lattice),
             *release_rows(lattice, seed, run=_campaign(it, made))]
     advance(progress, 1, 4)
@@ -78,15 +78,15 @@ def _paid(it: TwoPartMechanism) -> Callable[[Privacy, tuple[Event, ...]], tuple[
     return paid
 
 
-def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., Release]:
+def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., LatticeRelease]:
     """The platform's side as a campaign runs it."""
 
-    def run(_: LatticeContracts, index: NDArray[np.int64], messages: NDArray[np.int64], noise: Noise) -> Release:
+    def run(_: LatticeContracts, index: NDArray[np.int64], messages: NDArray[np.int64], noise: Noise) -> LatticeRelease:
         sent = dict(zip(index.tolist(), messages.tolist(), strict=True))
         board = it.run(made.records(sent), noise).billboard
         if not isinstance(board, MeanBillboard):
             raise TypeError(type(board).__name__)
-        return Release(board.total, board.steps, it.low, it.high)
+        return LatticeRelease(board.total, board.steps, it.low, it.high)
 
     return run
 
@@ -166,7 +166,7 @@ def _losses(
 
 def _in_coins(it: TwoPartMechanism) -> OfferRule:
     """A person's offer as it is paid, in nats at weight 1."""
-    coins = it.nat_price * it.minor_units
+    coins = it.price_per_nat * it.minor_units
 
     def offer(reports: NDArray[np.float64], person: int) -> Offer:
         found = it.payment_rule.pay(reports, people=[person]).offer(person)
@@ -203,7 +203,7 @@ def _search(
         found = audit_ic(rule, reports, person, lies[own.admits(lies)])
         gains.append(found.regret)
         truths.append(found.truth)
-    return max(gains) * small.nat_price, min(truths) * small.nat_price
+    return max(gains) * small.price_per_nat, min(truths) * small.price_per_nat
 
 
 def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
@@ -241,6 +241,6 @@ def _liars_paid(it: TwoPartMechanism, seed: int) -> list[Control]:
 
     gain, _ = _search(small, costs_alone, reports, who)
     _, least = _search(small, from_below, reports, who)
-    visible = small.nat_price * 1e-6 * small.caps.local
+    visible = small.price_per_nat * 1e-6 * small.caps.local
     return [Control("truth", "people are paid what their reports cost, without a rent", gain > visible),
             Control("participation", "the lowest type is the one who is just willing", least < -visible)]

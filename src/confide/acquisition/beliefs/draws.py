@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
@@ -22,7 +22,7 @@ Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def prior_draws(
-    prior: Prior | Sequence[Prior], people: int, draws: int, seed: int, *, psi_floor: float = 0.0,
+    prior: ConcernPrior | Sequence[ConcernPrior], people: int, draws: int, seed: int, *, psi_floor: float = 0.0,
     stream: str = "reports",
 ) -> Iterator[Drawn]:
     """Profiles of reports, each person's from her prior.

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,27 +18,30 @@ from scipy.optimize import isotonic_regression
 
 from confide.acquisition.beliefs.ironing import QuantilePath
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
-from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import within
 from confide.contract.wire import wire
 
 __all__ = [
+    "ConcernPrior",
     "DiscretePrior",
     "EmpiricalPrior",
     "HistogramPrior",
     "PowerPrior",
-    "Prior",
     "UniformPrior",
-    "report_bounds",
+    "keep_range",
 ]
+
+LEAST = Parameter("the least possible report", at_least=0, at_most=1)
+HIGHEST = Parameter("the highest, above the least", above=0, at_most=1)
 
 _MASS = 1e-9
 """By how much masses may miss 1."""
 
 
-class Prior(ABC):
+class ConcernPrior(Declared, ABC):
     """A law of reports in [0, 1].
 
     Source: spec two_part_acquisition, section 4; the paper's F_i.
@@ -66,12 +70,12 @@ class Prior(ABC):
         """The slope of the greatest convex minorant of q F^-1(q), as a function of the report."""
 
 
-def report_bounds(low: object, high: object) -> tuple[float, float]:
-    """The ends of an interval of reports, or an error that names the field."""
-    least, highest = non_negative("low", low, at_most=1.0), positive("high", high, at_most=1.0)
-    if not highest > least:
-        raise InvalidInput("high", f"{highest:g} is not above low = {least:g}", "must leave room for reports")
-    return least, highest
+def keep_range(it: Any) -> None:
+    """Keep the ends of an interval of reports as plain numbers, or raise an error where it is empty."""
+    if not it.high > it.low:
+        raise InvalidInput("high", f"{it.high:g} is not above low = {it.low:g}", "must leave room for reports")
+    for name in ("low", "high"):
+        object.__setattr__(it, name, float(getattr(it, name)))
 
 
 def _row(field: str, values: object) -> tuple[float, ...]:
@@ -107,25 +111,20 @@ def _sums(masses: Sequence[float]) -> NDArray[np.float64]:
 
 @wire("UniformPrior", "low high")
 @dataclass(frozen=True)
-class UniformPrior(Prior):
+class UniformPrior(ConcernPrior):
     """Every report between two bounds is as likely; the virtual cost is 2 c - low.
-
-    Args:
-        low: >= 0.
-        high: in (low, 1].
 
     Example:
         >>> UniformPrior().virtual_cost()([0.25, 1.0]).tolist()
         [0.5, 2.0]
     """
 
-    low: float = 0.0
-    high: float = 1.0
+    low: Annotated[float, LEAST] = 0.0
+    high: Annotated[float, HIGHEST] = 1.0
 
     def __post_init__(self) -> None:
-        low, high = report_bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        super().__post_init__()
+        keep_range(self)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -147,21 +146,19 @@ class UniformPrior(Prior):
 
 @wire("PowerPrior", "exponent")
 @dataclass(frozen=True)
-class PowerPrior(Prior):
+class PowerPrior(ConcernPrior):
     """F(c) = c^exponent on [0, 1]; the virtual cost is (1 + 1/exponent) c.
-
-    Args:
-        exponent: > 0; above 1, most people fear the platform, below 1 the public.
 
     Example:
         >>> PowerPrior(2.0).virtual_cost()([0.5, 1.0]).tolist()
         [0.75, 1.5]
     """
 
-    exponent: float
+    exponent: Annotated[float, Parameter("above 1, most people fear the platform; below 1, the public", above=0)]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "exponent", positive("exponent", self.exponent))
+        super().__post_init__()
+        object.__setattr__(self, "exponent", float(self.exponent))
 
     @property
     def support(self) -> tuple[float, float]:
@@ -181,7 +178,7 @@ class PowerPrior(Prior):
         return VirtualCost.of_pieces([Piece(0.0, 1.0, 0.0, 1.0 + 1.0 / self.exponent)])
 
 
-class _PathPrior(Prior):
+class _PathPrior(ConcernPrior):
     """A law whose quantile function is piecewise linear."""
 
     @property
@@ -285,8 +282,6 @@ class EmpiricalPrior(_PathPrior):
 
     Args:
         sample: answers of an earlier survey, never those of the participants.
-        low: the least possible report.
-        high: the highest.
 
     Raises:
         InvalidInput: no answers, or answers outside [low, high].
@@ -298,17 +293,16 @@ class EmpiricalPrior(_PathPrior):
     """
 
     sample: tuple[float, ...]
-    low: float = 0.0
-    high: float = 1.0
+    low: Annotated[float, LEAST] = 0.0
+    high: Annotated[float, HIGHEST] = 1.0
 
     def __post_init__(self) -> None:
-        low, high = report_bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        super().__post_init__()
+        keep_range(self)
         sample = _row("sample", self.sample)
-        if not sample or min(sample) < low or max(sample) > high:
+        if not sample or min(sample) < self.low or max(sample) > self.high:
             raise InvalidInput("sample", "are no answers of possible people",
-                               f"must be one or more, all in {within(low, high)}")
+                               f"must be one or more, all in {within(self.low, self.high)}")
         object.__setattr__(self, "sample", sample)
 
     @cached_property

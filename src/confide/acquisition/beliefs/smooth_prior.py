@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from confide.acquisition.beliefs.priors import Prior, report_bounds
+from confide.acquisition.beliefs.priors import HIGHEST, LEAST, ConcernPrior, keep_range
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import within
 
 __all__ = ["SmoothPrior", "SmoothVirtualCost"]
@@ -32,26 +32,23 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True)
-class SmoothVirtualCost:
+class SmoothVirtualCost(Declared):
     """A rising virtual cost as a function, with certified bounds of its slope; rents of it are enclosed, not exact.
 
     Args:
         function: from an array of reports to an array; infinite at `high` where the density ends in 0.
         slope_bounds: (left, right) -> the least and the largest slope in between, which nobody can check; the largest
             may be infinite.
-        low: the least report.
-        high: the highest.
     """
 
     function: Callable[[Any], Any]
     slope_bounds: Callable[[float, float], tuple[float, float]]
-    low: float = 0.0
-    high: float = 1.0
+    low: Annotated[float, LEAST] = 0.0
+    high: Annotated[float, HIGHEST] = 1.0
 
     def __post_init__(self) -> None:
-        low, high = report_bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        super().__post_init__()
+        keep_range(self)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -72,15 +69,12 @@ class SmoothVirtualCost:
 
 
 @dataclass(frozen=True)
-class SmoothPrior(Prior):
+class SmoothPrior(ConcernPrior):
     """A law with a density, as functions from an array of reports to an array.
 
     Args:
         distribution: F.
         density: f >= 0; where it is 0 at `high`, the virtual cost ends in infinity, and by knots in a steep line.
-        low: the least report.
-        high: the highest.
-        knots: pieces of the virtual cost; they are finer near both ends.
         slope_bounds: see `SmoothVirtualCost`; for `smooth_virtual_cost` only.
 
     Raises:
@@ -94,16 +88,15 @@ class SmoothPrior(Prior):
 
     distribution: Callable[[Any], Any]
     density: Callable[[Any], Any]
-    low: float = 0.0
-    high: float = 1.0
-    knots: int = 256
+    low: Annotated[float, LEAST] = 0.0
+    high: Annotated[float, HIGHEST] = 1.0
+    knots: Annotated[int, Parameter("pieces of the virtual cost; they are finer near both ends", at_least=2)] = 256
     slope_bounds: Callable[[float, float], tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:
-        low, high = report_bounds(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        object.__setattr__(self, "knots", whole("knots", self.knots, at_least=2))
+        super().__post_init__()
+        keep_range(self)
+        object.__setattr__(self, "knots", int(self.knots))
         c = self._grid[::_FINE]
         sums, density = self._values(self.distribution, c), self._values(self.density, c)
         self._refuse(c, ~np.isfinite(sums) | np.append(np.diff(sums) < 0, False), "distribution", "does not rise")

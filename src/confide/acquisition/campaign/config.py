@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
+from confide.acquisition.mechanism import TwoPartMechanism
 from confide.contract.checks import is_power_of_ten
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.people.campaign_tables import MOST_PEOPLE
 
@@ -28,16 +29,17 @@ class People(Keys):
                     "file's i-th row is i")
 
 
+@keys_of(TwoPartMechanism, "variance")
 class Record(Keys):
     """`[record]`: what each person knows of herself."""
+
+    if TYPE_CHECKING:
+        variance: float | None
 
     question: str = Field(min_length=1, description="as people read it")
     column: str = Field(default="record", min_length=1, description="of the noisy records")
     low: Finite = Field(description="public lower end; a record below it counts as it")
     high: Finite = Field(description="public upper end")
-    variance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="public bound of the records' variance, from other data; default (high - low)^2/4, "
-        "which nothing exceeds")
     unit: str = Field(default="", description="of a record, as people read it")
 
     @model_validator(mode="after")
@@ -67,14 +69,19 @@ class Data(Keys):
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
 
 
+@keys_of(UniformPrior, "low high", optional=True)
+@keys_of(PowerPrior, "exponent", optional=True)
 class Belief(Keys):
     """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
 
+    if TYPE_CHECKING:
+        low: float | None
+        high: float | None
+        exponent: float | None
+
     law: Literal["uniform", "power", "histogram", "discrete"] = Field(
-        default="uniform", description="of one concern c")
-    low: Weight | None = Field(default=None, description="of 'uniform', default 0")
-    high: Weight | None = Field(default=None, description="of 'uniform', default 1")
-    exponent: Positive | None = Field(default=None, description="of 'power': F(c) = c^exponent")
+        default="uniform", description="of one concern c: 'uniform' between low and high, by default 0 and 1; 'power', "
+        "F(c) = c^exponent; 'histogram' of bins; 'discrete' points")
     edges: tuple[Weight, ...] | None = Field(default=None, description="of 'histogram': ends of the bins")
     points: tuple[Weight, ...] | None = Field(default=None, description="of 'discrete'")
     masses: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(
@@ -95,7 +102,7 @@ class Belief(Keys):
                 raise ValueError(f"{name} does not belong to law = {self.law!r}")
         return self
 
-    def build(self) -> Prior:
+    def build(self) -> ConcernPrior:
         """F."""
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)
@@ -106,28 +113,31 @@ class Belief(Keys):
         return UniformPrior(0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high)
 
 
+@keys_of(TwoPartMechanism, "", error="mse_price")
 class Price(Keys):
     """`[price]`: what the mean is worth to the buyer, and privacy to people."""
 
-    error: Positive = Field(description="gamma: what one squared unit of error of the mean costs the buyer, in the "
-                            "currency")
+    if TYPE_CHECKING:
+        error: float
+
     nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
-    known: Positive | None = Field(default=None, description="with [privacy] most_local: standard error of what is "
-                                   "known without buying, in the record's unit; default half the range. Nothing is "
-                                   "bought where that is cheaper")
+    known: Positive | None = Field(default=None, description="with [privacy] largest_local_loss: standard error of "
+                                   "what is known without buying, in the record's unit; default half the range. "
+                                   "Nothing is bought where that is cheaper")
 
 
+@keys_of(TwoPartMechanism, "largest_local_loss order")
 class Privacy(Keys):
     """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
 
-    most_local: Positive | None = Field(default=None, description="largest local loss of anybody, whatever is "
-                                        "reported, in nats: what is charged. Left out, reports can lead to one person "
-                                        "who gives everything")
-    order: float = Field(default=2.0, gt=1, allow_inf_nan=False, description="alpha of the Renyi divergence")
+    if TYPE_CHECKING:
+        largest_local_loss: float | None = None
+        order: float = 2.0
+
     psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
                              "of those who fear the public alone")
-    grid: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the least; in "
-                        "return no lie gains")
+    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the "
+                                 "least; in return no lie gains")
 
 
 class Payment(Keys):
@@ -168,8 +178,8 @@ class MeanConfig(Keys):
 
     @model_validator(mode="after")
     def _columns(self) -> MeanConfig:
-        if self.price.known is not None and self.privacy.most_local is None:
-            raise ValueError("[price] known belongs to [privacy] most_local")
+        if self.price.known is not None and self.privacy.largest_local_loss is None:
+            raise ValueError("[price] known belongs to [privacy] largest_local_loss")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
             half = printed((self.record.high - self.record.low) / 2, up=False)
             raise ValueError(f"[price] known must be at most {half}: the middle of the range is never further off")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.acquisition.campaign.plan import MeanPlan
+from confide.acquisition.campaign.plan import PlannedMean
 from confide.acquisition.campaign.rounds import as_drawn, lattice_contract
 from confide.acquisition.release.losses import least_right
 from confide.contract.presentation import Block, Section, Table, Text
@@ -19,7 +19,7 @@ __all__ = ["round_sections", "terms_sections"]
 _SHOWN = 10  # rejected reports
 
 
-def round_sections(plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
+def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
     """The operator's look at a round."""
     it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
     read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
@@ -44,14 +44,14 @@ def round_sections(plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section
         Table(columns=("what", "in this round"), rows=rows, note="All of it follows from the reports."),))]
 
 
-def terms_sections(plan: MeanPlan, terms: Mapping[str, Any]) -> Sequence[Section]:
+def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
     """A contract as she reads it."""
     it = plan.mechanism
     contract = lattice_contract(it, terms)
     if not contract.active:
         return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
             "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
-    noise = it.width * contract.sigma / contract.steps
+    noise = it.width * contract.noise_std / contract.steps
     right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
     return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
                     blocks=(

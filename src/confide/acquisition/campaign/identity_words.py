@@ -9,12 +9,12 @@ from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import few, number, percent
 
 if TYPE_CHECKING:
-    from confide.acquisition.campaign.plan import MeanPlan
+    from confide.acquisition.campaign.plan import PlannedMean
 
 __all__ = ["identities_section", "identity_warnings"]
 
 
-def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
+def identities_section(plan: PlannedMean, found: SecondIdentities) -> Section:
     """The fewest identities that gain, what each gains, and what they do to the mean.
 
     Args:
@@ -48,7 +48,7 @@ def identities_section(plan: MeanPlan, found: SecondIdentities) -> Section:
               "that nobody has two. Records are not checked, and what is paid does not depend on them.",))))
 
 
-def _second(plan: MeanPlan, found: SecondIdentities) -> str:
+def _second(plan: PlannedMean, found: SecondIdentities) -> str:
     """What two ids leave their owner at most, in sentences."""
     if found.gain <= 0:
         return "With 2 ids of one person they gain nothing on average."
@@ -57,7 +57,7 @@ def _second(plan: MeanPlan, found: SecondIdentities) -> str:
             "report that is paid most. The first id does the same, with one id and with two, or it is honest.")
 
 
-def identity_warnings(plan: MeanPlan, found: SecondIdentities) -> list[str]:
+def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
     """What the operator should know before anybody is asked.
 
     Args:

@@ -17,13 +17,14 @@ from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.campaign.contract_pages import round_sections, terms_sections
 from confide.acquisition.campaign.pages_after import explained, result_sections, result_tables, study_sections
-from confide.acquisition.campaign.plan import MeanPlan, allowed
+from confide.acquisition.campaign.plan import PlannedMean, allowed
 from confide.acquisition.campaign.rounds import as_document, as_drawn, lattice_contract, terms_of
 from confide.acquisition.campaign.submissions import Submissions, read_reports
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -69,17 +70,19 @@ class MeanKind(PeoplesKind):
                               "public learns")
     notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
+    file_words = FileWords(keys={
+        "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     template_file = "templates/mean.toml"
 
-    def plan(self, config: MeanConfig) -> MeanPlan:
+    def plan(self, config: MeanConfig) -> PlannedMean:
         return _plan(config)
 
-    def codec(self, plan: MeanPlan) -> RecordCodec:
+    def codec(self, plan: PlannedMean) -> RecordCodec:
         """A contract and what was sent on it."""
         return RecordCodec()
 
-    def payouts(self, plan: MeanPlan) -> PayoutTerms:
+    def payouts(self, plan: PlannedMean) -> PayoutTerms:
         it = plan.mechanism
         return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
                            highest=plan.largest_coins)
@@ -92,7 +95,7 @@ class MeanKind(PeoplesKind):
 
     # ---- the participant's side
 
-    def asked_first(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+    def asked_first(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """How she fears two leaks; left empty, she takes no part."""
         rule = plan.mechanism.rules[0]
         low, high = rule.support
@@ -102,7 +105,7 @@ class MeanKind(PeoplesKind):
             note="1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret "
                  "from the operator. Leave it empty to take no part.")]
 
-    def asked(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+    def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """Her record on her contract, for her own device alone; left empty, she takes no part."""
         record = config.record
         return [Field(
@@ -110,11 +113,11 @@ class MeanKind(PeoplesKind):
             note=f"From {record.low:.12g} to {record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The "
                  "number itself does not leave your device. Leave it empty to send nothing.")]
 
-    def known(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+    def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """Nothing that she does not say."""
         return ()
 
-    def device(self, config: MeanConfig, plan: MeanPlan, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The noise of her contract, in whole numbers.
 
         Raises:
@@ -127,27 +130,29 @@ class MeanKind(PeoplesKind):
         plan.mechanism.check_contract(contract)
         column = config.record.column
         return {"law": "lattice", "column": column, "input": column, "low": _short(contract.low),
-                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.sigma)}
+                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.noise_std)}
 
     def question(self, config: MeanConfig) -> str:
         """What is asked."""
         return config.record.question
 
-    def level(self, plan: MeanPlan) -> float:
+    def level(self, plan: PlannedMean) -> float:
         """What one record costs at most, as rho: it counts whatever the order of a campaign."""
         return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
-    def private(self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str]) -> tuple[Any, float]:
+    def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
         """What she reports first: nothing is drawn, and it costs no privacy of her record."""
         return self._concern(config, plan, values), 0.0
 
-    def reported(self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]) -> dict[str, str]:
+    def reported(
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
+    ) -> dict[str, str]:
         """The row that she hands in first, in the operator's file of reports."""
         concern = self._concern(config, plan, values)
         return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
 
     def on_terms(
-        self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str], terms: Mapping[str, Any]
+        self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
         """(her record with her contract, the rho that it costs her); None, and nothing, where she is asked for none."""
         contract = lattice_contract(plan.mechanism, terms)
@@ -178,7 +183,7 @@ class MeanKind(PeoplesKind):
         people = range(config.people.count) if config.people.id == "row" else sent
         return [self.row(config, str(k + 1), sent.get(k)) for k in people]
 
-    def _concern(self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str]) -> float | None:
+    def _concern(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> float | None:
         column = config.reports.column
         _known(values, (column,))
         if not str(values.get(column, "")).strip():
@@ -209,7 +214,8 @@ class MeanKind(PeoplesKind):
         return config.contracts.file
 
     def draw_up(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, without: Sequence[str], progress: Progress | None = None
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Everybody's contract, from the file of reports.
 
@@ -226,7 +232,7 @@ class MeanKind(PeoplesKind):
         return {**as_document(plan.mechanism.contracts(reports).terms), "usable": usable, "rejected": rejected}
 
     def _reports(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None
     ) -> tuple[np.ndarray, dict[str, str]]:
         rejected: dict[str, str] = {}
         source = _watched(open_table(config.reports.source, folder=folder), config, progress)
@@ -234,30 +240,30 @@ class MeanKind(PeoplesKind):
                              plan.mechanism.rules[0], rejected)
         return found, rejected
 
-    def committed(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
+    def committed(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
         """The contracts, before anything is sent on them."""
         yield as_drawn(drawn, plan.mechanism.people).with_messages({})
 
     def answered(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, batches: Iterable[ContractedRecords],
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, batches: Iterable[ContractedRecords],
         progress: Progress | None = None,
     ) -> Submissions:
         """The stored contracts, with what came in on them."""
         return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
-    def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
+    def round_sections(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
         return round_sections(plan, drawn)
 
     def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
         return terms_of(drawn, Roster(config.people.count).rank(identity))
 
-    def terms_sections(self, plan: MeanPlan, terms: Mapping[str, Any]) -> Sequence[Section]:
+    def terms_sections(self, plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
         return terms_sections(plan, terms)
 
     # ---- records
 
     def submissions(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Submissions:
         """Open the file of records and the round; rows are read by the run."""
         return self._sent(config, self._drawn(config, plan, folder), folder, progress)
@@ -269,14 +275,14 @@ class MeanKind(PeoplesKind):
         found.check()
         return found
 
-    def _drawn(self, config: MeanConfig, plan: MeanPlan, folder: Path) -> ContractTerms:
+    def _drawn(self, config: MeanConfig, plan: PlannedMean, folder: Path) -> ContractTerms:
         path = folder / config.contracts.file
         data = read_bytes("contracts", path, _LARGEST_ROUND)
         with reading("contracts", path):
             return as_drawn(json.loads(data)["drawn"], plan.mechanism.people)
 
     def check(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
         slots = config.people.count
@@ -289,12 +295,12 @@ class MeanKind(PeoplesKind):
             rejected, slots = data.rejected, len(data.drawn.index)  # nobody else is asked
         return Check(slots=slots, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
 
-    def one(self, plan: MeanPlan, batch: ContractedRecords, place: int) -> Contracted:
+    def one(self, plan: PlannedMean, batch: ContractedRecords, place: int) -> Contracted:
         """A contract, and whether a record came in on it."""
         return batch.one(place)
 
     def parse_record(
-        self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[Contracted, int]:
         """Her contract's terms and what she sent, as she types them, and her index.
 
@@ -315,12 +321,12 @@ class MeanKind(PeoplesKind):
                 problem = f"{column}: is not what a device sends on this contract"
             if problem:
                 raise InvalidInput("record", problem)
-        return Contracted(steps=contract.steps, sigma=contract.sigma, epsilon_local=contract.epsilon_local,
+        return Contracted(steps=contract.steps, noise_std=contract.noise_std, epsilon_local=contract.epsilon_local,
                           epsilon_central=contract.epsilon_central, payment=int(terms["payment"]),
                           sent=sent), self.roster(config).rank(identity)
 
     def submission(
-        self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """Nothing is stored of one person alone: a stored contract holds the noise of all contracts together, so all
         are stored at once, when they become final, and what is sent on them is read from the file of records.
@@ -331,21 +337,21 @@ class MeanKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+    def result(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return result_sections(plan, outcome)
 
-    def tables(self, plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         return result_tables(plan, outcome)
 
     def explain(
-        self, plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+        self, plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         return explained(plan, outcome, record, index)
 
     # ---- rehearsal
 
     def rehearse(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, noise: Noise, progress: Progress | None = None
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
         """Everybody's side, played with records that are public already, on the round of contracts if there is one.
 
@@ -370,10 +376,10 @@ class MeanKind(PeoplesKind):
         records = drawn.with_messages(it.play_on(drawn, truth, noise))
         return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
 
-    def study(self, plan: MeanPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+    def study(self, plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         return study_sections(plan, collection, outcome)
 
-    def audit(self, plan: MeanPlan, seed: int, progress: Progress | None = None) -> Any:
+    def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
         from confide.acquisition.audit.whole import audit_mean
 
         return audit_mean(plan.mechanism, seed, progress)
@@ -404,23 +410,25 @@ def _watched(source: Source, config: MeanConfig, progress: Progress | None) -> S
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
-def _plan(config: MeanConfig) -> MeanPlan:
+def _plan(config: MeanConfig) -> PlannedMean:
     return _planned(config)
 
 
-def _planned(config: MeanConfig) -> MeanPlan:
+def _planned(config: MeanConfig) -> PlannedMean:
     record, price, privacy = config.record, config.price, config.privacy
     try:
         mechanism = TwoPartMechanism(
             people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
             high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
-            grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
+            approximation=privacy.approximation, price_per_nat=price.nat, currency=config.payment.currency,
+            largest_local_loss=privacy.largest_local_loss,
             known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
     except InvalidInput as error:
-        if error.field != "most_local":
+        if error.field != "largest_local_loss":
             raise
-        raise Refused(f"privacy.most_local: {error.problem}", _would_do(config)) from None  # well-formed, and hopeless
-    found = MeanPlan(mechanism=mechanism, config=config)
+        # It is well-formed, and hopeless.
+        raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
+    found = PlannedMean(mechanism=mechanism, config=config)
     if found.here.bought == 0:
         raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:
@@ -433,13 +441,13 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
     def does(other: MeanConfig) -> bool:
         return _planned(other).here.bought >= _NEARLY_ALWAYS
 
-    price, limit = config.price.error, config.privacy.most_local
+    price, limit = config.price.error, config.privacy.largest_local_loss
     found = [
         *nearest(config, does, "people.count", config.people.count, farthest=1e4),
-        *(() if limit is None else nearest(config, does, "privacy.most_local", limit, farthest=1e4)),
+        *(() if limit is None else nearest(config, does, "privacy.largest_local_loss", limit, farthest=1e4)),
         *nearest(config, does, "price.error", price, up=False, farthest=1e4),
         *nearest(config, does, "price.error", price, farthest=1e4)]
-    return [*found] or ["no other [people] count, [privacy] most_local or [price] error was found that does alone"]
+    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does alone"]
 
 
 KIND = MeanKind()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from confide.acquisition.campaign.plan import MeanPlan
+from confide.acquisition.campaign.plan import PlannedMean
 from confide.acquisition.mechanism import MeanBillboard, TwoPartMechanism
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection
@@ -22,7 +22,7 @@ from confide.privacy.groups import group_blocks
 __all__ = ["explained", "result_sections", "result_tables", "study_sections"]
 
 
-def result_sections(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+def result_sections(plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
     """The mean, how far off it can be, and what is promised to whom."""
     plan, board = _as_settled(plan, outcome), _billboard(outcome)
     it, known = plan.mechanism, plan.mechanism.certify(board)
@@ -49,7 +49,7 @@ def result_sections(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -
     ]
 
 
-def result_tables(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+def result_tables(plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
     """`mean`: the estimate, and the bound of its standard error."""
     plan, board = _as_settled(plan, outcome), _billboard(outcome)
     it = plan.mechanism
@@ -59,7 +59,7 @@ def result_tables(plan: MeanPlan, outcome: PublicOutcome | SimulatedOutcome) -> 
 
 
 def explained(
-    plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
 ) -> Sequence[Section]:
     """One participant's share: what, from what, and why."""
     plan, board = _as_settled(plan, outcome), _billboard(outcome)
@@ -86,7 +86,7 @@ def explained(
     )),))]
 
 
-def study_sections(plan: MeanPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+def study_sections(plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
     """The true mean beside what was bought, and what it cost."""
     it, board, data = plan.mechanism, _billboard(outcome), collection.data
     truth = data.truth[~np.isnan(data.truth)]
@@ -112,9 +112,9 @@ def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanBillb
     return outcome.billboard
 
 
-def _as_settled(plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanPlan:
+def _as_settled(plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> PlannedMean:
     """The plan with the mechanism that ran: another version may plan another one."""
     it = outcome.mechanism
     if not isinstance(it, TwoPartMechanism):
         raise InvalidInput("outcome", "is of another kind of campaign", "must be of the kind 'mean'")
-    return plan if it == plan.mechanism else MeanPlan(mechanism=it, config=plan.config)
+    return plan if it == plan.mechanism else PlannedMean(mechanism=it, config=plan.config)

@@ -27,7 +27,7 @@ from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
 
-__all__ = ["Expected", "MeanPlan", "allowed"]
+__all__ = ["Expected", "PlannedMean", "allowed"]
 
 _WORK = 400_000  # people, over all made-up profiles of a plan
 _MOST, _FEWEST = 200, 3
@@ -78,14 +78,16 @@ def _expected(setting: str, planned: TwoPartMechanism, **changes: Any) -> Expect
     try:
         it = replace(planned, **changes)
     except InvalidInput:
-        return Expected(setting=setting, bought=0.0, why="out of reach: most_local is too small for so few people")
+        return Expected(setting=setting, bought=0.0,
+                        why="out of reach: largest_local_loss is too small for so few people")
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
     found = [bought(it, reports) for reports, _ in prior_draws(it.prior, it.people, draws, 0)]
     table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
     paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
     why = "" if share == 1 else (
-        f"too few people are within the price to keep most_local (at least {math.ceil(1 / (it.weight_cap or 1.0)):,} "
-        "must be)" if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
+        "too few people are within the price to keep largest_local_loss (at least "
+        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
+        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
         payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,
@@ -101,7 +103,7 @@ def allowed(rule: VirtualCost) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanPlan:
+class PlannedMean:
     """The mechanism with its question and its money.
 
     Args:
@@ -127,9 +129,9 @@ class MeanPlan:
         it = self.mechanism
         found = [_expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
                  for times in (0.25, 4.0)]
-        if it.most_local is not None:
-            found += [_expected(f"[privacy] most_local = {it.most_local * times:g}", it,
-                                most_local=it.most_local * times) for times in (0.5, 2.0)]
+        if it.largest_local_loss is not None:
+            found += [_expected(f"[privacy] largest_local_loss = {it.largest_local_loss * times:g}", it,
+                                largest_local_loss=it.largest_local_loss * times) for times in (0.5, 2.0)]
         return tuple(found)
 
     @cached_property
@@ -140,8 +142,8 @@ class MeanPlan:
     @property
     def remedy(self) -> str:
         """What would do where nothing is bought."""
-        if "most_local" in self.here.why:
-            return "raise [privacy] most_local, lower [price] error, or ask more people"
+        if "largest_local_loss" in self.here.why:
+            return "raise [privacy] largest_local_loss, lower [price] error, or ask more people"
         return "raise [price] error; or it is not worth asking"
 
     def money(self, amount: float) -> str:
@@ -170,7 +172,7 @@ class MeanPlan:
         rows = [
             ("people invited (fixed and public)", f"{it.people:,}"),
             ("people asked for a record, on average", f"{here.asked:,.1f}"),
-            *([] if it.most_local is None else [
+            *([] if it.largest_local_loss is None else [
                 ("share of profiles of reports in which anything is bought", f"{here.bought:.1%}")]),
             ("standard error of the mean, on average", self.measured(here.root_error)),
             ("  largest that any reports can lead to, where anything is bought",
@@ -265,10 +267,11 @@ class MeanPlan:
                        ("of whoever is not asked, or sends nothing", self.money(0.0))),
                        note="Yours stands on your contract, before you agree to it.")),
             answer(Question.LIES, lies(self.guarantees),
-                   f"Why the truth is best: you are taken to want {self.money(it.nat_price)} for a nat of loss towards "
-                   "the operator if you fear that leak alone, as much for a nat towards the public if you fear that, "
-                   "and your number says where between them you are. No other number than yours gives you more, once "
-                   "privacy is counted so, and taking part never costs you more than it pays: whatever the others say. "
+                   f"Why the truth is best: you are taken to want {self.money(it.price_per_nat)} for a nat of loss "
+                   "towards the operator if you fear that leak alone, as much for a nat towards the public if you fear "
+                   "that, and your number says where between them you are. No other number than yours gives you more, "
+                   "once privacy is counted so, and taking part never costs you more than it pays: whatever the others "
+                   "say. "
                    f"Payments are rounded up to {self.coins(1)}.",
                    "Nothing is promised of what another record than yours would gain: what is paid does not depend on "
                    "it."),

@@ -15,6 +15,7 @@ from confide.contract.errors import InvalidInput
 __all__ = ["as_document", "as_drawn", "lattice_contract", "terms_of"]
 
 _COLUMNS = ("index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment")
+"""As a round is written; `sigma` is `noise_std` in Python."""
 
 
 def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeContract:
@@ -25,16 +26,16 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
         NotGuaranteed: its noise does not keep its level.
     """
     try:
-        steps, sigma = int(terms["steps"]), int(terms["sigma"])
+        steps, noise_std = int(terms["steps"]), int(terms["sigma"])
         local, central = float(terms["epsilon_local"]), float(terms["epsilon_central"])
     except (LookupError, TypeError, ValueError):
         raise InvalidInput("contract", "has no terms of a record", "use it as the operator gave it") from None
-    return LatticeContract(steps, sigma, local, central, it.order, it.low, it.high)
+    return LatticeContract(steps, noise_std, local, central, it.order, it.low, it.high)
 
 
 def as_document(terms: ContractTerms) -> dict[str, Any]:
     """A round as JSON: one row a contract; sigmas are beyond what all readers of JSON hold, and written as texts."""
-    columns = [map(str, terms.sigma.tolist()) if name == "sigma" else getattr(terms, name).tolist()
+    columns = [map(str, terms.noise_std.tolist()) if name == "sigma" else getattr(terms, name).tolist()
                for name in _COLUMNS]
     return {"columns": list(_COLUMNS), "rows": [list(row) for row in zip(*columns, strict=True)],
             "variance": str(terms.variance)}
@@ -47,7 +48,7 @@ def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
         InvalidInput: its ranks are not of these people, each once.
     """
     columns = dict(zip(_COLUMNS, zip(*document["rows"], strict=True), strict=False))
-    found = ContractTerms.of_columns({**columns, "sigma": [int(each) for each in columns.get("sigma", ())]},
+    found = ContractTerms.of_columns({**columns, "noise_std": [int(each) for each in columns.get("sigma", ())]},
                                      int(document["variance"]))
     ranks = found.index
     if ranks.size and not (ranks[0] >= 0 and ranks[-1] < people and (np.diff(ranks) > 0).all()):

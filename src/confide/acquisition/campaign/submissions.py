@@ -99,7 +99,7 @@ class Submissions:
             asked = np.zeros(len(index), np.bool_) if not len(it.index) else it.index[place] == index
             absent = (problems == MISSING) & (index >= 0)
             wild = asked.copy()
-            wild[asked] = ~plausible(values[asked], it.steps[place[asked]], it.sigma[place[asked]])
+            wild[asked] = ~plausible(values[asked], it.steps[place[asked]], it.noise_std[place[asked]])
             lost = ~absent & ((problems != FINE) | ~asked | wild | (index < 0))
             if lost.any():
                 reasons = {row: self._reason(int(problems[row]), asked=bool(asked[row]))

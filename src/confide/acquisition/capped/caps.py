@@ -23,52 +23,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
-from confide.contract.checks import non_negative, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["CappedCaps"]
 
 _ROOM = 1.0 + 1e-8  # for sums in doubles, and caps that are taken as one over a whole number
 
 
+@renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
-class CappedCaps:
+class CappedCaps(Declared):
     """Bounds that hold whatever is reported.
-
-    Args:
-        people: n, registered users.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        psi_floor: phi in (0, 1], the least virtual cost; nobody above 1 is bought from.
-        weight_cap: in (0, 1], the largest weight.
-        outside: what it costs to buy nothing, > 0; infinite where that is no option.
-        grid: delta of `solve_capped`.
 
     Example:
         >>> caps = CappedCaps(people=1600, variance_price=25.0, noise_price=100.0, psi_floor=0.25, weight_cap=0.01,
-        ...                   outside=18.0, grid=0.001)
+        ...                   outside=18.0, approximation=0.001)
         >>> round(caps.local, 4), round(caps.central, 4), round(caps.error_cost, 3), round(caps.payments, 3)
         (0.2091, 0.0021, 9.522, 9.394)
     """
 
-    people: int
-    variance_price: float
-    noise_price: float
-    psi_floor: float
-    weight_cap: float
-    outside: float = math.inf
-    grid: float = 0.001
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        non_negative("variance_price", self.variance_price)
-        positive("noise_price", self.noise_price)
-        positive("psi_floor", self.psi_floor, at_most=1.0)
-        positive("weight_cap", self.weight_cap, at_most=1.0)
-        if not self.outside > 0:
-            raise InvalidInput("outside", f"{self.outside!r} is out of range", "must be above 0")
-        non_negative("grid", self.grid, at_most=1.0)
+    people: Annotated[int, Parameter("registered slots", symbol="n", at_least=1)]
+    variance_price: Annotated[float, Parameter("price of the records' own variance", symbol="g", at_least=0)]
+    noise_price: Annotated[float, Parameter("price of the noise", symbol="kappa", above=0)]
+    psi_floor: Annotated[float, Parameter(
+        "the least virtual cost; nobody above 1 is bought from", symbol="phi", above=0, at_most=1)]
+    weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
+    outside: Annotated[float, Parameter(
+        "cost of buying nothing; infinite where that is no option", above=0, infinite=True)] = math.inf
+    approximation: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
 
     @property
     def local(self) -> float:
@@ -96,7 +81,7 @@ class CappedCaps:
     @property
     def _stretch(self) -> float:
         """U."""
-        return 1.0 + self.grid + math.sqrt(self.grid * (2.0 + self.grid))
+        return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
 
     @property
     def _half(self) -> float:
@@ -110,5 +95,5 @@ class CappedCaps:
     @property
     def _value(self) -> float:
         """Bound on the value where anything is bought."""
-        most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.grid) * math.sqrt(self.noise_price)
+        most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.approximation) * math.sqrt(self.noise_price)
         return min(self.outside, most)

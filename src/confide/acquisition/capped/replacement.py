@@ -66,7 +66,7 @@ class _Found(NamedTuple):
 
 def replaced_capped_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, weight_cap: float, variance_price: float,
-    noise_price: float, delta: float, outside: float = math.inf, psi_floor: float = 0.0,
+    noise_price: float, approximation: float, outside: float = math.inf, psi_floor: float = 0.0,
 ) -> CappedReplaced:
     """V of `solve_capped`, and the user's own difference of levels, with her virtual cost replaced.
 
@@ -80,7 +80,7 @@ def replaced_capped_values(
         weight_cap: in (0, 1].
         variance_price: g >= 0.
         noise_price: kappa > 0.
-        delta: in (0, 1].
+        approximation: in (0, 1].
         outside: what it costs to buy nothing.
         psi_floor: public lower bound of all virtual costs.
 
@@ -91,7 +91,7 @@ def replaced_capped_values(
         InvalidInput: as `solve_capped`; positions out of range, replacements out of range or of another shape.
 
     Example:
-        >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "delta": 0.001, "weight_cap": 0.4}
+        >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "approximation": 0.001, "weight_cap": 0.4}
         >>> found = replaced_capped_values([0.1, 0.5, 0.8, 0.9], [0], [[0.5, 1.0]], **prices)
         >>> bool(abs(found.values[0, 1] - solve_capped([1.0, 0.5, 0.8, 0.9], **prices).value) < 1e-13)
         True
@@ -99,7 +99,7 @@ def replaced_capped_values(
         [[0.315, 0.0341]]
     """
     costs = checked_capped_costs(virtual_costs, psi_floor)
-    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
+    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, approximation, outside, psi_floor)
     chosen, wanted = _checked(costs, people, replacements, psi_floor)
     shape = wanted.shape
     chosen, wanted = np.repeat(chosen, wanted[0].size if chosen.size else 0), wanted.ravel()
@@ -125,7 +125,7 @@ def replaced_capped_values(
         profile = costs.copy()
         profile[chosen[k]] = after[k]
         one = solve_capped(profile, weight_cap=weight_cap, variance_price=variance_price, noise_price=noise_price,
-                           delta=delta, outside=outside, psi_floor=psi_floor)
+                           approximation=approximation, outside=outside, psi_floor=psi_floor)
         values[k], differences[k] = one.value, one.difference[chosen[k]]
     back = back.reshape(-1)
     return CappedReplaced(values[back].reshape(shape), differences[back].reshape(shape))

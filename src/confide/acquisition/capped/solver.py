@@ -35,6 +35,7 @@ from confide.acquisition.optimum.solver import Solution
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.remedies import printed
+from confide.contract.renamed import renamed
 
 __all__ = ["CappedSolution", "capped_spreads", "solve_capped"]
 
@@ -47,12 +48,12 @@ OVER = 1e-12
 ANCHORS = 6
 
 
-def capped_spreads(people: int, delta: float, *, noise_price: float, psi_floor: float = 0.0) -> Floats:
+def capped_spreads(people: int, approximation: float, *, noise_price: float, psi_floor: float = 0.0) -> Floats:
     """The allowed values of S, ascending.
 
     Args:
         people: registered users, absentees included.
-        delta: in (0, 1].
+        approximation: in (0, 1].
         noise_price: kappa > 0.
         psi_floor: phi in [0, 1], the least virtual cost; the larger, the fewer values.
 
@@ -61,7 +62,7 @@ def capped_spreads(people: int, delta: float, *, noise_price: float, psi_floor: 
         [52, 8]
     """
     n = whole("people", people, at_least=1)
-    step = 2.0 * math.acosh(1.0 + positive("delta", delta, at_most=1.0))
+    step = 2.0 * math.acosh(1.0 + positive("approximation", approximation, at_most=1.0))
     phi = non_negative("psi_floor", psi_floor, at_most=1.0)
     least = math.sqrt((phi + (1.0 - phi) / n) / positive("noise_price", noise_price))
     count = max(1, math.ceil(math.log(1.0 / (math.sqrt(noise_price) * least)) / step))
@@ -81,20 +82,21 @@ class CappedSolution(Solution):
         return bool(self.winners.size)
 
 
+@renamed(delta="approximation")
 def solve_capped(
-    virtual_costs: ArrayLike, *, weight_cap: float, variance_price: float, noise_price: float, delta: float,
+    virtual_costs: ArrayLike, *, weight_cap: float, variance_price: float, noise_price: float, approximation: float,
     outside: float = math.inf, psi_floor: float = 0.0,
 ) -> CappedSolution:
     """The cheapest weights that do not exceed a cap, and their levels, with S in `capped_spreads`.
 
-    The cost is at most 1 + delta times that under the best S. n = 10^5 takes a fraction of a second.
+    The cost is at most 1 + approximation times that under the best S. n = 10^5 takes a fraction of a second.
 
     Args:
         virtual_costs: (n,) psi in [psi_floor, 1]; inf for absentees and whoever is above the ceiling.
         weight_cap: in (0, 1].
         variance_price: g >= 0.
         noise_price: kappa > 0.
-        delta: in (0, 1].
+        approximation: in (0, 1].
         outside: what it costs to buy nothing, > 0; infinite where that is no option but for want of people.
         psi_floor: public lower bound of all virtual costs.
 
@@ -106,14 +108,14 @@ def solve_capped(
         SolverFailed: weights could not be told apart in doubles.
 
     Example:
-        >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "delta": 0.001}
+        >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "approximation": 0.001}
         >>> solve_capped([0.1, 0.5, 0.8, 0.9], weight_cap=0.4, **prices).weights.round(3).tolist()
         [0.4, 0.293, 0.194, 0.114]
         >>> solve_capped([0.1, 0.5, 0.8, 0.9], weight_cap=0.4, outside=1.0, **prices).bought
         False
     """
     costs = checked_capped_costs(virtual_costs, psi_floor)
-    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, delta, outside, psi_floor)
+    plan = CapPlan.of(costs.size, weight_cap, variance_price, noise_price, approximation, outside, psi_floor)
     people = Sorted.of(costs)
     if people.position.size < plan.room:
         return _nothing(costs.size, plan.outside, plan.outside, 0)
@@ -121,7 +123,7 @@ def solve_capped(
     best = min(range(len(nodes)), key=lambda k: nodes[k].value)
     node = nodes[best]
     value = node.value * plan.unit
-    lower = min(value / (1.0 + delta) * (1.0 - 1e-14), plan.outside)
+    lower = min(value / (1.0 + approximation) * (1.0 - 1e-14), plan.outside)
     if value > plan.outside:
         return _nothing(costs.size, plan.outside, lower, len(nodes))
     crowd = node.crowd(people, plan)
@@ -174,7 +176,7 @@ class CapPlan(NamedTuple):
     unit: float
 
     @classmethod
-    def of(cls, people: int, weight_cap: float, variance_price: float, noise_price: float, delta: float,
+    def of(cls, people: int, weight_cap: float, variance_price: float, noise_price: float, approximation: float,
            outside: float, psi_floor: float) -> CapPlan:
         """Checked."""
         g, kappa = checked_prices(variance_price, noise_price)
@@ -183,7 +185,7 @@ class CapPlan(NamedTuple):
             room = float(np.rint(room))
         if outside != math.inf:
             positive("outside", outside)
-        spreads, unit = capped_spreads(people, delta, noise_price=kappa, psi_floor=psi_floor), math.sqrt(kappa)
+        spreads, unit = capped_spreads(people, approximation, noise_price=kappa, psi_floor=psi_floor), math.sqrt(kappa)
         return cls(g / unit, room, spreads, (1.0 / (unit * spreads)).tolist(), float(outside), unit)
 
 

@@ -19,16 +19,19 @@ from confide.acquisition.optimum.inner import inner, weights_of
 from confide.acquisition.optimum.problem import checked_costs, checked_prices, levels, spread_bounds
 from confide.acquisition.optimum.solver import Solution, ordered
 from confide.contract.checks import positive, whole
+from confide.contract.renamed import renamed
 
 __all__ = ["grid_spreads", "solve_grid"]
 
 
-def grid_spreads(people: int, delta: float, *, variance_price: float, noise_price: float) -> NDArray[np.float64]:
+def grid_spreads(
+    people: int, approximation: float, *, variance_price: float, noise_price: float
+) -> NDArray[np.float64]:
     """The allowed values of S, ascending.
 
     Args:
         people: registered users, absentees included.
-        delta: in (0, 1].
+        approximation: in (0, 1].
         variance_price: g >= 0.
         noise_price: kappa > 0.
 
@@ -37,26 +40,27 @@ def grid_spreads(people: int, delta: float, *, variance_price: float, noise_pric
         31
     """
     n = whole("people", people, at_least=1)
-    step = 2.0 * math.acosh(1.0 + positive("delta", delta, at_most=1.0))
+    step = 2.0 * math.acosh(1.0 + positive("approximation", approximation, at_most=1.0))
     g, kappa = checked_prices(variance_price, noise_price)
     least, most = spread_bounds(n, variance_price=g, noise_price=kappa)
     count = max(1, math.ceil(math.log(most / least) / step))
     return np.asarray(least * np.exp(step * (np.arange(count) + 0.5)))
 
 
+@renamed(delta="approximation")
 def solve_grid(
-    virtual_costs: ArrayLike, delta: float = 0.01, *, variance_price: float, noise_price: float
+    virtual_costs: ArrayLike, approximation: float = 0.01, *, variance_price: float, noise_price: float
 ) -> Solution:
     """The cheapest weights and levels with S in `grid_spreads`.
 
     Args:
         virtual_costs: (n,) psi in [0, inf]; inf is an absentee, who counts for the values of S.
-        delta: in (0, 1].
+        approximation: in (0, 1].
         variance_price: g >= 0.
         noise_price: kappa > 0.
 
     Raises:
-        InvalidInput: as `solve`, and a delta out of range.
+        InvalidInput: as `solve`, and a approximation out of range.
 
     Example:
         >>> found = solve_grid([0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0)
@@ -66,7 +70,7 @@ def solve_grid(
     costs = checked_costs(virtual_costs)
     g, kappa = checked_prices(variance_price, noise_price)
     unit = math.sqrt(kappa)
-    spreads = grid_spreads(costs.size, delta, variance_price=g, noise_price=kappa)
+    spreads = grid_spreads(costs.size, approximation, variance_price=g, noise_price=kappa)
     nodes = (1.0 / (unit * spreads)).tolist()
     users = ordered(costs, g / unit, low=nodes[-1])
     found = [inner(users.psi, users.b, g / unit, r) for r in nodes]
@@ -77,4 +81,4 @@ def solve_grid(
     everybody[users.position[: weights.size]] = weights
     value = values[k] * unit
     return Solution(value, everybody, levels(everybody, costs, float(spreads[k])),
-                    value / (1.0 + delta) * (1.0 - 1e-14), len(nodes))
+                    value / (1.0 + approximation) * (1.0 - 1e-14), len(nodes))

@@ -58,7 +58,7 @@ class Replaced(NamedTuple):
 
 def replaced_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, variance_price: float, noise_price: float,
-    grid: float | None = None,
+    approximation: float | None = None,
 ) -> Replaced:
     """V, and the user's own difference of levels, with her virtual cost replaced and all others as they are.
 
@@ -72,7 +72,7 @@ def replaced_values(
         replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own; inf: she is absent.
         variance_price: g >= 0.
         noise_price: kappa > 0.
-        grid: delta of `solve_grid`, whose values are wanted; default the exact optimum.
+        approximation: of `solve_grid`, whose values are wanted; default the exact optimum.
 
     Returns:
         Values and differences, of the shape of `replacements`. The value is inf where nobody would be left.
@@ -91,8 +91,8 @@ def replaced_values(
     chosen, wanted, shape = _checked(costs, people, replacements)
     unit = math.sqrt(kappa)
     nodes = None
-    if grid is not None:
-        spreads = grid_spreads(costs.size, grid, variance_price=g, noise_price=kappa)
+    if approximation is not None:
+        spreads = grid_spreads(costs.size, approximation, variance_price=g, noise_price=kappa)
         nodes = (1.0 / (unit * spreads)).tolist()
     users = ordered(costs, g / unit, low=nodes[-1] if nodes else math.inf, leaving=True)
     persons, places, tied = _places(costs, users, chosen, wanted)
@@ -112,11 +112,11 @@ def replaced_values(
     if nodes is None:
         values[close], differences[close] = _one_by_one(users, g / unit, exchanges.of(close))
     values, differences = values * unit, differences * unit
-    if grid is not None:
+    if approximation is not None:
         for k in np.flatnonzero(close & (finite > 0)).tolist():
             profile = costs.copy()
             profile[chosen[k]] = wanted[k]
-            one = solve_grid(profile, grid, variance_price=g, noise_price=kappa)
+            one = solve_grid(profile, approximation, variance_price=g, noise_price=kappa)
             values[k], differences[k] = one.value, one.difference[chosen[k]]
     return Replaced(values[back].reshape(shape), differences[back].reshape(shape))
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
-from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.paying.payments import PaymentRule
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
@@ -47,7 +47,7 @@ class InterimPayments:
 
 def interim_payments(
     rule: PaymentRule,
-    priors: Prior | Sequence[Prior],
+    priors: ConcernPrior | Sequence[ConcernPrior],
     people: int,
     reports: ArrayLike,
     *,
@@ -79,7 +79,7 @@ def interim_payments(
         True
     """
     count, who = whole("people", people, at_least=2), whole("person", person)
-    laws = [priors] * count if isinstance(priors, Prior) else list(priors)
+    laws = [priors] * count if isinstance(priors, ConcernPrior) else list(priors)
     one_of("method", method, ("mc", "qmc"))
     if len(laws) != count or who >= count:
         raise InvalidInput("people", f"are {count}, with {len(laws)} priors and person {who}", "must fit each other")

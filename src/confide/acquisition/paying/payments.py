@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +26,9 @@ from confide.acquisition.optimum.replacement import replaced_values
 from confide.acquisition.optimum.solver import Solution, solve
 from confide.acquisition.paying.certificate import AnyVirtualCost, incentive_bound
 from confide.acquisition.paying.rents import Floats, Sellers, enclosed_rents, exact_rents
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 
 __all__ = ["Offer", "OfferRule", "PaymentRule", "Payments", "WeightCap"]
 
@@ -91,40 +92,25 @@ class Payments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightCap:
-    """A smaller range to optimise over, fixed before anybody reports: see `capped`.
+class WeightCap(Declared):
+    """A smaller range to optimise over, fixed before anybody reports: see `capped`."""
 
-    Args:
-        weight_cap: no weight exceeds it, in (0, 1].
-        outside: what it costs to buy nothing, > 0 and finite.
-        psi_floor: least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones.
-    """
-
-    weight_cap: float
-    outside: float
-    psi_floor: float
-
-    def __post_init__(self) -> None:
-        positive("weight_cap", self.weight_cap, at_most=1.0)
-        positive("outside", self.outside)
-        positive("psi_floor", self.psi_floor, at_most=1.0)
+    weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
+    outside: Annotated[float, Parameter("cost of buying nothing", above=0)]
+    psi_floor: Annotated[float, Parameter(
+        "least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones", above=0, at_most=1)]
 
 
+@renamed(delta="approximation")
 @dataclass(frozen=True, eq=False)
-class PaymentRule:
+class PaymentRule(Declared):
     """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
 
-    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly under `delta`, and
-    but for `incentive_bound` without.
+    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly with `approximation`,
+    and but for `incentive_bound` without.
 
     Args:
         virtual_cost: one for everybody, or one for each person; equal ones should be one object.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
-        delta: optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the
-            optimum.
-        cap: optimise over capped weights alone, on their own grid; needs a delta.
-        rent_tolerance: share of V to which rents under smooth virtual costs are enclosed.
 
     Example:
         >>> from confide.acquisition.beliefs.priors import UniformPrior
@@ -135,19 +121,21 @@ class PaymentRule:
     """
 
     virtual_cost: AnyVirtualCost | Sequence[AnyVirtualCost]
-    variance_price: float
-    noise_price: float
-    delta: float | None = None
-    cap: WeightCap | None = None
-    rent_tolerance: float = 1e-3
+    variance_price: Annotated[float, Parameter("gamma VAR", symbol="g", at_least=0)]
+    noise_price: Annotated[float, Parameter("gamma alpha/2", symbol="kappa", above=0)]
+    approximation: Annotated[float | None, Parameter(
+        "optimise over a grid that does not depend on the reports, at most 1 + approximation times dearer; None for "
+        "the optimum", above=0, at_most=1)] = None
+    cap: Annotated[WeightCap | None, Parameter(
+        "optimise over capped weights alone, on their own grid; needs an approximation")] = None
+    rent_tolerance: Annotated[float, Parameter(
+        "share of V to which rents under smooth virtual costs are enclosed", above=0)] = 1e-3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_prices(self.variance_price, self.noise_price)
-        positive("rent_tolerance", self.rent_tolerance)
-        if self.delta is not None:
-            positive("delta", self.delta, at_most=1.0)
-        if self.cap is not None and self.delta is None:
-            raise InvalidInput("delta", "is missing", "capped weights are optimised over a grid")
+        if self.cap is not None and self.approximation is None:
+            raise InvalidInput("approximation", "is missing", "capped weights are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
@@ -200,11 +188,11 @@ class PaymentRule:
     def solve(self, virtual_costs: ArrayLike) -> Solution:
         """Weights and levels for given virtual costs."""
         prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
-        if self.delta is None:
+        if self.approximation is None:
             return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
         if self.cap is not None:
-            return solve_capped(virtual_costs, delta=self.delta, **prices, **vars(self.cap))
-        return solve_grid(virtual_costs, self.delta, **prices)
+            return solve_capped(virtual_costs, approximation=self.approximation, **prices, **vars(self.cap))
+        return solve_grid(virtual_costs, self.approximation, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
         """What no report of anybody gains over the truth, whatever the reports are; None where there is no bound.
@@ -217,8 +205,8 @@ class PaymentRule:
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
         if self.cap is not None:
             most = self.cap.outside
-        error = most * (_TOLERANCE if self.delta is None else (1.0 + self.delta) * _ROUNDING)
-        bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.delta is not None)
+        error = most * (_TOLERANCE if self.approximation is None else (1.0 + self.approximation) * _ROUNDING)
+        bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.approximation is not None)
                   for cost, _ in self._groups]
         known = [bound for bound in bounds if bound is not None]
         return max(known) if len(known) == len(bounds) else None
@@ -245,9 +233,10 @@ class PaymentRule:
 
         def replace(who: NDArray[np.int64], levels: Floats) -> tuple[Floats, Floats]:
             prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
-            if self.cap is not None and self.delta is not None:
-                return replaced_capped_values(psi, who, levels, delta=self.delta, **prices, **vars(self.cap))
-            return replaced_values(psi, who, levels, grid=self.delta, **prices)
+            if self.cap is not None and self.approximation is not None:
+                return replaced_capped_values(
+                    psi, who, levels, approximation=self.approximation, **prices, **vars(self.cap))
+            return replaced_values(psi, who, levels, approximation=self.approximation, **prices)
 
         rents, width = np.zeros(c.size), 0.0
         for cost, who in self._of(chosen):

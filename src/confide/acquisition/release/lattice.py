@@ -1,9 +1,9 @@
 """The integer release: noisy records on one common lattice, so that the published sum hides its summands.
 
 Weights and levels become integers that stand in each contract: a record is measured in `steps` a_i of one lattice, and
-a participant's own client adds discrete Gaussian noise of whole standard deviation `sigma` s_i. All that is published
-is Y, the sum of the messages, and A', the sum of the steps: the estimate is low + (high - low) Y/A'. (Lattice noise
-under real weights would be another thing: such a sum has one way of coming about, and shows every summand.)
+a participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. All that is
+published is Y, the sum of the messages, and A', the sum of the steps: the estimate is low + (high - low) Y/A'. (Lattice
+noise under real weights would be another thing: such a sum has one way of coming about, and shows every summand.)
 
 Contracts that exist keep their levels: both are computed anew from the integers, in exact arithmetic, and for every
 Renyi order at once. With rho_i = epsilon_i/alpha, towards the platform a_i^2/(2 s_i^2) <= rho_i, because an integer
@@ -39,6 +39,7 @@ from confide.acquisition.release.sums import SMALLEST, absentee_sigma, covering_
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.probabilities import as_probabilities
+from confide.contract.renamed import renamed
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian, add_missing_noise
@@ -48,8 +49,8 @@ __all__ = [
     "FINE",
     "LatticeContract",
     "LatticeContracts",
+    "LatticeRelease",
     "Perturbed",
-    "Release",
     "aggregate",
     "integer_contracts",
     "lattice_for",
@@ -74,13 +75,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@renamed(sigma="noise_std")
 @dataclass(frozen=True)
 class LatticeContract:
     """What one participant is asked for, and what she is promised; her client needs nothing else.
 
     Args:
         steps: a_i >= 0, in how many lattice steps her record is measured; 0 sends nothing.
-        sigma: s_i, standard deviation of her noise in steps: >= 8, or 0 where nothing is sent.
+        noise_std: s_i, standard deviation of her noise in steps: >= 8, or 0 where nothing is sent.
         epsilon_local: promised Renyi divergence of this order towards the platform, in nats.
         epsilon_central: promised towards the public.
         order: alpha > 1 of both.
@@ -89,11 +91,12 @@ class LatticeContract:
 
     Raises:
         InvalidInput: a parameter out of range.
-        NotGuaranteed: noise of this sigma does not keep the local level. (The public one rests on the others' noise.)
+        NotGuaranteed: noise of this standard deviation does not keep the local level. (The public one rests on the
+            others' noise.)
     """
 
     steps: int
-    sigma: int
+    noise_std: int
     epsilon_local: float
     epsilon_central: float
     order: float
@@ -102,14 +105,14 @@ class LatticeContract:
 
     def __post_init__(self) -> None:
         whole("steps", self.steps)
-        whole("sigma", self.sigma, at_least=SMALLEST if self.steps else 0)
-        if self.steps > FINE or self.sigma > LARGEST_SCALE:
-            raise InvalidInput("sigma", "is beyond the lattice", "must be at most 2^55, and steps at most 2^50")
+        whole("noise_std", self.noise_std, at_least=SMALLEST if self.steps else 0)
+        if self.steps > FINE or self.noise_std > LARGEST_SCALE:
+            raise InvalidInput("noise_std", "is beyond the lattice", "must be at most 2^55, and steps at most 2^50")
         non_negative("epsilon_local", self.epsilon_local)
         non_negative("epsilon_central", self.epsilon_central)
         _check_public(self.order, self.low, self.high)
         _check_slack(np.array([self.epsilon_local]), np.array([self.epsilon_central]), asked=self.steps > 0)
-        if self.steps and not _local_kept([self.steps], [self.sigma], [self.epsilon_local], self.order):
+        if self.steps and not _local_kept([self.steps], [self.noise_std], [self.epsilon_local], self.order):
             raise NotGuaranteed("the contract's local level", "its noise is too small", "accept no such contract")
 
     @property
@@ -118,13 +121,13 @@ class LatticeContract:
         return self.steps > 0
 
     def admits(self, message: object) -> bool:
-        """Whether an honest client can have sent this: a whole number within 64 sigma of 0..steps.
+        """Whether an honest client can have sent this: a whole number within 64 deviations of 0..steps.
 
         An honest one is outside with probability below e^-2000, whatever the record.
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
-        return bool(plausible(int(message), self.steps, self.sigma))
+        return bool(plausible(int(message), self.steps, self.noise_std))
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
         InvalidInput: no record, or one that is not a number. It says so to her; then she is absent.
 
     Example:
-        >>> contract = LatticeContract(steps=1000, sigma=500, epsilon_local=4.0, epsilon_central=1.0, order=2.0)
+        >>> contract = LatticeContract(steps=1000, noise_std=500, epsilon_local=4.0, epsilon_central=1.0, order=2.0)
         >>> sent = perturb(1.7, contract, Noise.replayed({"record": [-31]}))
         >>> sent.message, sent.clamped
         (969, True)
@@ -171,8 +174,8 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
     record, clamped = _clamped(value, contract.low, contract.high)
     low, high = Fraction(contract.low), Fraction(contract.high)
     center = round(contract.steps * (record - low) / (high - low))
-    sent = add_discrete_gaussian(noise, [center], noise_std=contract.sigma, l2_sensitivity_squared=contract.steps**2,
-                                 stream=stream, line=ONE_RECORD)
+    sent = add_discrete_gaussian(noise, [center], noise_std=contract.noise_std,
+                                 l2_sensitivity_squared=contract.steps**2, stream=stream, line=ONE_RECORD)
     return Perturbed(int(sent[0]), clamped)
 
 
@@ -205,6 +208,7 @@ def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
     return Fraction(value if isinstance(value, Rational) else float(value)), False
 
 
+@renamed(sigma="noise_std")
 @dataclass(frozen=True, eq=False)
 class LatticeContracts:
     """Everybody's integers. Only those with steps are listed; the others send nothing.
@@ -213,7 +217,7 @@ class LatticeContracts:
         people: n, registered.
         index: (k,) ranks of those who send something, increasing.
         steps: (k,) a_i >= 1.
-        sigma: (k,) s_i in 8..2^55.
+        noise_std: (k,) s_i in 8..2^55.
         epsilon_local: (k,) promised towards the platform, of this order.
         epsilon_central: (k,) promised towards the public.
         order: alpha > 1.
@@ -229,7 +233,7 @@ class LatticeContracts:
     people: int
     index: Integers
     steps: Integers
-    sigma: Integers
+    noise_std: Integers
     epsilon_local: Floats
     epsilon_central: Floats
     order: float
@@ -243,7 +247,7 @@ class LatticeContracts:
         if not 1 <= whole("lattice", self.lattice) <= FINE:
             raise InvalidInput("lattice", f"{self.lattice} is out of range", "must be in 1..2^50")
         size = len(self.index)
-        for name in ("index", "steps", "sigma"):
+        for name in ("index", "steps", "noise_std"):
             _check_integers(name, getattr(self, name), size)
         for name in ("epsilon_local", "epsilon_central"):
             _check_levels(name, getattr(self, name), size)
@@ -252,9 +256,9 @@ class LatticeContracts:
             raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
         if self.steps.min() < 1 or self.steps.max() > self.lattice:
             raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
-        if self.sigma.min() < SMALLEST or self.sigma.max() > LARGEST_SCALE:
-            raise InvalidInput("sigma", "is out of range", f"must be in {SMALLEST}..2^55")
-        steps, sigma = self.steps.tolist(), self.sigma.tolist()
+        if self.noise_std.min() < SMALLEST or self.noise_std.max() > LARGEST_SCALE:
+            raise InvalidInput("noise_std", "is out of range", f"must be in {SMALLEST}..2^55")
+        steps, sigma = self.steps.tolist(), self.noise_std.tolist()
         if not _local_kept(steps, sigma, self.epsilon_local.tolist(), self.order):
             raise NotGuaranteed("the contracts' local level", "the integers exceed it", "use a finer lattice")
         if not self._central_kept(steps):
@@ -273,7 +277,7 @@ class LatticeContracts:
     @cached_property
     def noise_variance(self) -> int:
         """sum s_j^2, the variance of the sum's noise in steps, exactly."""
-        return sum(s * s for s in self.sigma.tolist())
+        return sum(s * s for s in self.noise_std.tolist())
 
     @property
     def merging(self) -> Fraction:
@@ -284,7 +288,7 @@ class LatticeContracts:
     def losses(self) -> ReleaseLosses:
         """What the integers cost each of the n registered towards every audience, to within the rounding of doubles."""
         shifts, variances = np.zeros(self.people), np.zeros(self.people)
-        shifts[self.index], variances[self.index] = self.steps, np.square(self.sigma.astype(np.float64))
+        shifts[self.index], variances[self.index] = self.steps, np.square(self.noise_std.astype(np.float64))
         return ReleaseLosses(shifts, variances, self.order)
 
     @property
@@ -304,7 +308,7 @@ class LatticeContracts:
         k = int(np.searchsorted(self.index, person))
         if k == self.active or self.index[k] != person:
             return LatticeContract(0, 0, 0.0, 0.0, self.order, self.low, self.high)
-        return LatticeContract(int(self.steps[k]), int(self.sigma[k]), float(self.epsilon_local[k]),
+        return LatticeContract(int(self.steps[k]), int(self.noise_std[k]), float(self.epsilon_local[k]),
                                float(self.epsilon_central[k]), self.order, self.low, self.high)
 
     def mse(self, variance: float, present: ArrayLike | None = None) -> float:
@@ -331,7 +335,7 @@ class LatticeContracts:
         return float(np.count_nonzero(here) / (2 * self.steps[here].sum())) if here.any() else 0.0
 
     def _variance_with(self, here: NDArray[np.bool_]) -> int:
-        sigma = [*self.sigma[here].tolist(), absentee_sigma(self.sigma[~here])]
+        sigma = [*self.noise_std[here].tolist(), absentee_sigma(self.noise_std[~here])]
         return sum(s * s for s in sigma)
 
     def _central_kept(self, steps: list[int]) -> bool:
@@ -449,7 +453,7 @@ def integer_contracts(
 
 
 @dataclass(frozen=True)
-class Release:
+class LatticeRelease:
     """What is published.
 
     Args:
@@ -478,7 +482,7 @@ class Release:
 
 def aggregate(
     contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
-) -> Release:
+) -> LatticeRelease:
     """The platform's side: the sum of the messages, exactly, with noise in the place of who vanished.
 
     For absentees the platform adds discrete Gaussian noise of their variance, rounded up, and divides by the steps of
@@ -511,18 +515,18 @@ def aggregate(
     here[at] = True
     if np.count_nonzero(here) < len(who):
         raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
-    if not plausible(sent, contracts.steps[at], contracts.sigma[at]).all():
+    if not plausible(sent, contracts.steps[at], contracts.noise_std[at]).all():
         raise InvalidInput("messages", "one is beyond what an honest client sends", "refuse it when it is submitted")
     if not here.any():
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
-    missing = sum(s * s for s in contracts.sigma[~here].tolist())
+    missing = sum(s * s for s in contracts.noise_std[~here].tolist())
     absent = covering_sigma(missing)
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
         total = add_missing_noise(noise, total, absent, missing_variance=missing)
-    return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
+    return LatticeRelease(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
 
 def _check_public(order: object, low: object, high: object) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
 from confide.regression.costs import ExponentialCosts, ParetoCosts
@@ -23,6 +23,9 @@ from confide.regression.priors import (
     UniformNoise,
     UniformSphere,
 )
+from confide.regression.private_truthful_regression import Payment
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.setting import Setting
 from confide.tables import Category, Design, Numeric
 
 __all__ = ["RegressionConfig", "largest_smallest_eigenvalue"]
@@ -68,67 +71,82 @@ class CategoryColumn(Keys):
         return Category(**self.model_dump())
 
 
+@keys_of(UniformBall, "", parameter_bound="radius")
+@keys_of(UniformNoise, "", noise_bound="bound")
+@keys_of(GaussianBall, "", optional=True, prior_std="std")
+@keys_of(TruncatedGaussianNoise, "noise_std", optional=True)
+@keys_of(Setting, "radius largest_eigenvalue spectrum_tolerance")
 class Model(Keys):
-    """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not."""
+    """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not. Columns are scaled."""
 
-    parameter_bound: Positive = Field(description="R0, bound on the length of the scaled coefficients")
+    if TYPE_CHECKING:
+        parameter_bound: float
+        noise_bound: float
+        prior_std: float | None
+        noise_std: float | None
+        radius: float | None
+        largest_eigenvalue: float | None
+        spectrum_tolerance: float
+
     prior: Literal["ball", "sphere", "gaussian"] = Field(
         default="ball", description="law of the coefficients: uniform in the ball of that radius, on its surface, or "
-        "Gaussian cut to it"
+        "Gaussian cut to it, with prior_std"
     )
-    prior_deviation: Positive | None = Field(default=None, description="scaled, of each coefficient, for 'gaussian'")
-    noise_bound: Positive = Field(description="M, bound on a scaled residual")
     noise: Literal["uniform", "truncated gaussian"] = Field(
-        default="uniform", description="law of the residuals within noise_bound")
-    noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
-    radius: Positive | None = Field(default=None, description="R, default 1.25 R0")
+        default="uniform", description="law of the residuals within noise_bound; 'truncated gaussian' with "
+        "noise_std")
     smallest_eigenvalue: Positive = Field(description="mu: lower bound on the spectrum of E[x x'], public knowledge")
-    largest_eigenvalue: Positive | None = Field(default=None, description="of E[x x'], where it is known")
-    spectrum_tolerance: Fraction = Field(default=0.2, description="xi: how far the sample spectrum may deviate")
 
     @model_validator(mode="after")
     def _deviation(self) -> Model:
-        if (self.noise == "truncated gaussian") != (self.noise_deviation is not None):
-            raise ValueError("noise_deviation belongs to noise = 'truncated gaussian', and only to it")
-        if (self.prior == "gaussian") != (self.prior_deviation is not None):
-            raise ValueError("prior_deviation belongs to prior = 'gaussian', and only to it")
+        if (self.noise == "truncated gaussian") != (self.noise_std is not None):
+            raise ValueError("noise_std belongs to noise = 'truncated gaussian', and only to it")
+        if (self.prior == "gaussian") != (self.prior_std is not None):
+            raise ValueError("prior_std belongs to prior = 'gaussian', and only to it")
         return self
 
     def coefficients(self, dimension: int) -> Prior:
         """The law of the coefficients."""
-        if self.prior_deviation is not None:
-            return GaussianBall(dimension, self.prior_deviation, self.parameter_bound)
+        if self.prior_std is not None:
+            return GaussianBall(dimension, self.prior_std, self.parameter_bound)
         return (UniformSphere if self.prior == "sphere" else UniformBall)(dimension, self.parameter_bound)
 
     def law(self) -> NoiseLaw:
         """The law of the residuals."""
-        if self.noise_deviation is not None:
-            return TruncatedGaussianNoise(sigma=self.noise_deviation, bound=self.noise_bound)
+        if self.noise_std is not None:
+            return TruncatedGaussianNoise(noise_std=self.noise_std, bound=self.noise_bound)
         return UniformNoise(bound=self.noise_bound)
 
 
+@keys_of(Payment, "", epsilon_payment="epsilon")
+@keys_of(AdaSSP, "", epsilon_release="epsilon")
 class PrivacyTable(Keys):
     """`[privacy]`: what is spent. Both parts add up."""
 
-    epsilon_release: Positive = Field(description="of the published coefficients")
-    epsilon_payment: Positive = Field(description="of the estimates that payments are computed from")
+    if TYPE_CHECKING:
+        epsilon_release: float
+        epsilon_payment: float
+
     delta: float = Field(default=0.0, ge=0, lt=1, description="above 0 admits the release 'adassp'")
     release: Literal["auto", "ridge", "averaged", "sufficient statistics", "adassp"] = Field(
         default="auto", description="estimator of the coefficients; 'auto' takes the least predicted error"
     )
 
 
+@keys_of(Payment, "clip ridge", optional=True)
 class PaymentTable(Keys):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
+
+    if TYPE_CHECKING:
+        clip: float | None
+        ridge: float | None
 
     currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
     truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
-    clip: Positive | None = Field(default=None, description="t: makes every payment surely bounded")
     rule: Literal["centred", "source"] = Field(
         default="centred", description="payment of a prediction: 'source' is the printed one")
-    ridge: Positive | None = Field(default=None, description="gamma_p")
 
     @model_validator(mode="after")
     def _one(self) -> PaymentTable:
@@ -146,7 +164,7 @@ class Costs(Keys):
     exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
     scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
     misreports: Fraction = Field(default=0.001, description="alpha: tolerated share of lies and absences")
-    misreports_failure: Fraction = Field(default=1e-6, description="beta: probability that there are more")
+    failure_probability: Fraction = Field(default=1e-6, description="beta: probability that there are more")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
         """The law of the cost coefficients."""

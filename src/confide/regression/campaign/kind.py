@@ -15,6 +15,7 @@ from confide import regression
 from confide.audit import AuditReport
 from confide.contract.asked import Field
 from confide.contract.errors import Remedy
+from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
@@ -42,7 +43,8 @@ __all__ = ["KIND", "PlannedRegression", "RegressionKind"]
 _ROWS = 65536  # of a batch
 
 _KEYS = {
-    "people": "people.count", "misreports": "costs.misreports", "truth_radius": "payment.truth_radius",
+    "people": "people.count", "misreports": "costs.misreports", "failure_probability": "costs.failure_probability",
+    "truth_radius": "payment.truth_radius",
     "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
     "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
     "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
@@ -102,6 +104,9 @@ class RegressionKind(PeoplesKind):
     name = "regression"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
+    file_words = FileWords(keys={
+        "model.prior_deviation": "prior_std", "model.noise_deviation": "noise_std",
+        "costs.misreports_failure": "failure_probability"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(regression, name) for name in _STORED))
 
     def plan(self, config: RegressionConfig) -> PlannedRegression:
@@ -232,7 +237,7 @@ def _planned(config: RegressionConfig) -> PlannedRegression:
             ridge_payment=payment.ridge,
             costs=config.costs.build(),
             misreports=config.costs.misreports,
-            misreports_failure=config.costs.misreports_failure,
+            failure_probability=config.costs.failure_probability,
             truth_radius=payment.truth_radius,
             budget=payment.budget,
             centred=payment.rule == "centred",

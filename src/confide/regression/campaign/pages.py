@@ -89,7 +89,7 @@ def plan_sections(
         ("a typical payment; nine in ten lie between",
          f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
         ("every payment lies between", _range(m, f.lowest, f.highest, "and")
-         + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
+         + (f" (fails with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
         ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             (f"no lie about {response.column} alone gains more, on average over everybody else, than",
@@ -113,7 +113,7 @@ def plan_sections(
         note="Everything here follows from public parameters. Privacy holds for every data set; truth and accuracy "
              "rest on the model in the campaign file. What is typical is no promise.",
     )]
-    warnings = plan.warnings()
+    warnings: tuple[str, ...] = plan.warnings
     if made_up.any_ruled_out < FEW:
         warnings += ("hardly any answer can move a prediction by the truth radius: what is promised of lies is only "
                      "what they can gain; invite more people, or pay more (a smaller truth_radius)",)
@@ -131,7 +131,7 @@ def plan_sections(
     )
     return [
         Section(title="Plan", blocks=tuple(blocks)),
-        Section(title="Precision to expect", blocks=(_precision(plan, design, response), compared, *plan.trade_off())),
+        Section(title="Precision to expect", blocks=(_precision(plan, design, response), compared, plan.plot())),
         Section(title="What lies cost", blocks=(Table(
             columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people for whom it surely loses"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
@@ -213,7 +213,7 @@ def offer_sections(
                Table(columns=("your payment", "amount"), rows=(
                    ("typically", _money(m, made_up.payment)),
                    ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
-                   (f"always{_unless(f.range_failure)}", _range(m, f.lowest, f.highest, "to"))),
+                   (f"always{_unless(f.range_failure_probability)}", _range(m, f.lowest, f.highest, "to"))),
                      note="The first two are of made-up people who answer truly."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),

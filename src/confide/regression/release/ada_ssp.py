@@ -12,13 +12,15 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from scipy.special import chdtri
 
-from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, ZCDPEvent
@@ -47,39 +49,31 @@ _FAILURE = 0.05  # the ridge covers the spectrum of the noise with this failure 
 
 
 @wire("AdaSSP", "epsilon delta")
+@renamed(deviation="noise_std", gram_deviation="gram_noise_std", cross_deviation="cross_noise_std")
 @dataclass(frozen=True, kw_only=True)
 class AdaSSP(Release):
-    """The calibrated release.
+    """Noisy moments under approximate privacy, and a ridge estimate whose weight fits their spectrum."""
 
-    Args:
-        epsilon: in nats.
-        delta: in (0, 1).
-    """
-
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        fraction("delta", self.delta)
+    epsilon: Annotated[float, Parameter("privacy loss of this release", unit="nats", above=0)]
+    delta: Annotated[float, Parameter("probability that the loss may exceed epsilon", above=0, below=1)]
 
     @property
     def rho(self) -> float:
         """The zCDP budget that (epsilon, delta) allows, rounded down."""
         return ZCDP.within(self.epsilon, self.delta).rho
 
-    def deviation(self, sensitivity: float) -> float:
+    def noise_std(self, sensitivity: float) -> float:
         """Noise for a third of the budget, rounded up."""
         return sensitivity / math.sqrt(2 * self.rho / 3) * ROOM
 
     @property
-    def gram_deviation(self) -> float:
+    def gram_noise_std(self) -> float:
         """On the diagonal of A, in Frobenius sensitivity sqrt(2); off the diagonal smaller by sqrt(2)."""
-        return self.deviation(math.nextafter(math.sqrt(2.0), 2.0))
+        return self.noise_std(math.nextafter(math.sqrt(2.0), 2.0))
 
-    def cross_deviation(self, setting: Setting) -> float:
+    def cross_noise_std(self, setting: Setting) -> float:
         """On an entry of u, sensitivity 2Y."""
-        return self.deviation(2.0 * setting.response)
+        return self.noise_std(2.0 * setting.response)
 
     def events(self) -> tuple[Event, ...]:
         return (ZCDPEvent(rho=self.rho, neighbours=Unit.RECORD_REPLACED, label="release"),)
@@ -93,19 +87,19 @@ class AdaSSP(Release):
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         d = setting.features
-        def lattice(deviation: float, squared: float, center: Iterable[int], *part: str) -> np.ndarray:
+        def lattice(noise_std: float, squared: float, center: Iterable[int], *part: str) -> np.ndarray:
             numbers = [int(c) for c in center]
             return add_discrete_gaussian(
-                noise, numbers, noise_std=deviation * _UNIT, l2_sensitivity_squared=Fraction(squared) * _UNIT**2,
+                noise, numbers, noise_std=noise_std * _UNIT, l2_sensitivity_squared=Fraction(squared) * _UNIT**2,
                 stream=("release", *part), line="release")
 
         diagonal, upper = self._noisy_gram(total, noise)
-        cross = lattice(self.cross_deviation(setting), (2.0 * setting.response) ** 2, total.cross, "cross")
+        cross = lattice(self.cross_noise_std(setting), (2.0 * setting.response) ** 2, total.cross, "cross")
         # The eigenvalue is computed in double precision; its error is bounded by public numbers and paid for.
         error = setting.people * d * 2.0**-46
         smallest = math.floor(float(np.linalg.eigvalsh(total.gram.astype(np.float64) / _UNIT)[0]) * _UNIT)
         moved = 1.0 + 2.0 * error + 1.0 / _UNIT
-        noisy = int(lattice(self.deviation(moved), moved**2, [smallest], "eigenvalue")[0]) / _UNIT
+        noisy = int(lattice(self.noise_std(moved), moved**2, [smallest], "eigenvalue")[0]) / _UNIT
         ridge = self._ridge(d, noisy)
         gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]) / _UNIT, d)
         return self._fitted(setting, gram64, cross64, ridge)
@@ -114,7 +108,7 @@ class AdaSSP(Release):
         """Diagonal and upper triangle of A with noise, one release: diagonal^2 + 2 upper^2 moves by 2 at most."""
         rows, columns = np.triu_indices(len(total.cross), 1)
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
-        on, off = self.gram_deviation, math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
+        on, off = self.gram_noise_std, math.nextafter(self.gram_noise_std * math.sqrt(0.5), math.inf)
 
         def cost(scales: Mapping[str, Fraction]) -> DrawCost:
             return DrawCost.concentrated(max(_UNIT**2 / scales["diagonal"] ** 2,
@@ -141,8 +135,8 @@ class AdaSSP(Release):
 
     def _ridge(self, features: int, eigenvalue: float) -> float:
         """As published: from a lower confidence bound on the eigenvalue, the ridge that tames the noise's spectrum."""
-        lower = max(0.0, eigenvalue - self.deviation(1.0) * math.sqrt(2 * math.log(1 / _FAILURE)))
-        return max(0.0, self.gram_deviation * math.sqrt(features * math.log(2 * features**2 / _FAILURE)) - lower)
+        lower = max(0.0, eigenvalue - self.noise_std(1.0) * math.sqrt(2 * math.log(1 / _FAILURE)))
+        return max(0.0, self.gram_noise_std * math.sqrt(features * math.log(2 * features**2 / _FAILURE)) - lower)
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         d = setting.features
@@ -150,23 +144,23 @@ class AdaSSP(Release):
         _, multiplier = constrained_ridge(released.gram, released.cross, released.ridge, setting.parameter_bound)
         linear = np.linalg.inv(released.gram + (released.ridge + multiplier) * np.eye(d))
         return moment_interval(
-            setting, released, linear, direction, level, gram_unit=self.gram_deviation,
-            cross_unit=self.cross_deviation(setting), quantile=normal_quantile(level),
+            setting, released, linear, direction, level, gram_unit=self.gram_noise_std,
+            cross_unit=self.cross_noise_std(setting), quantile=normal_quantile(level),
         )
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
         ridge = self._ridge(setting.features, setting.people * float(setting.eigenvalues[0]))
         return predicted_errors(
             setting, lambda gram, cross: constrained_ridge(gram, cross, ridge, setting.parameter_bound)[0],
-            gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting),
+            gram_noise_std=self.gram_noise_std, cross_noise_std=self.cross_noise_std(setting),
         )
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         d = setting.features
         # Norms of Gaussian vectors by chi-squared quantiles; discrete Gaussian noise has lighter tails.
-        gram = self.gram_deviation * math.sqrt(float(chdtri(d * (d + 1) // 2, FAILURE / 2)))
-        cross = self.cross_deviation(setting) * math.sqrt(float(chdtri(d, FAILURE / 2)))
-        ridge = self.gram_deviation * math.sqrt(d * math.log(2 * d * d / _FAILURE))
+        gram = self.gram_noise_std * math.sqrt(float(chdtri(d * (d + 1) // 2, FAILURE / 2)))
+        cross = self.cross_noise_std(setting) * math.sqrt(float(chdtri(d, FAILURE / 2)))
+        ridge = self.gram_noise_std * math.sqrt(d * math.log(2 * d * d / _FAILURE))
         return moment_error_bound(setting, misreports, gram_noise=gram, cross_noise=cross, ridge=ridge)
 
     def describe(self) -> str:

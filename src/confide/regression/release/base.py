@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from confide.contract.guarantees import Source
+from confide.contract.parameters import Declared
+from confide.contract.renamed import renamed
 from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
@@ -38,6 +40,7 @@ def in_ball(estimate: np.ndarray, radius: float) -> np.ndarray:
     return estimate if norm == 0 else np.asarray(estimate * min(1.0, radius / norm))
 
 
+@renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class ProvedError:
     """A bound on ||coefficients - theta||^2, from public parameters.
@@ -45,13 +48,13 @@ class ProvedError:
     Args:
         bound: in the scale of the records; infinity where the sizes are too small for any.
         expected: True where it bounds the expectation over the noise, False where it holds with high probability.
-        failure: probability that it fails, on top of the spectrum's event and the tolerated misreports.
+        failure_probability: that it fails, on top of the spectrum's event and the tolerated misreports.
         source: statement that it comes from.
     """
 
     bound: float
     expected: bool
-    failure: float
+    failure_probability: float
     source: Source
 
 
@@ -116,7 +119,7 @@ class Interval:
         return self.value + self.total
 
 
-class Release(ABC):
+class Release(Declared, ABC):
     """Base of the release estimators: frozen, keyword-only dataclasses of public numbers."""
 
     @abstractmethod

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -104,21 +106,13 @@ def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, va
 
 
 @wire("RidgeRelease", "epsilon ridge")
+@renamed(scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
 class RidgeRelease(Release):
-    """The constrained ridge estimate of all records, with its own noise.
+    """The constrained ridge estimate of all records, with its own noise."""
 
-    Args:
-        epsilon: of this release, pure.
-        ridge: gamma_r > 0.
-    """
-
-    epsilon: float
-    ridge: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        positive("ridge", self.ridge)
+    epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
+    ridge: Annotated[float, Parameter("ridge weight", symbol="gamma_r", above=0)]
 
     def events(self) -> tuple[Event, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
@@ -126,7 +120,7 @@ class RidgeRelease(Release):
     def privacy(self) -> tuple[PureDP, Source, str]:
         return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA
 
-    def scale(self, setting: Setting) -> float:
+    def noise_scale(self, setting: Setting) -> float:
         """Of the vector Laplace noise."""
         return noise_scale(setting, self.ridge, self.epsilon)
 
@@ -143,7 +137,7 @@ class RidgeRelease(Release):
         size = float(np.linalg.norm(direction))
         return Interval(
             value=float(direction @ released.estimate),
-            noise=size * self.scale(setting) * laplace_marginal_quantile(level, setting.features),
+            noise=size * self.noise_scale(setting) * laplace_marginal_quantile(level, setting.features),
             sampling=size * normal_quantile(level) * _sampling(setting, setting.people, self.ridge),
             bias=size * _shrinkage(setting, setting.people, self.ridge),
             level=level,
@@ -151,11 +145,11 @@ class RidgeRelease(Release):
         )
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
-        return _expected_errors(setting, setting.people, self.ridge, self.scale(setting), setting.noise.variance)
+        return _expected_errors(setting, setting.people, self.ridge, self.noise_scale(setting), setting.noise.variance)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
-        bound = self.bounds(setting, misreports).release_error(self.scale(setting), setting.noise.variance)
-        return ProvedError(bound=bound, expected=True, failure=0.0, source=_ACCURACY)
+        bound = self.bounds(setting, misreports).release_error(self.noise_scale(setting), setting.noise.variance)
+        return ProvedError(bound=bound, expected=True, failure_probability=0.0, source=_ACCURACY)
 
     def describe(self) -> str:
         return f"ridge regression constrained to a ball (weight {self.ridge:.4g}) plus vector Laplace noise"
@@ -164,15 +158,10 @@ class RidgeRelease(Release):
 @wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
-    """The mean of the two payment estimates: no privacy on top of theirs.
+    """The mean of the two payment estimates: no privacy on top of theirs."""
 
-    Args:
-        epsilon_payment: epsilon of the payment estimates.
-        ridge_payment: their ridge weight gamma_p.
-    """
-
-    epsilon_payment: float
-    ridge_payment: float
+    epsilon_payment: Annotated[float, Parameter("privacy loss of the payment estimates", unit="nats", above=0)]
+    ridge_payment: Annotated[float, Parameter("ridge weight of the payment estimates", symbol="gamma_p", above=0)]
 
     def events(self) -> tuple[Event, ...]:
         return ()
@@ -213,8 +202,8 @@ class Averaged(Release):
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)
         half = ridge_bounds(setting, min(setting.groups), self.ridge_payment, misreports)
-        return ProvedError(bound=half.averaged_release_error(scale, setting.noise.variance), expected=True, failure=0.0,
-                           source=_ACCURACY)
+        return ProvedError(bound=half.averaged_release_error(scale, setting.noise.variance), expected=True,
+                           failure_probability=0.0, source=_ACCURACY)
 
     def describe(self) -> str:
         return "the mean of the two payment estimates, at no further privacy cost"

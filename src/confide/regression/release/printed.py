@@ -17,6 +17,7 @@ import numpy as np
 
 from confide.contract.errors import NotGuaranteed
 from confide.contract.guarantees import Source
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import written
 from confide.privacy.events import Event
@@ -108,6 +109,7 @@ def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -
 
 
 @wire("PrintedRidge", "epsilon ridge")
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class PrintedRidge(RidgeRelease):
     """The source's release: the plain ridge estimate of all records with the printed noise.
@@ -119,7 +121,7 @@ class PrintedRidge(RidgeRelease):
         raise NotGuaranteed("the printed privacy loss", "it depends on the number of people",
                             "ask the mechanism in paper mode, which charges for it where it holds")
 
-    def scale(self, setting: Setting) -> float:
+    def noise_scale(self, setting: Setting) -> float:
         return printed_scale(setting, self.ridge, self.epsilon)
 
     def bounds(self, setting: Setting, misreports: float) -> RidgeBounds:

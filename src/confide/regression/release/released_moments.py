@@ -59,10 +59,10 @@ def mirrored(gram: np.ndarray) -> np.ndarray:
     return np.asarray(lower + np.tril(lower, -1).T)
 
 
-def shrink(gram: np.ndarray, setting: Setting, *, gram_deviation: float, cross_deviation: float) -> np.ndarray:
+def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_noise_std: float) -> np.ndarray:
     """The linear map F with estimate F u~ that shrinks each direction by what the noise in it calls for.
 
-    With u~ = A~ theta + noise, noise variance v_k = cross_deviation^2 + gram_deviation^2 R0^2/2 + sigma^2 w_k in the
+    With u~ = A~ theta + noise, noise variance v_k = cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k in the
     eigendirection k of A~ (eigenvalue w_k), and variance R0^2/(d+2) of a coordinate of theta (uniform in the ball), the
     best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions that the noise made negative are
     shrunk like all others, never inverted blindly.
@@ -70,15 +70,15 @@ def shrink(gram: np.ndarray, setting: Setting, *, gram_deviation: float, cross_d
     Args:
         gram: (d, d) released A~.
         setting: the public facts.
-        gram_deviation: standard deviation of the noise in a diagonal entry of A.
-        cross_deviation: of the noise in an entry of u.
+        gram_noise_std: standard deviation of the noise in a diagonal entry of A.
+        cross_noise_std: of the noise in an entry of u.
 
     Returns:
         F, (d, d).
     """
     values, vectors = np.linalg.eigh(gram)
     bound = setting.parameter_bound**2
-    noise = cross_deviation**2 + gram_deviation**2 * bound / 2 + setting.noise.variance * np.maximum(values, 0.0)
+    noise = cross_noise_std**2 + gram_noise_std**2 * bound / 2 + setting.noise.variance * np.maximum(values, 0.0)
     filters = values / (values**2 + noise * (setting.features + 2) / bound)
     return np.asarray((vectors * filters) @ vectors.T)
 
@@ -116,7 +116,7 @@ def moment_interval(
 
 def moment_error_bound(
     setting: Setting, misreports: float, *, gram_noise: float, cross_noise: float,
-    gram_deviation: float = 0.0, cross_deviation: float = 0.0, ridge: float = 0.0,
+    gram_noise_std: float = 0.0, cross_noise_std: float = 0.0, ridge: float = 0.0,
 ) -> ProvedError:
     """Bound on ||coefficients - theta||^2 with high probability, for noisy moments (A~, u~).
 
@@ -131,8 +131,8 @@ def moment_error_bound(
         misreports: alpha.
         gram_noise: bound on the Frobenius norm of the noise in A, failing with probability at most FAILURE.
         cross_noise: bound on the norm of the noise in u, on the same event.
-        gram_deviation: as in `shrink`, where that filter is used.
-        cross_deviation: as in `shrink`.
+        gram_noise_std: as in `shrink`, where that filter is used.
+        cross_noise_std: as in `shrink`.
         ridge: the largest ridge weight, where f(w) = 1/(w + ridge) is used instead.
 
     Source: ours; spec truthful_regression 6 for the spectrum.
@@ -149,27 +149,27 @@ def moment_error_bound(
     reach = spectrum.lower - gram_noise - lost
     if reach <= 0:
         error = math.inf
-    elif gram_deviation > 0:
-        variance = cross_deviation**2 + gram_deviation**2 * bound**2 / 2 + setting.noise.variance * reach
+    elif gram_noise_std > 0:
+        variance = cross_noise_std**2 + gram_noise_std**2 * bound**2 / 2 + setting.noise.variance * reach
         pull = variance * (setting.features + 2) / bound**2
         error = (off / reach + bound * pull / (reach**2 + pull)) ** 2
     else:
         error = (off / reach + bound * ridge / (reach + ridge)) ** 2
-    return ProvedError(bound=error, expected=False, failure=2.0 * FAILURE, source=Source(
+    return ProvedError(bound=error, expected=False, failure_probability=2.0 * FAILURE, source=Source(
         document="confide", statement="moment error bound", spec="truthful_regression 6, 8"))
 
 
 def predicted_errors(
-    setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_deviation: float,
-    cross_deviation: float, draws: int = 24,
+    setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_noise_std: float,
+    cross_noise_std: float, draws: int = 24,
 ) -> np.ndarray:
     """(d,) mean squared errors in a public stand-in population: A = n diag(mu), theta of length R0, Gaussian noise.
 
     Args:
         setting: the public facts.
         fit: the estimate (d,) that the release makes of noisy (A, u).
-        gram_deviation: standard deviation of the noise in a diagonal entry of A.
-        cross_deviation: of the noise in an entry of u.
+        gram_noise_std: standard deviation of the noise in a diagonal entry of A.
+        cross_noise_std: of the noise in an entry of u.
         draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
     """
     d = setting.features
@@ -180,10 +180,10 @@ def predicted_errors(
     for k in range(draws):
         z = public.gaussian(1.0, d * (d + 3) // 2, stream=("predicted error", k))
         gram_noise, cross_noise = symmetric(z, d)
-        gram_noise *= gram_deviation / math.sqrt(2)
+        gram_noise *= gram_noise_std / math.sqrt(2)
         gram_noise[np.diag_indices(d)] *= math.sqrt(2)
         residuals = public.gaussian(1.0, d, stream=("predicted residuals", k))
-        cross = weights * theta + cross_deviation * cross_noise + np.sqrt(setting.noise.variance * weights) * residuals
+        cross = weights * theta + cross_noise_std * cross_noise + np.sqrt(setting.noise.variance * weights) * residuals
         estimate = fit(np.diag(weights) + gram_noise, cross)
         estimate *= min(1.0, setting.parameter_bound / max(float(np.linalg.norm(estimate)), 1e-300))
         total += (estimate - theta) ** 2

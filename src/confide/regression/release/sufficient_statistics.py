@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import gammainccinv
 
-from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -43,27 +45,21 @@ SENSITIVITY = math.nextafter(math.sqrt(4.5), math.inf)
 
 
 @wire("SufficientStatistics", "epsilon")
+@renamed(scale="noise_scale", deviation="noise_std")
 @dataclass(frozen=True, kw_only=True)
 class SufficientStatistics(Release):
-    """Noisy moments under pure privacy, and the linear estimate that fits their noise.
+    """Noisy moments under pure privacy, and the linear estimate that fits their noise."""
 
-    Args:
-        epsilon: of this release, pure.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
+    epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
 
     @property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """Scale of the vector Laplace noise, rounded up."""
         return SENSITIVITY / self.epsilon * ROOM
 
-    def deviation(self, features: int) -> float:
+    def noise_std(self, features: int) -> float:
         """Standard deviation of one coordinate of that noise."""
-        return self.scale * math.sqrt(features * (features + 3) // 2 + 1)
+        return self.noise_scale * math.sqrt(features * (features + 3) // 2 + 1)
 
     def events(self) -> tuple[Event, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
@@ -84,8 +80,8 @@ class SufficientStatistics(Release):
             np.full(d, setting.response),
         ])
         center = exact_moments(total)
-        flat = add_vector_laplace(noise, center, noise_scale=self.scale, l2_sensitivity=SENSITIVITY, stretch=stretch,
-                                  stream=("release",), line="release")
+        flat = add_vector_laplace(noise, center, noise_scale=self.noise_scale, l2_sensitivity=SENSITIVITY,
+                                  stretch=stretch, stream=("release",), line="release")
         return self._fitted(setting, *symmetric(flat, d))
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
@@ -95,28 +91,28 @@ class SufficientStatistics(Release):
         return Released(estimate=self._linear(setting, gram) @ cross, gram=gram, cross=cross)
 
     def _linear(self, setting: Setting, gram: np.ndarray) -> np.ndarray:
-        deviation = self.deviation(setting.features)
-        return shrink(gram, setting, gram_deviation=deviation, cross_deviation=deviation * setting.response)
+        noise_std = self.noise_std(setting.features)
+        return shrink(gram, setting, gram_noise_std=noise_std, cross_noise_std=noise_std * setting.response)
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         count = setting.features * (setting.features + 3) // 2
         return moment_interval(
             setting, released, self._linear(setting, released.gram), direction, level,
-            gram_unit=self.scale, cross_unit=self.scale * setting.response,
+            gram_unit=self.noise_scale, cross_unit=self.noise_scale * setting.response,
             quantile=laplace_marginal_quantile(level, count),
         )
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
-        deviation = self.deviation(setting.features)
+        noise_std = self.noise_std(setting.features)
         return predicted_errors(setting, lambda gram, cross: self._linear(setting, gram) @ cross,
-                                gram_deviation=deviation, cross_deviation=deviation * setting.response)
+                                gram_noise_std=noise_std, cross_noise_std=noise_std * setting.response)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
-        deviation = self.deviation(setting.features)
+        noise_std = self.noise_std(setting.features)
         # ||v|| is Gamma distributed; it bounds the noise in A (Frobenius) and that in u/Y at once.
-        longest = self.scale * float(gammainccinv(setting.features * (setting.features + 3) // 2, FAILURE))
+        longest = self.noise_scale * float(gammainccinv(setting.features * (setting.features + 3) // 2, FAILURE))
         return moment_error_bound(
-            setting, misreports, gram_deviation=deviation, cross_deviation=deviation * setting.response,
+            setting, misreports, gram_noise_std=noise_std, cross_noise_std=noise_std * setting.response,
             gram_noise=longest, cross_noise=longest * setting.response,
         )
 

@@ -1,0 +1,249 @@
+"""The plan of a mean that is bought: the price of an error that meets a budget, or a target, before anybody is asked.
+
+Payments rise and the mean squared error falls with that price, for every profile of reports. So bisection on profiles
+that are drawn from the public prior finds it, the same ones at every step; other profiles then measure what it gives.
+No real report is used, so that truth stays as good. The same for the bare model is in `confide.acquisition.targeting`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.comparisons import Benchmark, central_only, pooling
+from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.targeting import bought, edge
+from confide.charts import intervals
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
+from confide.contract.remedies import tried
+from confide.contract.renamed import warn_of_old
+from confide.privacy.losses import ZCDP
+
+__all__ = ["AcquisitionPlan", "design_for_budget", "design_for_error", "plan"]
+
+_DELTA = 1e-6
+"""At which the plan also tells the largest local loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcquisitionPlan(Plan[TwoPartMechanism]):
+    """A mechanism whose price of an error was chosen, and what it gives in the mean over fresh draws of reports.
+
+    Args:
+        mechanism: with its `mse_price`.
+        payments: mean of all payments together, in its currency, before they are rounded up to coins.
+        payments_error: standard error of that mean.
+        root_error: root of the mean squared error of the estimate, in the unit of a record; where nothing is bought,
+            that of what is known.
+        bought: share of the draws in which anything is bought.
+        draws: how many chose the price, and how many measured it.
+    """
+
+    mechanism: TwoPartMechanism
+    payments: float
+    payments_error: float
+    root_error: float
+    bought: float
+    draws: int
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        """The root mean squared error and the money, in the mean over reports; what holds whatever is reported."""
+        it = self.mechanism
+        return {
+            **_figures(self.root_error, self.payments, it.currency, "simulated"),
+            "bought": Predicted(self.bought, "share of the draws", "simulated"),
+            "largest local loss": Predicted(it.caps.local, f"nats at order {it.order:g}", "bound"),
+            "largest payment": Predicted(it.largest_payment, it.currency, "bound"),
+        }
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """Equal contracts for all, without reports; and what trust in the platform would be worth."""
+        it = self.mechanism
+        prices = {"variance_price": it.variance_price, "noise_price": it.noise_price}
+        return (
+            Alternative(name="equal contracts, nobody is asked for a report",
+                        predicted=_of_model(it, pooling(it.people, **prices)),
+                        refused="it pays everybody as the most concerned person, whatever their concern"),
+            Alternative(name="central noise", predicted=_of_model(it, central_only(it.people, **prices)),
+                        refused="everybody would have to trust the platform with the record itself"),
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What whoever buys should know before."""
+        it, found = self.mechanism, []
+        if self.bought < 1:
+            found.append(f"nothing is bought in {1 - self.bought:.1%} of the draws: too few people are within the "
+                         "price, or what is known already is cheaper")
+        if it.largest_local_loss is None:
+            found.append("losses have no limit of their own: reports can lead to one person who gives everything, and "
+                         f"a campaign is charged for that, epsilon = {self._epsilon:.3g} at delta = {_DELTA:g}. Set "
+                         "largest_local_loss")
+        if self.root_error >= it.width / 2:
+            found.append("on average the mean would be no better than the middle of the range")
+        return tuple(found)
+
+    @property
+    def _epsilon(self) -> float:
+        it = self.mechanism
+        return ZCDP(it.concentrated(it.caps.local)).epsilon_at(_DELTA)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The planned numbers, JSON-ready."""
+        it = self.mechanism
+        return {
+            "people": it.people, "mse_price": it.mse_price, "currency": it.currency, "payments": self.payments,
+            "payments_error": self.payments_error, "root_error": self.root_error, "bought": self.bought,
+            "draws": self.draws, "largest_local_loss": it.caps.local, "largest_central_loss": it.caps.central,
+            "largest_payment": it.largest_payment, "warnings": list(self.warnings)}
+
+    def plot(self) -> Picture:
+        """The root mean squared error of the plan, and of each alternative at the same price of an error."""
+        rows = [("this plan", self.root_error), *(
+            (each.name, each.predicted[_ERROR].value) for each in self.alternatives)]
+        said = "; ".join(f"{name}: {value:.3g}" for name, value in rows)
+        return intervals([(name, "error", value, 0.0, value) for name, value in rows], title="Error at the same price",
+                         axis="root mean squared error, in the unit of a record",
+                         alt=f"Root mean squared error of the plan and its alternatives: {said}.")[0]
+
+
+_ERROR = "root mean squared error"
+
+
+def _figures(root_error: float, payments: float, currency: str, basis: str) -> dict[str, Predicted]:
+    return {_ERROR: Predicted(root_error, "unit of a record", basis),
+            "expected total": Predicted(payments, currency, basis)}
+
+
+def _of_model(it: TwoPartMechanism, found: Benchmark) -> dict[str, Predicted]:
+    """A design's figures in the units of a mechanism."""
+    return _figures(math.sqrt(found.error_cost / it.error_price) * it.width, found.payments * it.price_per_nat,
+                    it.currency, "exact")
+
+
+def plan(
+    design: TwoPartMechanism, *, budget: float | None = None, error: float | None = None, draws: int = 100,
+    seed: int = 0,
+) -> AcquisitionPlan:
+    """Choose the price of an error for a budget, or for a target, in the mean over reports.
+
+    A budget gives the highest price at which payments stay within it; with `largest_local_loss` also the highest at
+    which enough people are within the price in every draw. A target gives the lowest price that reaches it. Epsilon is
+    no input: each person's loss follows from the reports and from this price, up to `largest_local_loss`.
+
+    Args:
+        design: everything but its `mse_price`, which is not used.
+        budget: for all payments together, in its currency, above 0; it binds in expectation, not report by report.
+        error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give this, or budget.
+        draws: profiles that choose the price, and as many that measure it; at least 2.
+        seed: of these made-up profiles.
+
+    Raises:
+        InvalidInput: something is out of range, both or none of budget and error are given, or no price reaches the
+            error: too few records, or, with `largest_local_loss`, too few people within the price.
+
+    Example:
+        >>> from confide.acquisition import UniformPrior
+        >>> found = plan(TwoPartMechanism(people=20, prior=UniformPrior(), mse_price=1.0), budget=2.0, draws=10)
+        >>> abs(found.payments - 2.0) < 3 * found.payments_error
+        True
+    """
+    if (budget is None) == (error is None):
+        raise InvalidInput("budget", "give exactly one of budget and error")
+    if budget is not None:
+        return _for_budget(design, positive("budget", budget), draws, seed)
+    return _for_error(design, positive("error", error), draws, seed)
+
+
+def _for_budget(design: TwoPartMechanism, budget: float, draws: int, seed: int) -> AcquisitionPlan:
+    means = _Means(design, draws, seed, "choosing")
+
+    def beyond(price: float) -> bool:
+        rows = means.rows(price)
+        return rows is None or float(rows[:, 0].mean()) > budget or bool(rows[:, 3].any())
+
+    low, _ = edge(beyond, 2.0 * budget**2 / design.order / design.width**2 / design.price_per_nat)
+    return _measured(design, low, draws, seed)
+
+
+def _for_error(design: TwoPartMechanism, error: float, draws: int, seed: int) -> AcquisitionPlan:
+    target = error**2
+    least = design.scaled_variance / design.people * design.width**2
+    if target <= least * (1.0 + 1e-6):
+        raise InvalidInput(
+            "error", f"{error:g} is out of reach: {design.people} records without any noise give "
+            f"{math.sqrt(least):g}",
+            tried("must be at least {error}", lambda error: plan(design, error=error, draws=draws, seed=seed),
+                  error=math.sqrt(least) * (1.0 + 1e-6)) or "ask more people")
+    means = _Means(design, draws, seed, "choosing")
+
+    def reached(price: float) -> bool:
+        rows = means.rows(price)
+        return rows is None or bool(rows[:, 3].any()) or float(rows[:, 1].mean()) <= target
+
+    start = design.order * design.price_per_nat / (2.0 * (target - least) ** 2) * design.width**2
+    _, high = edge(reached, start)
+    rows = means.rows(high)
+    if rows is None or float(rows[:, 1].mean()) > target:
+        raise InvalidInput("error", f"{error:g} is out of reach under largest_local_loss",
+                           "allow more than that, or ask more people")
+    return _measured(design, high, draws, seed)
+
+
+class _Means:
+    """Payments and squared errors of a mechanism over fixed profiles, by the price of an error."""
+
+    def __init__(self, design: TwoPartMechanism, draws: int, seed: int, stream: str) -> None:
+        self._design = design
+        self._profiles = [reports for reports, _ in prior_draws(
+            design.prior, design.people, whole("draws", draws, at_least=2), seed, stream=stream)]
+
+    def rows(self, price: float) -> NDArray[np.float64] | None:
+        """(draws, 4): payments; squared error; 1 where anything is bought; 1 where too few people are within the price.
+
+        None where `largest_local_loss` is out of reach at this price whatever is reported.
+        """
+        try:
+            it = replace(self._design, mse_price=price)
+        except InvalidInput:
+            return None
+        found = [bought(it, reports) for reports in self._profiles]
+        return np.array([(each.payments, each.mse, each.asked > 0, each.few) for each in found], dtype=np.float64)
+
+
+def _measured(design: TwoPartMechanism, price: float, draws: int, seed: int) -> AcquisitionPlan:
+    rows = _Means(design, draws, seed, "measuring").rows(price)
+    if rows is None:
+        raise InvalidInput("largest_local_loss", "is out of reach", "allow more than that, or ask more people")
+    paid, mse, share, _ = rows.mean(axis=0).tolist()
+    return AcquisitionPlan(
+        mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),
+        payments_error=float(rows[:, 0].std(ddof=1)) / math.sqrt(draws), bought=share, draws=draws)
+
+
+# ---- old names
+
+
+def design_for_budget(design: TwoPartMechanism, budget: float, *, draws: int = 100, seed: int = 0) -> AcquisitionPlan:
+    """An old name of `plan(design, budget=budget)`, until 1.0.0."""
+    warn_of_old("confide.acquisition", "design_for_budget(design, budget)", "plan(design, budget=budget)")
+    return plan(design, budget=budget, draws=draws, seed=seed)
+
+
+def design_for_error(
+    design: TwoPartMechanism, root_error: float, *, draws: int = 100, seed: int = 0
+) -> AcquisitionPlan:
+    """An old name of `plan(design, error=root_error)`, until 1.0.0."""
+    warn_of_old("confide.acquisition", "design_for_error(design, root_error)", "plan(design, error=root_error)")
+    return plan(design, error=root_error, draws=draws, seed=seed)
