@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -220,8 +220,7 @@ def test_every_rename_of_the_house_is_listed() -> None:
     assert {(each.old, each.new) for each in listed} == said
     assert Rename("confide.allocation.AllocationPlan", "held_back", "reserve") in listed
     for each in listed:
-        package, _, name = each.where.rpartition(".")
-        assert each.where in RENAMED or hasattr(importlib.import_module(package), name)
+        assert each.where in RENAMED or pkgutil.resolve_name(each.where) is not None
 
 
 def test_what_inherits_old_names_takes_them() -> None:
@@ -232,8 +231,7 @@ def test_what_inherits_old_names_takes_them() -> None:
     def forgetful(one: type) -> list[type]:
         return [sub for sub in below(one) if "__init__" in vars(sub) and "__renamed__" not in vars(sub)]
 
-    listed = [getattr(importlib.import_module(each.where.rpartition(".")[0]), each.where.rpartition(".")[2], None)
-              for each in renames()]
+    listed = [pkgutil.resolve_name(each.where) for each in renames()]
     marked = [each for each in listed if isinstance(each, type)]
     assert marked
     assert [sub for each in marked for sub in forgetful(each)] == []
@@ -283,3 +281,49 @@ def test_a_type_checker_sees_todays_names_alone(tmp_path: Path) -> None:
                           check=False, cwd=SOURCE.parent, env={"PATH": "", "MYPYPATH": str(SOURCE.parent)})
     wrong = {number for number, line in enumerate(TYPED.splitlines(), 1) if "# wrong" in line}
     assert {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line} == wrong, done.stdout
+
+
+# ---- names of markets
+
+
+def of_market() -> dict[tuple[str, str], tuple[Any, Any]]:
+    """What is done with old names of `confide.market`, and what the new ones give."""
+    from confide import market as m
+
+    prior, cost = m.PairPrior.beta_binomial(2.0, 3.0, people=50), m.LinearCost(1.0)
+    pairs = m.PairMarket(prior, cost, epsilon=1.0)
+    found = m.plan_mean(prior, cost, error=0.3, failure_probability=0.1)
+    estimate = pairs.estimate(ones=20, zeros=30)
+    same: Any = {"prior": prior, "cost": cost}
+    parts = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
+
+    def made(**old: str) -> Any:
+        return lambda: m.MeanPlan(**{old.get(name, name): value for name, value in parts.items()})
+
+    few: dict[str, Any] = {"criterion": "hoeffding", "people": 9, "attempt": lambda **_: None}
+    return {
+        ("MeanEstimate.interval", "delta"): (lambda: estimate.interval(delta=0.1), estimate.interval(0.1)),
+        ("MeanPlan", "alpha"): (lambda: found.alpha, 0.3),
+        ("MeanPlan", "delta"): (made(failure_probability="delta"), found),
+        ("MeanPlan", "failure"): (lambda: found.failure, found.exact_failure_probability),
+        ("PairMarket.failure_probability", "alpha"): (
+            lambda: pairs.failure_probability(alpha=0.3), pairs.failure_probability(0.3)),
+        ("PairMarket.guarantees", "delta"): (lambda: list(pairs.guarantees(delta=0.1)), list(pairs.guarantees(0.1))),
+        ("PairMarket.half_width", "delta"): (lambda: pairs.half_width(delta=0.1), pairs.half_width(0.1)),
+        ("TooFewPeople", "alpha"): (lambda: m.TooFewPeople(alpha=0.3, error_reached=0.4, **few).error, 0.3),
+        ("TooFewPeople", "alpha_reached"): (lambda: m.TooFewPeople(error=0.3, alpha_reached=0.4, **few).error, 0.3),
+        ("plan_mean", "alpha"): (lambda: m.plan_mean(**same, alpha=0.3, failure_probability=0.1).to_dict(),
+                                 found.to_dict()),
+        ("plan_mean", "delta"): (lambda: m.plan_mean(**same, error=0.3, delta=0.1).to_dict(), found.to_dict()),
+    }
+
+
+def test_old_names_of_markets_do_what_the_new_ones_do() -> None:
+    uses = of_market()
+    inside = {(each.where.removeprefix("confide.market."), each.old) for each in renames()
+              if each.where.startswith("confide.market.")}
+    assert inside <= uses.keys()
+    for use, (call, expected) in uses.items():
+        result, said = told(call)
+        assert result == expected, use
+        assert [(each.category, each.filename) for each in said] == [(ConfideDeprecationWarning, __file__)], use

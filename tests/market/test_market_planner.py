@@ -21,7 +21,8 @@ from confide.market.binomials import majority_errors
 from confide.market.decision import errors_at
 from confide.market.majority import excess
 from confide.market.nature import Reporting
-from confide.market.planner import _Search, best_price_level
+from confide.market.planner import _Search
+from confide.market.price_levels import best_price_level
 
 LINEAR = LinearCost(1.0)
 
@@ -127,7 +128,7 @@ def test_flat_costs_need_a_limit() -> None:
     few, many = (plan(0.05, 0.8, 0.7, PowerCost(1.0, 3.0), max_people=n) for n in (50, 200))
     assert many.total < few.total
     assert (few.people, few.complete) == (50, False)
-    assert any("may be cheaper" in warning for warning in few.warnings())
+    assert any("may be cheaper" in warning for warning in few.warnings)
 
 
 def test_nothing_to_buy() -> None:
@@ -172,7 +173,7 @@ def test_comparison_and_report() -> None:
     found = plan(0.01, 0.8, 0.7, LINEAR, max_payment=10.0)
     totals = {name: other.total for name, other in found.compared.items() if not isinstance(other, str)}
     assert totals == pytest.approx({"exact": 251.800, "chernoff": 441.575, "thesis": 445.170}, abs=1e-3)
-    (warning,) = found.warnings()
+    (warning,) = found.warnings
     assert "above the cap of 10" in warning
     written = found.to_dict()
     assert written["budget"]["mean"] == pytest.approx(found.total, rel=1e-9)

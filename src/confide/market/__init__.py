@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from confide.market.pairs.market import PairMarket
     from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
     from confide.market.pairs.prior import PairPrior
-    from confide.market.planner import MarketPlan, OutOfReach, ThesisBounds, plan, thesis_bounds
+    from confide.market.planner import MarketPlan, OutOfReach, plan
+    from confide.market.price_levels import ThesisBounds, thesis_bounds
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
     from confide.market.simulation import Simulation, simulate
@@ -146,7 +147,8 @@ __getattr__, __dir__ = doors(
         "pairs.market": ("PairMarket",),
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
-        "planner": ("MarketPlan", "OutOfReach", "ThesisBounds", "plan", "thesis_bounds"),
+        "planner": ("MarketPlan", "OutOfReach", "plan"),
+        "price_levels": ("ThesisBounds", "thesis_bounds"),
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),
         "simulation": ("Simulation", "simulate"),

@@ -23,7 +23,8 @@ from confide.market.majority import MajorityMarket, proof_function
 from confide.market.matching import payment_unit, price_floor
 from confide.market.nature import Nature, Reporting
 from confide.market.optimum import least_payment
-from confide.market.planner import best_price_level, plan, thesis_bounds
+from confide.market.planner import plan
+from confide.market.price_levels import best_price_level, thesis_bounds
 from confide.market.replies import best_response, regret
 from confide.market.strategies import NONE, Strategy
 

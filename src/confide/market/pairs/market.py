@@ -17,6 +17,7 @@ from scipy.special import expit
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.market.costs import Cost, as_cost
 from confide.market.equilibrium import Others, interim_matrix
@@ -200,13 +201,23 @@ class PairMarket(KnownLevel):
         self.participants(ones, zeros)
         return mean_estimate(ones, zeros, self.epsilon)
 
-    def half_width(self, delta: float) -> float:
-        """How far the estimate is from the share of ones at most, with probability 1 - delta, if all take part."""
-        return half_width(self.people, self.epsilon, delta)
+    @renamed(delta="failure_probability")
+    def half_width(self, failure_probability: float) -> float:
+        """How far the estimate is from the share of ones at most, if all take part, but for a probability of failure.
 
-    def failure_probability(self, alpha: float) -> float:
-        """The probability that it is further off than alpha if all take part; exact, the worst over all bits."""
-        return failure_probability(self.people, self.epsilon, alpha)
+        Args:
+            failure_probability: of more, in (0, 1).
+        """
+        return half_width(self.people, self.epsilon, failure_probability)
+
+    @renamed(alpha="error")
+    def failure_probability(self, error: float) -> float:
+        """The probability that it is further off than that if all take part; exact, the worst over all bits.
+
+        Args:
+            error: > 0.
+        """
+        return failure_probability(self.people, self.epsilon, error)
 
     def interim_matrix(self, others: Others | None = None, prior: PairPrior | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
@@ -236,12 +247,13 @@ class PairMarket(KnownLevel):
         peer = sum(size * strategy.channel[:2] for size, strategy in here) / (count * presence)  # (2, 2) P(y | s')
         return np.vstack([self.table @ peer @ law.pairs * company, np.zeros(2)])
 
-    def guarantees(self, delta: float = 0.05) -> Guarantees:
+    @renamed(delta="failure_probability")
+    def guarantees(self, failure_probability: float = 0.05) -> Guarantees:
         """What is promised, from public parameters alone.
 
         Args:
-            delta: probability with which the estimate may be further off than the stated bound.
+            failure_probability: probability with which the estimate may be further off than the stated bound.
         """
         from confide.market.pairs.guarantees import pair_guarantees
 
-        return pair_guarantees(self, delta)
+        return pair_guarantees(self, failure_probability)

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,11 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.plan import Alternative, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
 from confide.market.nature import Nature, Reporting, as_level
+from confide.market.planned import ERROR, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.planner import OutOfReach, least_people
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import flip_probability
@@ -41,6 +44,7 @@ __all__ = ["CRITERIA", "UnknownCostPlan", "plan_unknown_costs"]
 
 CRITERIA = ("exact", "pgf", "thesis")
 
+_PLOTTED = "What more participants buy"
 _SHARES = 400  # quantiles of the law of costs, from the least share that can do to nearly everybody
 _NEARLY_ALL = 1.0 - 1e-9
 _CHUNK = 25  # shares whose quality is computed together
@@ -48,7 +52,7 @@ _LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant tells her bit 
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnknownCostPlan:
+class UnknownCostPlan(PlannedMarket):
     """A threshold market that reaches a target: the best that was found, for this number of people.
 
     Args:
@@ -74,15 +78,53 @@ class UnknownCostPlan:
     error: float
     market: ThresholdMarket | None
     max_payment: float | None = None
-    _again: Callable[[str], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
+    _again: Callable[[str, float | None], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
 
     @property
     def participants(self) -> float:
         """N p, the expected number of participants."""
         return self.people * self.participation
 
-    def warnings(self) -> tuple[str, ...]:
-        """What its reader should know."""
+    @property
+    def _market(self) -> ThresholdMarket | None:
+        return self.market
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        return {TOTAL: Predicted(self.total, MONEY), ERROR: Predicted(self.error),
+                "participants": Predicted(self.participants, f"of {self.people:,} people, expected"),
+                "least level of a report": Predicted(self.epsilon, "nats")}
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each."""
+        if self._again is None or self.market is None:
+            return ()
+        return by_criterion({name: self if name == self.criterion else self._other(name, self.epsilon)
+                             for name in CRITERIA}, self.criterion)
+
+    def _other(self, criterion: str, epsilon: float | None) -> UnknownCostPlan | str:
+        """The plan by another criterion, or why there is none."""
+        if self._again is None:
+            return self
+        try:
+            return self._again(criterion, epsilon)
+        except InvalidInput as refusal:
+            return str(refusal)
+
+    def plot(self) -> Picture:
+        """What more participants at this level buy: the expected total and the error."""
+        it = self.market
+        if it is None:
+            return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
+                           y=ERROR, alt="Nothing is bought: the prior alone is good enough.")
+        others = [replace(it, participation=share, threshold=None) for share in around(it.presence, _NEARLY_ALL)]
+        return picture([(each.expected_total, each.error_probability()) for each in others], (self.total, self.error),
+                       title=_PLOTTED, x="expected total", y=ERROR,
+                       alt="The probability of a wrong guess as a larger share of the people takes part at this least "
+                       "level; the plan is marked.")
+
+    def _warned(self) -> Sequence[str]:
         if self.market is None:
             return ()
         found = []
@@ -93,27 +135,20 @@ class UnknownCostPlan:
             if self.max_payment is not None and abs(single.amount) > self.max_payment:
                 found.append(f"a single {words} can be {abs(single.amount):.6g}, above the cap of "
                              f"{self.max_payment:g}, if {single.present} of {self.people} take part")
-        return tuple(found)
+        return found
 
     @cached_property
     def compared(self) -> dict[str, UnknownCostPlan | str]:
         """The plan by each criterion, or why there is none."""
-        found: dict[str, UnknownCostPlan | str] = {}
-        for criterion in CRITERIA:
-            if criterion == self.criterion or self._again is None:
-                found[self.criterion] = self
-                continue
-            try:
-                found[criterion] = self._again(criterion)
-            except InvalidInput as refusal:
-                found[criterion] = str(refusal)
-        return found
+        if self._again is None:
+            return {self.criterion: self}
+        return {name: self if name == self.criterion else self._other(name, None) for name in CRITERIA}
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, with the law of the budget and the quote."""
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "participation", "threshold", "participants", "total", "error")}
-        out["warnings"] = list(self.warnings())
+        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95),
@@ -300,9 +335,9 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold", "must be at least that")
     cap = None if max_payment is None else positive("max_payment", max_payment)
 
-    def again(other: str) -> UnknownCostPlan:
-        return plan_unknown_costs(target, nature.signal_accuracy, nature.prior_one, law, other, people=n, epsilon=level,
-                                  ceiling=ceiling, max_payment=cap)
+    def again(other: str, at: float | None) -> UnknownCostPlan:
+        return plan_unknown_costs(target, nature.signal_accuracy, nature.prior_one, law, other, people=n,
+                                  epsilon=level if at is None else at, ceiling=ceiling, max_payment=cap)
 
     def with_others(people: int = n, error: float = target) -> UnknownCostPlan:
         return plan_unknown_costs(error, signal_accuracy, prior_one, law, criterion, people=people, epsilon=epsilon,
