@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
-from confide.market.costs import Cost, as_cost
+from confide.contract.parameters import Parameter
+from confide.market.costs import Cost
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.nature import Nature, as_level
+from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
 
 __all__ = ["GenieMarket"]
 
 
 @dataclass(frozen=True)
-class GenieMarket:
+class GenieMarket(Settled):
     """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
-
-    Args:
-        people: N >= 1; they do not influence each other.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1) in (0, 1).
-        cost: g.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
 
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
@@ -37,16 +32,16 @@ class GenieMarket:
         (5.413668918, 5.413668918)
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
-    cost: Cost
-    epsilon: float
+    people: Annotated[int, Parameter("people, who do not influence each other", symbol="N", at_least=1)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        as_cost("cost", self.cost)
+        super().__post_init__()
         nature = self.nature
         odds = nature.prior_one * nature.prior_zero * nature.edge
         check_payable(self.epsilon, [self.cost], lambda _: odds)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.market.binomials import (
     UNDERFLOW,
@@ -26,14 +27,15 @@ from confide.market.binomials import (
     majority_threshold,
     table_of_errors,
 )
-from confide.market.costs import Cost, as_cost
+from confide.market.costs import Cost
 from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability, errors_at
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.nature import Nature, Reporting, as_level
+from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 from confide.market.paid import Paid
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
 from confide.market.totals import TotalPayment
 
 __all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
@@ -64,23 +66,14 @@ def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
 
 @wire("MajorityMarket", "people signal_accuracy prior_one cost epsilon presence")
 @dataclass(frozen=True)
-class MajorityMarket(KnownLevel):
+class MajorityMarket(Settled, KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
 
     All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
     It is not the only one: `symmetric_equilibria` lists the collusive ones beside it.
 
-    Args:
-        people: N >= 2, invited.
-        signal_accuracy: theta, P(bit = state), in (0.5, 1).
-        prior_one: P(state = 1), in (0, 1).
-        cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
-        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
-            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
-
     Raises:
-        InvalidInput: names the parameter that is out of range.
+        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
 
     Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
 
@@ -93,20 +86,41 @@ class MajorityMarket(KnownLevel):
         ([12.32, 20.39], 0.0)
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
-    cost: Cost
-    epsilon: float
-    presence: float = 1.0
+    people: Annotated[int, Parameter("people who are invited", symbol="N", at_least=2)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+                                         "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
+                                         "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        as_cost("cost", self.cost)
-        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
+        super().__post_init__()
         odds = self.nature.prior_one * self.nature.prior_zero * self.nature.edge**2 * self.company
         check_payable(self.epsilon, [self.cost], lambda level: odds * math.tanh(level / 2.0))
+
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
+                   cost: Cost, presence: float = 1.0) -> MajorityMarket:
+        """The market that buys a report of the whole budget from each person.
+
+        Args:
+            epsilon: of each report, in (0, 700] nats.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            people: N >= 2, invited.
+            signal_accuracy: theta, in (0.5, 1).
+            prior_one: P(state = 1), in (0, 1).
+            cost: everybody's cost of a privacy level.
+            presence: in (0, 1].
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(people, signal_accuracy, prior_one, cost, epsilon, presence)
 
     @property
     def nature(self) -> Nature:  # a property, as in `CountMarket`: to pyright a cached one is none

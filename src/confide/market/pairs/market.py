@@ -9,21 +9,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.market.costs import Cost, as_cost
+from confide.market.costs import Cost
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable
-from confide.market.nature import Nature, as_level
+from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.paid import Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
@@ -31,6 +33,7 @@ from confide.market.pairs.prior import PairPrior
 from confide.market.pairs.reports import LARGEST_LAW, log_report_law
 from confide.market.pairs.totals import PairTotal, averaged_payments
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
 from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["PairMarket"]
@@ -38,23 +41,15 @@ __all__ = ["PairMarket"]
 
 @wire("PairMarket", "prior cost epsilon average presence")
 @dataclass(frozen=True)
-class PairMarket(KnownLevel):
+class PairMarket(Settled, KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
     others, with `quote().margin` over every report that ignores the bit. It is not the only one:
     `symmetric_equilibria` lists the collusive ones. Whoever knows her own group has another best reply: `audit_groups`.
 
-    Args:
-        prior: what everybody believes about the bits.
-        cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
-        average: pay by the mean over all other participants (default), or by one of them each.
-        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
-            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
-
     Raises:
-        InvalidInput: names the parameter that is out of range.
+        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
 
     Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
 
@@ -69,22 +64,38 @@ class PairMarket(KnownLevel):
         0.2836
     """
 
-    prior: PairPrior
-    cost: Cost
-    epsilon: float
-    average: bool = True
-    presence: float = 1.0
+    prior: Annotated[PairPrior, Parameter("what everybody believes about the bits")]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
+    average: Annotated[bool, Parameter("whether pay is by the mean over all other participants, or by one of them "
+                                       "each")] = True
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+                                         "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
+                                         "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, PairPrior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is no prior", "must be a PairPrior")
-        as_cost("cost", self.cost)
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        if not isinstance(self.average, bool):
-            raise InvalidInput("average", f"{self.average!r} is not true or false")
-        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
+        super().__post_init__()
         check_payable(self.epsilon, [self.cost], lambda level: (
             abs(self.prior.covariance) * math.tanh(level / 2.0) * self.company))
+
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, prior: PairPrior, cost: Cost,
+                   presence: float = 1.0) -> PairMarket:
+        """The market that buys a report of the whole budget from each person, and pays by the mean over the others.
+
+        Args:
+            epsilon: of each report, in (0, 700] nats.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            prior: what everybody believes about the bits of so many people.
+            cost: everybody's cost of a privacy level.
+            presence: in (0, 1].
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(prior, cost, epsilon, presence=presence)
 
     @property
     def people(self) -> int:

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,13 +21,15 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
 from confide.contract.wire import wire, wire_parts
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
+from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 from confide.market.paid import Paid, PaidByCounts
+from confide.market.settled import Settled
 from confide.market.strategies import Strategy
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
@@ -98,22 +100,16 @@ def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
 
 @wire("ThresholdMarket", "people signal_accuracy prior_one cost_law epsilon participation threshold ceiling")
 @dataclass(frozen=True)
-class ThresholdMarket(PaidByCounts):
+class ThresholdMarket(Settled, PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.
 
     A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
     xi(C) >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
 
+    Give participation or threshold; both are set afterwards.
+
     Args:
-        people: N >= 2, invited.
-        signal_accuracy: theta, P(bit = state), in (0.5, 1).
-        prior_one: P(state = 1), in (0, 1).
         cost_law: F, of everybody's cost per nat; continuous, with mass near 0. A frozen scipy distribution will do.
-        epsilon: the least level of a participant, in (0, 700]: a floor of quality, never a promise of privacy.
-        participation: p = F(c_th) in (0, 1), the share that is to take part; or else
-        threshold: c_th > 0 itself. One of the two; both are set afterwards.
-        ceiling: the largest level that a participant's client lets through, in [epsilon, 700]; None for none, and then
-            no level of privacy is promised to anybody.
 
     Raises:
         InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
@@ -131,27 +127,29 @@ class ThresholdMarket(PaidByCounts):
         [2.0, 2.95]
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
+    people: Annotated[int, Parameter("people who are invited", symbol="N", at_least=2)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
     cost_law: CostLaw
-    epsilon: float
-    participation: float | None = None
-    threshold: float | None = None
-    ceiling: float | None = None
+    epsilon: Annotated[float, Parameter("least level of a participant, a floor of quality and never a promise of "
+                                        "privacy", unit="nats", above=0, at_most=LARGEST_LEVEL)]
+    participation: Annotated[float | None, Parameter("share that is to take part", symbol="p", above=0, below=1)] = None
+    threshold: Annotated[float | None, Parameter("largest cost per nat that takes part", symbol="c_th",
+                                                 above=0)] = None
+    ceiling: Annotated[float | None, Parameter("largest level that a participant's client lets through, at least "
+                                               "epsilon; without one no level of privacy is promised to anybody",
+                                               unit="nats", above=0, at_most=LARGEST_LEVEL)] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        _ = self.nature
+        super().__post_init__()
         law = as_cost_law("cost_law", self.cost_law)
         object.__setattr__(self, "cost_law", law)
         if self.ceiling is not None:
-            top = as_level("ceiling", self.ceiling)
-            if top < self.epsilon:
-                raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
+            if self.ceiling < self.epsilon:
+                raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon, the level at the threshold",
                                    f"must be in [{self.epsilon!r}, {LARGEST_LEVEL:g}]")
-            object.__setattr__(self, "ceiling", top)
+            object.__setattr__(self, "ceiling", float(self.ceiling))
         share, cost = self._resolved(law)
         object.__setattr__(self, "participation", share)
         object.__setattr__(self, "threshold", cost)
@@ -161,22 +159,42 @@ class ThresholdMarket(PaidByCounts):
         if self.participation is None and self.threshold is None:
             raise InvalidInput("participation", "is missing", "must be given, or threshold")
         if self.threshold is None:
-            share = fraction("participation", self.participation)
+            share = float(self.participation)  # type: ignore[arg-type]
             cost = float(law.quantile(share))
             if not 0 < cost < math.inf:
                 raise InvalidInput("participation", f"{share:g} has the threshold {cost:g}, beyond the doubles")
             return share, cost
-        cost = positive("threshold", self.threshold)
+        cost = float(self.threshold)
         mass = float(law.cdf(cost))
         if not 0 < mass < 1:
             raise InvalidInput("threshold", f"{cost:g} lets take part a share of {mass:g}", "must be between 0 and 1")
         if self.participation is not None:
-            share = fraction("participation", self.participation)
+            share = float(self.participation)
             if abs(mass - share) > 1e-9 * share:
                 raise InvalidInput("participation", f"{share:g} is not F(threshold) = {mass:.10g}",
                                    "must agree; give one of the two")
             return share, cost
         return mass, cost
+
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
+                   cost_law: CostLaw, participation: float = 0.5) -> ThresholdMarket:
+        """The market in which whoever takes part reports at the whole budget: it is floor and ceiling of the levels.
+
+        Args:
+            epsilon: the largest level of a report, in (0, 700] nats: the promise of privacy.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            people: N >= 2, invited.
+            signal_accuracy: theta, in (0.5, 1).
+            prior_one: P(state = 1), in (0, 1).
+            cost_law: the law of everybody's cost per nat.
+            participation: the share that is to take part, in (0, 1).
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(people, signal_accuracy, prior_one, cost_law, epsilon, participation=participation, ceiling=epsilon)
 
     @cached_property
     def nature(self) -> Nature:
