@@ -18,6 +18,7 @@ from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.market.binomials import (
     UNDERFLOW,
@@ -32,39 +33,40 @@ from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability, errors_at
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 from confide.market.paid import Paid
 from confide.market.quotes import Quote, quote_of
 from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.totals import TotalPayment
 
 __all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
 
 
-def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
+def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> PeerStatistic:
     """P(M = 1), P(M = 0) and Cov(M, S) of a majority with these errors; numbers or arrays."""
-    p1, p0 = nature.prior_one, nature.prior_zero
+    p1, p0 = signal_model.prior_one, signal_model.prior_zero
     return PeerStatistic(one=p1 * (1.0 - errors.low) + p0 * errors.high,
                          zero=p1 * errors.low + p0 * (1.0 - errors.high),
-                         covariance=nature.edge * errors.kappa * p1 * p0)
+                         covariance=signal_model.edge * errors.kappa * p1 * p0)
 
 
-def excess(nature: Nature, errors: MajorityErrors) -> Any:
+def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
     """(E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or arrays."""
-    p1, p0 = nature.prior_one, nature.prior_zero
+    p1, p0 = signal_model.prior_one, signal_model.prior_zero
     wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
-    return wrong / (p1 * p0 * nature.edge)
+    return wrong / (p1 * p0 * signal_model.edge)
 
 
-def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
+def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
     """h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers or arrays."""
-    theta, odds = nature.signal_accuracy, nature.prior_one / nature.prior_zero
+    theta, odds = signal_model.signal_accuracy, signal_model.prior_one / signal_model.prior_zero
     top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
            + (gamma - beta) * (1 - gamma + beta) / odds)
-    return top / ((2 * beta - gamma) * nature.edge)
+    return top / ((2 * beta - gamma) * signal_model.edge)
 
 
 @wire("MajorityMarket", "people signal_accuracy prior_one cost epsilon presence")
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
 class MajorityMarket(Settled, KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
@@ -99,7 +101,7 @@ class MajorityMarket(Settled, KnownLevel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        odds = self.nature.prior_one * self.nature.prior_zero * self.nature.edge**2 * self.company
+        odds = self.signal_model.prior_one * self.signal_model.prior_zero * self.signal_model.edge**2 * self.company
         check_payable(self.epsilon, [self.cost], lambda level: odds * math.tanh(level / 2.0))
 
     @classmethod
@@ -123,13 +125,13 @@ class MajorityMarket(Settled, KnownLevel):
         return cls(people, signal_accuracy, prior_one, cost, epsilon, presence)
 
     @property
-    def nature(self) -> Nature:  # a property, as in `CountMarket`: to pyright a cached one is none
+    def signal_model(self) -> SignalModel:  # a property, as in `CountMarket`: to pyright a cached one is none
         """The law of the state and of one bit that the payments are designed for."""
-        return self._nature
+        return self._signal_model
 
     @cached_property
-    def _nature(self) -> Nature:
-        return Nature(self.prior_one, self.signal_accuracy)
+    def _signal_model(self) -> SignalModel:
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def reporting(self) -> Reporting:
@@ -144,10 +146,10 @@ class MajorityMarket(Settled, KnownLevel):
         """The payments when that many take part, at least 2; default all."""
         n = self.people if present is None else self._present(present)
         errors = majority_errors(n - 1, self.reporting)
-        m = majority_statistic(self.nature, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
+        m = majority_statistic(self.signal_model, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
         # A larger table is that of a smaller covariance.
         return MatchingPayment(self.cost, self.epsilon, PeerStatistic(m.one, m.zero, m.covariance * self.company),
-                               self.nature.signal_one)
+                               self.signal_model.signal_one)
 
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
@@ -160,10 +162,10 @@ class MajorityMarket(Settled, KnownLevel):
         """E[R] - V_LB > 0, of one person who takes part, of full relative accuracy."""
         unit = self.payment_at().unit
         if self.presence == 1:
-            return unit * float(excess(self.nature, majority_errors(self.people - 1, self.reporting)))
+            return unit * float(excess(self.signal_model, majority_errors(self.people - 1, self.reporting)))
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
-        each = excess(self.nature, majority_errors(others, self.reporting))
+        each = excess(self.signal_model, majority_errors(others, self.reporting))
         return unit * float(weights @ each) / self.company
 
     @property
@@ -171,11 +173,11 @@ class MajorityMarket(Settled, KnownLevel):
         """ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
         m = self.people - 1
         if m * float(self.reporting.chernoff) <= UNDERFLOW:
-            gap = self.payment_at().unit * float(excess(self.nature, majority_errors(m, self.reporting)))
+            gap = self.payment_at().unit * float(excess(self.signal_model, majority_errors(m, self.reporting)))
             return math.log(gap)
         low, high = log_errors(m, self.reporting)  # kappa is 1, and P(M = 1) the prior, to all digits
-        odds = math.log(self.nature.prior_one / self.nature.prior_zero)
-        unit = math.log(self.payment_at().unit / self.nature.edge)
+        odds = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
+        unit = math.log(self.payment_at().unit / self.signal_model.edge)
         return unit + float(np.logaddexp(low + odds, high - odds))
 
     @property
@@ -184,13 +186,14 @@ class MajorityMarket(Settled, KnownLevel):
 
         Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
         """
-        m, nature = self.people - 1, self.nature
+        m, signal_model = self.people - 1, self.signal_model
         errors = majority_errors(m, self.reporting)
         rate, gamma = math.exp(-m * float(self.reporting.chernoff)), 1.0 - float(errors.low) + float(errors.high)
         if not 2.0 * rate < gamma:
             return None
-        bound = proof_function(nature, gamma - rate, gamma) - 2.0 * nature.signal_accuracy / nature.edge
-        return float(price_floor(self.cost, self.epsilon, nature.edge) + self.payment_at().unit * bound)
+        bound = proof_function(signal_model, gamma - rate, gamma)
+        bound -= 2.0 * signal_model.signal_accuracy / signal_model.edge
+        return float(price_floor(self.cost, self.epsilon, signal_model.edge) + self.payment_at().unit * bound)
 
     def quote(self, present: int | None = None) -> Quote:
         """What a person is offered.
@@ -202,7 +205,7 @@ class MajorityMarket(Settled, KnownLevel):
         Raises:
             InvalidInput: not in 2..people.
         """
-        floor = price_floor(self.cost, self.epsilon, self.nature.edge)
+        floor = price_floor(self.cost, self.epsilon, self.signal_model.edge)
         payment = self.payment_at(present)
         if present is None:
             found = quote_of(payment, floor, gap=self.gap)
@@ -211,11 +214,12 @@ class MajorityMarket(Settled, KnownLevel):
             expected = payment.unit / self.company * math.tanh(self.epsilon / 2.0) + payment.outside
             return quote_of(payment, floor, gap=expected - floor, expected=expected)
         return quote_of(payment, floor, gap=payment.unit * float(
-            excess(self.nature, majority_errors(self._present(present) - 1, self.reporting))))
+            excess(self.signal_model, majority_errors(self._present(present) - 1, self.reporting))))
 
     @property
     def _utility(self) -> float:
-        return (price_floor(self.cost, self.epsilon, self.nature.edge) + self.gap) - float(self.cost(self.epsilon))
+        floor = price_floor(self.cost, self.epsilon, self.signal_model.edge)
+        return (floor + self.gap) - float(self.cost(self.epsilon))
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What a matching 1 and a matching 0 are paid for every number of participants in least..largest, at once.
@@ -229,7 +233,7 @@ class MajorityMarket(Settled, KnownLevel):
         if most < first:
             return alone, alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
-        m, unit = majority_statistic(self.nature, errors), self.payment_at().unit
+        m, unit = majority_statistic(self.signal_model, errors), self.payment_at().unit
         each = unit / (m.covariance * self.company)
         return np.append(alone, each * m.zero), np.append(alone, each * m.one)
 
@@ -279,21 +283,22 @@ class MajorityMarket(Settled, KnownLevel):
         """The law of the sum of all payments in equilibrium, when that many take part; default all."""
         n = self.people if present is None else self._present(present)
         payment = self.payment_at(n)
-        return TotalPayment(n, self.nature, self.reporting, payment.for_one, payment.for_zero)
+        return TotalPayment(n, self.signal_model, self.reporting, payment.for_one, payment.for_zero)
 
     def error_probability(self) -> float:
         """The least probability of a wrong guess of the state from all reports, over who takes part; exact."""
         if self.presence == 1:
-            return error_probability(self.people, self.nature, self.reporting)
+            return error_probability(self.people, self.signal_model, self.reporting)
         n, weights = binomial_weights(self.people, self.presence)
-        nobody = min(self.nature.prior_one, self.nature.prior_zero)
-        return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.nature, self.reporting), nobody))
+        nobody = min(self.signal_model.prior_one, self.signal_model.prior_zero)
+        return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.signal_model, self.reporting), nobody))
 
-    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+    @renamed(nature="signal_model")
+    def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""
         from confide.market.equilibrium import interim_matrix
 
-        return interim_matrix(self, self.peers if others is None else others, nature)
+        return interim_matrix(self, self.peers if others is None else others, signal_model)
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""

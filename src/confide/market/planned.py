@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from confide.contract.plan import Alternative, Plan
 from confide.contract.presentation import Picture, Table
 from confide.contract.renamed import warn_of_old
 from confide.contract.wire import wire_name
-from confide.market.collection import BitCollection, BitMarket
+from confide.market.collection import BitCollection
 
 __all__ = ["ERROR", "LEVEL", "MONEY", "TOTAL", "PlannedMarket", "Sentences", "around", "by_criterion", "picture"]
 
@@ -36,12 +36,18 @@ class Sentences(tuple[str, ...]):
         return self
 
 
+class Promising(Protocol):
+    """What a plan needs of its market."""
+
+    def guarantees(self) -> Guarantees: ...
+
+
 class PlannedMarket(Plan[BitCollection | None]):
     """The plan of a market. A subclass has the fields `market` and `total`."""
 
     @property
     @abstractmethod
-    def _market(self) -> BitMarket | None:
+    def _market(self) -> Promising | None:
         """The market whose payments are planned; None where nothing is bought."""
 
     @property

@@ -25,9 +25,9 @@ from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.price_levels import GRID, HIGHEST, best_price_level, price_floors, price_ratios, thesis_bounds
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.numerics.fewest import fewest
 
 __all__ = [
@@ -181,13 +181,13 @@ class MarketPlan(PlannedMarket):
         return out
 
 
-def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: NDArray[np.float64],
+def _exact_levels(people: NDArray[np.int64], error: float, signal_model: SignalModel, low: NDArray[np.float64],
                   high: NDArray[np.float64], steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Halve the logarithmic brackets of the least levels at which the best guess errs no more often than `error`."""
     a, b = np.log(low), np.log(high)
     for _ in range(steps):
         middle = (a + b) / 2.0
-        good = errors_at(people, nature, Reporting.of(nature.signal_accuracy, np.exp(middle))) <= error
+        good = errors_at(people, signal_model, Reporting.of(signal_model.signal_accuracy, np.exp(middle))) <= error
         a, b = np.where(good, a, middle), np.where(good, middle, b)
     return np.exp(a), np.exp(b)
 
@@ -195,15 +195,16 @@ def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: 
 class _Search:
     """The cheapest (N, epsilon): every N that no bound rules out, until no larger N can be cheaper."""
 
-    def __init__(self, error: float, nature: Nature, cost: Cost, criterion: str, limit: int) -> None:
-        self.error, self.nature, self.cost, self.criterion, self.limit = error, nature, cost, criterion, limit
+    def __init__(self, error: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int) -> None:
+        self.error, self.signal_model, self.cost = error, signal_model, cost
+        self.criterion, self.limit = criterion, limit
         self.best: tuple[float, int, float] = (math.inf, 0, math.nan)
         self.searched, self.complete = 1, False
-        odds = nature.prior_one * nature.prior_zero
+        odds = signal_model.prior_one * signal_model.prior_zero
         # Every feasible market has N D >= quality (exact: p (1 - p) >= P1 P0 e^(-2 N D)).
         self.quality = -math.log(error) if criterion == "chernoff" else 0.5 * math.log(odds / (error * (1 - error)))
-        informations = Reporting.of(nature.signal_accuracy, GRID).chernoff
-        floors = price_floors(cost, GRID, nature.edge)
+        informations = Reporting.of(signal_model.signal_accuracy, GRID).chernoff
+        floors = price_floors(cost, GRID, signal_model.edge)
         with np.errstate(divide="ignore", invalid="ignore"):
             cells = np.append(informations[1:] / floors[:-1], informations[-1] / floors[-1])
         # Below the grid D <= edge^2 e^2/8 (1 + tiny) and V_LB >= 2 g'(e)/edge, whose ratio falls with e (named costs).
@@ -221,17 +222,17 @@ class _Search:
         x = np.asarray(levels, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             unit = self.cost.slope(x) * (1.0 + np.cosh(x))
-            price = price_floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors)
+            price = price_floors(self.cost, x, self.signal_model.edge) + unit * excess(self.signal_model, errors)
         return np.where(np.isfinite(price), price, np.inf)
 
     def cost_of(self, people: Any, levels: Any) -> Any:
         """N E[R^(N, level)]."""
-        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, levels))
+        errors = majority_errors(people - 1, Reporting.of(self.signal_model.signal_accuracy, levels))
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
         """The levels with these Chernoff informations; infinite where bits themselves have less."""
-        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.nature.edge
+        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
 
     def brackets(self, people: NDArray[np.int64], steps: int = 20) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -241,17 +242,17 @@ class _Search:
             people: N.
             steps: of halving, of the exact criterion.
         """
-        nature = self.nature
+        signal_model = self.signal_model
         least = self.level_of(self.quality / people)
         if self.criterion == "chernoff":
             return least, least
         low, high = np.full(people.size, np.inf), np.full(people.size, np.inf)
-        at_best = errors_at(people, nature, Reporting.of(nature.signal_accuracy, LARGEST_LEVEL))
+        at_best = errors_at(people, signal_model, Reporting.of(signal_model.signal_accuracy, LARGEST_LEVEL))
         reached = at_best <= self.error
         n = people[reached]
         # No best guess errs more often than sqrt(P1 P0) e^(-N D).
-        enough = self.level_of(math.log(math.sqrt(nature.prior_one * nature.prior_zero) / self.error) / n)
-        low[reached], high[reached] = _exact_levels(n, self.error, nature, least[reached] * (1.0 - 1e-9),
+        enough = self.level_of(math.log(math.sqrt(signal_model.prior_one * signal_model.prior_zero) / self.error) / n)
+        low[reached], high[reached] = _exact_levels(n, self.error, signal_model, least[reached] * (1.0 - 1e-9),
                                                     np.minimum(enough * (1.0 + 1e-9), HIGHEST), steps)
         return low, high
 
@@ -289,12 +290,12 @@ class _Search:
         possible = np.isfinite(high)
         people, low, high = people[possible], low[possible], high[possible]
         with np.errstate(over="ignore"):
-            floors = people * price_floors(self.cost, low, self.nature.edge)
+            floors = people * price_floors(self.cost, low, self.signal_model.edge)
         known = min(self.best[0], float(np.min(self.cost_of(people, high), initial=math.inf)))
         keep = floors <= known
         people, low, high = people[keep], low[keep], high[keep]
         if self.criterion == "exact":
-            low, high = _exact_levels(people, self.error, self.nature, low, high, 32)  # to 1e-14
+            low, high = _exact_levels(people, self.error, self.signal_model, low, high, 32)  # to 1e-14
         levels = self.levels_from(high)
         rough = self.cost_of(people[:, None], levels).min(axis=1, initial=math.inf)
         # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
@@ -316,7 +317,7 @@ class _Search:
         few, many = first[some, None], last[some, None]
 
         def price(x: Any) -> Any:
-            reporting = Reporting.of(self.nature.signal_accuracy, x)
+            reporting = Reporting.of(self.signal_model.signal_accuracy, x)
             most, fewest = (majority_errors(size - 1, reporting) for size in (many, few))
             errors = MajorityErrors(low=most.low, high=np.minimum(most.high, fewest.high), kappa=most.kappa)
             return self.price_of(x, errors)
@@ -377,13 +378,13 @@ def least_people(reaches: Callable[[int], bool]) -> int | None:
 
 
 def _refuse_infeasible(
-    error: float, nature: Nature, criterion: str, limit: int, again: Callable[..., Any]
+    error: float, signal_model: SignalModel, criterion: str, limit: int, again: Callable[..., Any]
 ) -> None:
     """Raise where even bits as they are, from everybody, do not reach the target."""
-    bits = Reporting.of(nature.signal_accuracy, LARGEST_LEVEL)
+    bits = Reporting.of(signal_model.signal_accuracy, LARGEST_LEVEL)
     if criterion == "exact":
         def reach(people: int) -> float:
-            return float(errors_at(people, nature, bits))
+            return float(errors_at(people, signal_model, bits))
     else:
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
@@ -448,35 +449,35 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
             raise InvalidInput(name, "is missing")
     if sum(each is not None for each in (error, budget, epsilon)) != 1:
         raise InvalidInput("error", "give exactly one of error, budget and epsilon")
-    nature = Nature(prior_one, signal_accuracy)  # type: ignore[arg-type]
+    signal_model = SignalModel(prior_one, signal_accuracy)  # type: ignore[arg-type]
     price = as_cost("cost", cost)
     chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
     cap = None if max_payment is None else positive("max_payment", max_payment)
     if epsilon is not None:
-        return _at_level(nature, price, chosen, epsilon, people, cap)
+        return _at_level(signal_model, price, chosen, epsilon, people, cap)
     if people is not None:
         raise InvalidInput("people", "belongs to epsilon", "give max_people, or epsilon")
     if budget is not None:
-        return _within(positive("budget", budget), nature, price, chosen, limit, cap)
-    return _reaching(fraction("error", error), nature, price, chosen, limit, cap)
+        return _within(positive("budget", budget), signal_model, price, chosen, limit, cap)
+    return _reaching(fraction("error", error), signal_model, price, chosen, limit, cap)
 
 
-def _nothing(nature: Nature, target: float, criterion: str, cap: float | None,
+def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: float | None,
              inputs: tuple[float, float, Cost, int] | None) -> MarketPlan:
     """Nobody is asked: the prior alone is good enough, or the best that there is."""
     return MarketPlan(target=target, criterion=criterion, people=0, epsilon=0.0, total=0.0,
-                      error=min(nature.prior_one, nature.prior_zero), lower_bound=0.0, searched=0, complete=True,
-                      market=None, max_payment=cap, _inputs=inputs)
+                      error=min(signal_model.prior_one, signal_model.prior_zero), lower_bound=0.0, searched=0,
+                      complete=True, market=None, max_payment=cap, _inputs=inputs)
 
 
-def _at_level(nature: Nature, cost: Cost, criterion: str, epsilon: float, people: int | None,
+def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int | None,
               cap: float | None) -> MarketPlan:
     """The market of a given level and number of people."""
     if people is None:
         raise InvalidInput("people", "is missing, which epsilon needs")
     if criterion != "exact":
         raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
-    market = MajorityMarket(people, nature.signal_accuracy, nature.prior_one, cost, epsilon)
+    market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
     quote, error = market.quote(), market.error_probability()
     return MarketPlan(target=error, criterion=criterion, people=market.people, epsilon=market.epsilon,
                       total=market.people * quote.expected_payment, error=error,
@@ -484,14 +485,15 @@ def _at_level(nature: Nature, cost: Cost, criterion: str, epsilon: float, people
                       market=market, max_payment=cap)
 
 
-def _within(budget: float, nature: Nature, cost: Cost, criterion: str, limit: int, cap: float | None) -> MarketPlan:
+def _within(budget: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int,
+            cap: float | None) -> MarketPlan:
     """The most accurate market that a budget pays: the cost of an error falls as the error grows."""
     best: MarketPlan | None = None
 
     def affordable(error: float) -> bool:
         nonlocal best
         try:
-            found = _reaching(error, nature, cost, criterion, limit, cap)
+            found = _reaching(error, signal_model, cost, criterion, limit, cap)
         except OutOfReach:
             return False
         if found.total > budget:
@@ -499,29 +501,30 @@ def _within(budget: float, nature: Nature, cost: Cost, criterion: str, limit: in
         best = found if best is None or found.error <= best.error else best
         return True
 
-    blind = min(nature.prior_one, nature.prior_zero)
+    blind = min(signal_model.prior_one, signal_model.prior_zero)
     high = blind if criterion == "exact" else 1.0 - _NARROW
     if not affordable(high):
-        return _nothing(nature, blind, criterion, cap, None)
+        return _nothing(signal_model, blind, criterion, cap, None)
     low = high / 2.0
     while low > _LEAST_ERROR and affordable(low):
         low, high = low * low, low
     while high - low > _CLOSE * high:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if affordable(middle) else (middle, high)
-    return best if best is not None else _nothing(nature, blind, criterion, cap, None)
+    return best if best is not None else _nothing(signal_model, blind, criterion, cap, None)
 
 
-def _reaching(target: float, nature: Nature, cost: Cost, chosen: str, limit: int, cap: float | None) -> MarketPlan:
+def _reaching(target: float, signal_model: SignalModel, cost: Cost, chosen: str, limit: int,
+              cap: float | None) -> MarketPlan:
     """The cheapest market for a target."""
-    signal_accuracy, prior_one = nature.signal_accuracy, nature.prior_one
+    signal_accuracy, prior_one = signal_model.signal_accuracy, signal_model.prior_one
     inputs = (signal_accuracy, prior_one, cost, limit)
 
     def again(people: int = limit, error: float = target) -> MarketPlan:
         return plan(error, signal_accuracy, prior_one, cost, chosen, max_people=people, max_payment=cap)
 
-    if chosen == "exact" and min(prior_one, nature.prior_zero) <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
-        return _nothing(nature, target, chosen, cap, inputs)
+    if chosen == "exact" and min(prior_one, signal_model.prior_zero) <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
+        return _nothing(signal_model, target, chosen, cap, inputs)
     if chosen == "thesis":
         bounds = thesis_bounds(target, signal_accuracy, prior_one, cost)
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
@@ -529,14 +532,14 @@ def _reaching(target: float, nature: Nature, cost: Cost, chosen: str, limit: int
             raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
                              people, again)
     else:
-        _refuse_infeasible(target, nature, chosen, limit, again)
-        search = _Search(target, nature, cost, chosen, limit)
+        _refuse_infeasible(target, signal_model, chosen, limit, again)
+        search = _Search(target, signal_model, cost, chosen, limit)
         search.run()
         _, people, level = search.best
         lower, searched, complete = search.floor_from(2), search.searched, search.complete
         if cost.has_finite_optimum:
-            best = best_price_level(cost, nature.signal_accuracy)
-            lower = search.quality / float(price_ratios(cost, best, nature.signal_accuracy, nature.edge))
+            best = best_price_level(cost, signal_model.signal_accuracy)
+            lower = search.quality / float(price_ratios(cost, best, signal_model.signal_accuracy, signal_model.edge))
     market = MajorityMarket(people, signal_accuracy, prior_one, cost, level)
     return MarketPlan(target=target, criterion=chosen, people=people, epsilon=level,
                       total=people * market.quote().expected_payment, error=market.error_probability(),

@@ -14,7 +14,7 @@ from confide.contract.errors import Refused
 from confide.market.costs import Cost, as_cost
 from confide.market.majority import MajorityMarket
 from confide.market.matching import price_floor
-from confide.market.nature import Nature, Reporting
+from confide.market.signal_model import Reporting, SignalModel
 
 __all__ = ["GRID", "HIGHEST", "ThesisBounds", "best_price_level", "price_floors", "price_ratios", "thesis_bounds"]
 
@@ -99,10 +99,10 @@ def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: 
         >>> found.people, round(found.lower, 3), round(found.total, 3)
         (24, 212.806, 229.382)
     """
-    tau, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
+    tau, signal_model = fraction("error", error), SignalModel(prior_one, signal_accuracy)
     level = best_price_level(as_cost("cost", cost), signal_accuracy)
     information = float(Reporting.of(signal_accuracy, level).chernoff)
-    floor, needed = price_floor(cost, level, nature.edge), -math.log(tau)
+    floor, needed = price_floor(cost, level, signal_model.edge), -math.log(tau)
     people = math.ceil(needed / information)
     market = MajorityMarket(max(people, 2), signal_accuracy, prior_one, cost, level)
     return ThesisBounds(epsilon=level, people=people, lower=(people - 1) * floor,

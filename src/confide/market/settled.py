@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Number
+from typing import Any
 
 from confide.contract.parameters import Declared, parameters
 
@@ -14,7 +15,8 @@ class Settled(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, kind, _ in parameters(type(self)).values():
+        own: Any = type(self)
+        for name, kind, _ in parameters(own).values():
             value = getattr(self, name)
             if kind in (int, float) and isinstance(value, Number) and type(value) is not kind:
                 object.__setattr__(self, name, kind(value))

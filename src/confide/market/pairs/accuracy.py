@@ -18,7 +18,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
-from confide.market.nature import as_level
+from confide.market.signal_model import as_level
 
 __all__ = [
     "LARGEST_EXACT",

@@ -25,7 +25,6 @@ from confide.market.costs import Cost
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable
-from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.paid import Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
@@ -34,6 +33,7 @@ from confide.market.pairs.reports import LARGEST_LAW, log_report_law
 from confide.market.pairs.totals import PairTotal, averaged_payments
 from confide.market.quotes import Quote, quote_of
 from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["PairMarket"]
@@ -240,12 +240,15 @@ class PairMarket(Settled, KnownLevel):
         """
         return interim_matrix(self, self.peers if others is None else others, prior)
 
-    def given_groups(self, groups: list[tuple[int, Strategy]], prior: PairPrior | Nature | None) -> NDArray[np.float64]:
+    def given_groups(
+        self, groups: list[tuple[int, Strategy]], prior: PairPrior | SignalModel | None,
+    ) -> NDArray[np.float64]:
         """As `interim_matrix`, of groups (number, strategy): what `confide.market.interim_matrix` asks for."""
         law = PairPrior.two_state(self.people, prior.signal_accuracy, prior.prior_one) if isinstance(
-            prior, Nature) else self.prior if prior is None else prior
+            prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
-            raise InvalidInput("nature", "is not a law of this market's bits", f"a PairPrior of {self.people} people")
+            raise InvalidInput("signal_model", "is not a law of this market's bits",
+                               f"a PairPrior of {self.people} people")
         here = [(size, strategy) for size, strategy in groups if size and np.any(strategy.participation > 0)]
         if not here:
             return np.zeros((3, 2))

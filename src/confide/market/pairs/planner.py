@@ -23,7 +23,6 @@ from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, tried
 from confide.contract.renamed import renamed
 from confide.market.costs import Cost, as_cost
-from confide.market.nature import LARGEST_LEVEL, as_level
 from confide.market.pairs.accuracy import (
     LARGEST_EXACT,
     PRECISION,
@@ -37,6 +36,7 @@ from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prices import cheapest_level, pair_prices
 from confide.market.pairs.prior import PairPrior
 from confide.market.planned import LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
+from confide.market.signal_model import LARGEST_LEVEL, as_level
 
 __all__ = ["CRITERIA", "MeanPlan", "TooFewPeople", "plan_mean"]
 

@@ -23,13 +23,14 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 from confide.market.paid import Paid, PaidByCounts
 from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
@@ -90,15 +91,16 @@ class ThresholdQuote:
         return {**wire_parts(self), "ceiling": ceiling, "payments": self.payments.tolist()}
 
 
-def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
+def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Reporting:
     """How a participant's report depends on the state, if it differs from her bit with probability `flip`."""
-    theta, keep = nature.signal_accuracy, 1.0 - np.asarray(flip)
-    edge = nature.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
+    theta, keep = signal_model.signal_accuracy, 1.0 - np.asarray(flip)
+    edge = signal_model.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
     return Reporting(edge=edge[()], agree=(theta * keep + (1.0 - theta) * flip)[()],
                      miss=((1.0 - theta) * keep + theta * flip)[()])
 
 
 @wire("ThresholdMarket", "people signal_accuracy prior_one cost_law epsilon participation threshold ceiling")
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
 class ThresholdMarket(Settled, PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.
@@ -197,9 +199,9 @@ class ThresholdMarket(Settled, PaidByCounts):
         return cls(people, signal_accuracy, prior_one, cost_law, epsilon, participation=participation, ceiling=epsilon)
 
     @cached_property
-    def nature(self) -> Nature:
+    def signal_model(self) -> SignalModel:
         """The law of the state and of one bit that the payments are designed for."""
-        return Nature(self.prior_one, self.signal_accuracy)
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @property
     def presence(self) -> float:
@@ -235,7 +237,7 @@ class ThresholdMarket(Settled, PaidByCounts):
     @cached_property
     def reporting(self) -> Reporting:
         """How a participant's report depends on the state: P(report = state) is alpha."""
-        return reporting_of(self.nature, self.flip, self.epsilon)
+        return reporting_of(self.signal_model, self.flip, self.epsilon)
 
     # ---- what each type does
 
@@ -324,7 +326,7 @@ class ThresholdMarket(Settled, PaidByCounts):
     def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
         """(..., 2, 2) the payments at errors of the majority of the others; or a level that can be paid."""
         try:
-            return signed_tables(self.terms, self.nature, errors, self.company)
+            return signed_tables(self.terms, self.signal_model, errors, self.company)
         except InvalidInput as error:
             def again(epsilon: float) -> None:
                 replace(self, epsilon=epsilon).payment_range()
@@ -438,14 +440,14 @@ class ThresholdMarket(Settled, PaidByCounts):
             InvalidInput: a cost that stays out.
         """
         reporting = self.reporting if cost is None else reporting_of(
-            self.nature, expit(-self._level_of_participant(cost)), self.epsilon)
+            self.signal_model, expit(-self._level_of_participant(cost)), self.epsilon)
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
         errors = table_of_errors(int(others[-1]), self.reporting, int(others[0]))
         agree, miss = float(reporting.agree), float(reporting.miss)
         one = agree * errors.low + miss * (1.0 - errors.low)
         zero = agree * errors.high + miss * (1.0 - errors.high)
-        return float(weights @ (self.nature.prior_one * one + self.nature.prior_zero * zero))
+        return float(weights @ (self.signal_model.prior_one * one + self.signal_model.prior_zero * zero))
 
     def _level_of_participant(self, cost: float) -> float:
         level = float(self.level_of(positive("cost", cost)))
@@ -479,13 +481,13 @@ class ThresholdMarket(Settled, PaidByCounts):
         n, weights = binomial_weights(self.people, self.presence)
         n, weights = n[n > 1], weights[n > 1]
         tables = self.payment_tables(int(n[0]), int(n[-1]))
-        return SignedTotal(n, weights, tables, self.expected_total, self.nature, self.reporting)
+        return SignedTotal(n, weights, tables, self.expected_total, self.signal_model, self.reporting)
 
     # ---- the state
 
     def error_probability(self) -> float:
         """The probability that the majority of the reports (ties count as 1) is not the state; exact."""
-        return attendance_error(self.people, self.presence, self.nature, self.reporting)
+        return attendance_error(self.people, self.presence, self.signal_model, self.reporting)
 
     def error_bound(self) -> float:
         """A bound on it in one line, that holds always."""
@@ -497,11 +499,12 @@ class ThresholdMarket(Settled, PaidByCounts):
 
     # ---- incentives
 
-    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+    @renamed(nature="signal_model")
+    def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s]: see `confide.market.threshold.type_equilibrium`; by default in equilibrium."""
         from confide.market.threshold.type_equilibrium import interim_of_types
 
-        return interim_of_types(self, others, nature)
+        return interim_of_types(self, others, signal_model)
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""

@@ -17,7 +17,7 @@ from confide.contract.checks import positive
 from confide.contract.parameters import Parameter
 from confide.market.settled import Settled
 
-__all__ = ["LARGEST_LEVEL", "Nature", "Reporting", "as_level"]
+__all__ = ["LARGEST_LEVEL", "Reporting", "SignalModel", "as_level"]
 
 LARGEST_LEVEL = 700.0
 """Levels above it overflow: cosh(epsilon) leaves the doubles."""
@@ -29,14 +29,14 @@ def as_level(field: str, value: object) -> float:
 
 
 @dataclass(frozen=True)
-class Nature(Settled):
+class SignalModel(Settled):
     """The joint law of the state and of one bit.
 
     Source: Wang 2016, section 3.2; spec data_market section 2.
 
     Example:
-        >>> nature = Nature(prior_one=0.7, signal_accuracy=0.8)
-        >>> round(nature.signal_one, 12), round(nature.edge, 12)
+        >>> signal_model = SignalModel(prior_one=0.7, signal_accuracy=0.8)
+        >>> round(signal_model.signal_one, 12), round(signal_model.edge, 12)
         (0.62, 0.6)
     """
 
