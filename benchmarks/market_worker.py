@@ -19,10 +19,10 @@ from confide.market import (
     LinearCost,
     LogNormalLaw,
     MajorityMarket,
-    Nature,
     PairMarket,
     PairPrior,
     PowerCost,
+    SignalModel,
     ThresholdMarket,
     best_response,
     check_equilibrium,
@@ -97,8 +97,8 @@ def individual(n: int, kind: str) -> dict[str, float]:
 
 
 def replies(levels: int) -> dict[str, float]:
-    """The best reply where nature is not the design's, and HiGHS over the channels at a grid of levels."""
-    a = MajorityMarket(101, 0.8, 0.7, COST, 2.0).interim_matrix(nature=Nature(0.65, 0.75))
+    """The best reply where the truth is not the design's, and HiGHS over the channels at a grid of levels."""
+    a = MajorityMarket(101, 0.8, 0.7, COST, 2.0).interim_matrix(signal_model=SignalModel(0.65, 0.75))
     best = best_response(a, COST)
     start = time.perf_counter()
     grid = np.linspace(0.0, 6.0, levels)

@@ -218,7 +218,8 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
         _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}
-    assert "another [privacy] largest_local_loss alone it would do only at a loss of over epsilon = 10" in str(refused.value)
+    assert ("another [privacy] largest_local_loss alone it would do only at a loss of over epsilon = 10"
+            in str(refused.value))
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:

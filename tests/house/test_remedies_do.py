@@ -153,8 +153,8 @@ def market(*, people: int, error: float, signal_accuracy: float, criterion: str)
     return plan_market(error, signal_accuracy, 0.6, LinearCost(1.0), criterion, max_people=people)
 
 
-def pairs(*, people: int, alpha: float, delta: float, criterion: str) -> Any:
-    return plan_mean(PairPrior.beta_binomial(2.0, 3.0, people), LinearCost(1.0), alpha, delta, criterion)
+def pairs(*, people: int, error: float, failure_probability: float, criterion: str) -> Any:
+    return plan_mean(PairPrior.beta_binomial(2.0, 3.0, people), LinearCost(1.0), error, failure_probability, criterion)
 
 
 def step_of_corollary(*, step: float | None = None, **each: Any) -> None:
@@ -283,9 +283,9 @@ DOORS = (
         "criterion": st.sampled_from(["exact", "chernoff", "thesis"])}),
         {"people": 5, "error": 0.01, "signal_accuracy": 0.7, "criterion": "exact"}, quick=8),
     Door("plan_mean", pairs, st.fixed_dictionaries({
-        "people": log_ints(10, 2000), "alpha": log(0.01, 0.5), "delta": log(1e-4, 0.3),
+        "people": log_ints(10, 2000), "error": log(0.01, 0.5), "failure_probability": log(1e-4, 0.3),
         "criterion": st.sampled_from(["hoeffding", "chebyshev", "thesis"])}),
-        {"people": 100, "alpha": 0.1, "delta": 0.05, "criterion": "hoeffding"}, quick=5),
+        {"people": 100, "error": 0.1, "failure_probability": 0.05, "criterion": "hoeffding"}, quick=5),
     Door("plan_unknown_costs", unknown, st.fixed_dictionaries({
         "people": log_ints(2, 60), "error": log(1e-3, 0.3), "criterion": st.sampled_from(["exact", "pgf", "thesis"])}),
         {"people": 5, "error": 0.01, "criterion": "exact"}, quick=1),

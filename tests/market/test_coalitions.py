@@ -43,7 +43,7 @@ def by_hand(market: Any, size: int, report: int, state: int) -> tuple[float, flo
         due = market.pay(ones, zeros)
         paid += probability * (due.one if report else due.zero)
         answer = ones >= zeros if isinstance(market, ThresholdMarket) else (
-            posterior_one(ones, zeros, market.nature, market.reporting) > 0.5)
+            posterior_one(ones, zeros, market.signal_model, market.reporting) > 0.5)
         chosen += probability * float(answer)
     return paid, chosen
 

@@ -1,4 +1,4 @@
-"""The equilibrium checker: misspecified nature, mixed profiles, collusive and second equilibria, robustness."""
+"""The equilibrium checker: misspecified signal_model, mixed profiles, collusive and second equilibria, robustness."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from confide.contract import InvalidInput
 from confide.market import (
     LinearCost,
     MajorityMarket,
-    Nature,
     PowerCost,
+    SignalModel,
     Strategy,
     best_response,
     check_equilibrium,
@@ -25,10 +25,10 @@ LARGE = MajorityMarket(101, 0.8, 0.7, LinearCost(1.0), 2.0)
 
 
 def test_misspecified_nature() -> None:
-    """Acceptance 6; the pairs of nature are (theta, P1)."""
-    best = best_response(interim_matrix(LARGE, LARGE.strategy, Nature(0.65, 0.75)), LARGE.cost)
+    """Acceptance 6; the pairs of signal_model are (theta, P1)."""
+    best = best_response(interim_matrix(LARGE, LARGE.strategy, SignalModel(0.65, 0.75)), LARGE.cost)
     assert best.level == pytest.approx(1.81670675, abs=1e-8)
-    assert best_response(interim_matrix(LARGE, LARGE.strategy, Nature(0.5, 0.8)), LARGE.cost).name == "always 0"
+    assert best_response(interim_matrix(LARGE, LARGE.strategy, SignalModel(0.5, 0.8)), LARGE.cost).name == "always 0"
 
 
 @pytest.mark.parametrize("market", [GOLDEN, LARGE, MajorityMarket(11, 0.6, 0.2, PowerCost(1.0, 2.0), 0.1),
@@ -93,13 +93,13 @@ def test_fragile_at_small_levels() -> None:
 def test_robustness() -> None:
     found = robustness(LARGE)
     p, theta = LARGE.prior_one, LARGE.signal_accuracy
-    for nature, informative in ((Nature(p + found.prior_up - 1e-6, theta), True),
-                                (Nature(p + found.prior_up + 1e-6, theta), False),
-                                (Nature(p - found.prior_down + 1e-6, theta), True),
-                                (Nature(p - found.prior_down - 1e-6, theta), False),
-                                (Nature(p, theta - found.accuracy_down + 1e-6), True),
-                                (Nature(p, theta - found.accuracy_down - 1e-6), False)):
-        best = best_response(interim_matrix(LARGE, LARGE.strategy, nature), LARGE.cost)
+    for signal_model, informative in ((SignalModel(p + found.prior_up - 1e-6, theta), True),
+                                (SignalModel(p + found.prior_up + 1e-6, theta), False),
+                                (SignalModel(p - found.prior_down + 1e-6, theta), True),
+                                (SignalModel(p - found.prior_down - 1e-6, theta), False),
+                                (SignalModel(p, theta - found.accuracy_down + 1e-6), True),
+                                (SignalModel(p, theta - found.accuracy_down - 1e-6), False)):
+        best = best_response(interim_matrix(LARGE, LARGE.strategy, signal_model), LARGE.cost)
         assert best.replies[0].informative is informative
     assert found.prior == pytest.approx(0.0729, abs=1e-4)
 

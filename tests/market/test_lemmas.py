@@ -11,7 +11,7 @@ from confide.contract import InvalidInput
 from confide.market import (
     LinearCost,
     MajorityMarket,
-    Nature,
+    SignalModel,
     Strategy,
     enumerated_interim,
     genie_replica,
@@ -20,7 +20,7 @@ from confide.market import (
 )
 from confide.market.enumeration import PaymentRule
 
-NATURE = Nature(0.6, 0.8)
+NATURE = SignalModel(0.6, 0.8)
 PROFILE = [Strategy.randomised(1.0), Strategy.randomised(0.4).thinned(0.8), Strategy.always("1"),
            Strategy(np.array([[0.5, 0.1], [0.2, 0.6], [0.3, 0.3]]))]
 
@@ -60,13 +60,13 @@ def by_counts(market: MajorityMarket) -> PaymentRule:
     [Strategy.always("1"), *[Strategy.randomised(2.0)] * 2, *[Strategy.randomised(0.3).thinned(0.5)] * 2],
 ], ids=["common", "sometimes absent", "each her own", "groups"])
 def test_the_checker_equals_enumeration(profile: Sequence[Strategy]) -> None:
-    """Also under a law of nature that the market was not designed for."""
+    """Also under a signal model that the market was not designed for."""
     market = MajorityMarket(5, 0.75, 0.6, LinearCost(1.0), 1.0)
     for i in (0, 4):
         others = [strategy for j, strategy in enumerate(profile) if j != i]
-        for nature in (market.nature, Nature(0.3, 0.9)):
-            exact = enumerated_interim(by_counts(market), i, profile, nature)
-            assert interim_matrix(market, others, nature) == pytest.approx(exact, abs=1e-12)
+        for signal_model in (market.signal_model, SignalModel(0.3, 0.9)):
+            exact = enumerated_interim(by_counts(market), i, profile, signal_model)
+            assert interim_matrix(market, others, signal_model) == pytest.approx(exact, abs=1e-12)
 
 
 def test_too_many_to_enumerate() -> None:

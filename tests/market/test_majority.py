@@ -24,10 +24,10 @@ from confide.market import (
     LinearCost,
     LogNormalLaw,
     MajorityMarket,
-    Nature,
     PairMarket,
     PairPrior,
     PowerCost,
+    SignalModel,
     ThresholdMarket,
     best_response,
     least_payment,
@@ -36,7 +36,7 @@ from confide.market.binomials import log_errors, majority_errors, table_of_error
 from confide.market.decision import decision_threshold
 from confide.market.majority import majority_statistic, proof_function
 from confide.market.matching import price_floor
-from confide.market.nature import Reporting
+from confide.market.signal_model import Reporting
 
 GOLDEN = MajorityMarket(people=10, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
 
@@ -77,7 +77,7 @@ def test_gaps() -> None:
     assert all(market(n, epsilon=2.0, signal_accuracy=0.6).proof_bound is None for n in (2, 30, 61, 63))
     for people in (10, 11):
         errors = majority_errors(people - 1, GOLDEN.reporting)
-        h = proof_function(GOLDEN.nature, 1 - float(errors.low), 1 - float(errors.low) + float(errors.high))
+        h = proof_function(GOLDEN.signal_model, 1 - float(errors.low), 1 - float(errors.low) + float(errors.high))
         quote = market(people).quote()
         assert quote.lower_bound + quote.unit * (h - 1.6 / 0.6) == pytest.approx(quote.expected_payment, rel=1e-12)
     bound = market(62, epsilon=2.0, signal_accuracy=0.6).proof_bound
@@ -197,7 +197,7 @@ def test_error_probability() -> None:
         exact = sum(math.comb(9, k) * min(prior * agree**k * (1 - agree) ** (9 - k),
                                           (1 - prior) * (1 - agree) ** k * agree ** (9 - k)) for k in range(10))
         assert one.error_probability() == pytest.approx(exact, rel=1e-12)
-    assert float(decision_threshold(9, Nature(0.999, 0.8), Reporting.of(0.8, 0.1))) == 0.0
+    assert float(decision_threshold(9, SignalModel(0.999, 0.8), Reporting.of(0.8, 0.1))) == 0.0
 
 
 def test_realised_participants() -> None:
@@ -332,7 +332,7 @@ def test_the_limit_of_many_people() -> None:
     genie = GenieMarket(2, 0.8, 0.7, LinearCost(1.0), 1.0).payment
     assert market(10**9).liability() == pytest.approx((genie.for_one, genie.for_zero), rel=1e-13)
     assert abs(market(10).liability()[0] / genie.for_one - 1) > 0.5
-    statistic = majority_statistic(GOLDEN.nature, majority_errors(10**9, GOLDEN.reporting))
+    statistic = majority_statistic(GOLDEN.signal_model, majority_errors(10**9, GOLDEN.reporting))
     assert (statistic.one, statistic.zero) == pytest.approx((0.7, 0.3), rel=1e-14)
 
 
@@ -367,7 +367,7 @@ def test_levels_that_differ() -> None:
 def test_tiny_levels_that_differ_do_not_cancel() -> None:
     one = HeterogeneousMarket(0.8, 0.7, [LinearCost(1.0)] * 40, [1e-4] * 39 + [2e-4])
     common = majority_errors(39, Reporting.of(0.8, 1e-4))
-    exact = majority_statistic(one.nature, common).covariance
+    exact = majority_statistic(one.signal_model, common).covariance
     assert one.payment(39).statistic.covariance == pytest.approx(exact, rel=1e-12)
     assert one.payment(0).statistic.covariance == pytest.approx(exact * (38 + 2) / 39, rel=1e-6)
 

@@ -11,17 +11,18 @@ from confide.market import (
     ExponentialCost,
     LinearCost,
     MajorityMarket,
-    Nature,
     OutOfReach,
     PowerCost,
+    SignalModel,
     plan,
     thesis_bounds,
 )
 from confide.market.binomials import majority_errors
 from confide.market.decision import errors_at
 from confide.market.majority import excess
-from confide.market.nature import Reporting
-from confide.market.planner import _Search, best_price_level
+from confide.market.planner import _Search
+from confide.market.price_levels import best_price_level
+from confide.market.signal_model import Reporting
 
 LINEAR = LinearCost(1.0)
 
@@ -72,11 +73,13 @@ def test_better_plans(criterion: str, target: float, people: int, total: float) 
 def test_no_market_on_a_fine_grid_is_cheaper(theta: float, prior: float, cost: LinearCost, target: float,
                                              criterion: str) -> None:
     found = plan(target, theta, prior, cost, criterion)
-    nature, grid = Nature(prior, theta), np.geomspace(0.05, 8.0, 400)
+    signal_model, grid = SignalModel(prior, theta), np.geomspace(0.05, 8.0, 400)
     reporting, people = Reporting.of(theta, grid), np.arange(2, found.people + 40)[:, None]
-    reached = (errors_at(people, nature, reporting) if criterion == "exact" else np.exp(-people * reporting.chernoff))
+    reached = (errors_at(people, signal_model, reporting) if criterion == "exact"
+               else np.exp(-people * reporting.chernoff))
     unit = cost.slope(grid) * (1 + np.cosh(grid))
-    each = unit * (np.tanh(grid / 2) + 1 / nature.edge + excess(nature, majority_errors(people - 1, reporting)))
+    over = excess(signal_model, majority_errors(people - 1, reporting))
+    each = unit * (np.tanh(grid / 2) + 1 / signal_model.edge + over)
     least = float((people * each)[reached <= target].min())
     assert 0.97 * least <= found.total <= least * (1 + 1e-9)
 
@@ -87,14 +90,14 @@ def test_no_market_on_a_fine_grid_is_cheaper(theta: float, prior: float, cost: L
 def test_ranges_of_people_hide_no_cheaper_market(prior: float, criterion: str, cost: LinearCost) -> None:
     """Beyond a thousand people, where most numbers are ruled out unseen: against a look at each of 4,000."""
     found = plan(0.05, 0.54, prior, cost, criterion, max_people=4000)
-    every = _Search(0.05, Nature(prior, 0.54), cost, criterion, 4000)
+    every = _Search(0.05, SignalModel(prior, 0.54), cost, criterion, 4000)
     for start in range(2, 4001, 500):
         every.look(np.arange(start, min(start + 500, 4001)))
     assert (found.total, found.people) == pytest.approx(every.best[:2], rel=1e-9)
     # The bound that rules ranges out: of those around the best, of either parity, and however wide.
     for first, width in ((2, 40), (3, 40), (found.people - 200, 150), (found.people - 201, 300)):
         sizes = np.arange(max(first, 2), min(first + width, 4000) + 1, 2)
-        one = _Search(0.05, Nature(prior, 0.54), cost, criterion, 4000)
+        one = _Search(0.05, SignalModel(prior, 0.54), cost, criterion, 4000)
         one.look(sizes)
         assert one.least_of(sizes[:1], sizes[-1:])[0] <= one.best[0]
 
@@ -108,7 +111,7 @@ def test_weak_signals() -> None:
     stronger = plan(0.05, 0.51, 0.5, LINEAR, max_people=10**5)
     assert found.people * 1e-4 == pytest.approx(stronger.people, rel=0.02)
     assert found.epsilon == pytest.approx(stronger.epsilon, rel=0.02)
-    others = _Search(0.05, Nature(0.5, 0.5001), LINEAR, "exact", 10**9)
+    others = _Search(0.05, SignalModel(0.5, 0.5001), LINEAR, "exact", 10**9)
     others.look(np.unique(np.geomspace(found.people / 3, found.people * 3, 400).astype(np.int64)))
     assert found.total <= others.best[0] * (1 + 2e-5)
 
@@ -127,7 +130,7 @@ def test_flat_costs_need_a_limit() -> None:
     few, many = (plan(0.05, 0.8, 0.7, PowerCost(1.0, 3.0), max_people=n) for n in (50, 200))
     assert many.total < few.total
     assert (few.people, few.complete) == (50, False)
-    assert any("may be cheaper" in warning for warning in few.warnings())
+    assert any("may be cheaper" in warning for warning in few.warnings)
 
 
 def test_nothing_to_buy() -> None:
@@ -172,7 +175,7 @@ def test_comparison_and_report() -> None:
     found = plan(0.01, 0.8, 0.7, LINEAR, max_payment=10.0)
     totals = {name: other.total for name, other in found.compared.items() if not isinstance(other, str)}
     assert totals == pytest.approx({"exact": 251.800, "chernoff": 441.575, "thesis": 445.170}, abs=1e-3)
-    (warning,) = found.warnings()
+    (warning,) = found.warnings
     assert "above the cap of 10" in warning
     written = found.to_dict()
     assert written["budget"]["mean"] == pytest.approx(found.total, rel=1e-9)

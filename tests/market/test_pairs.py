@@ -18,10 +18,10 @@ from confide.contract import InvalidInput, Refused, Unit
 from confide.market import (
     LinearCost,
     MajorityMarket,
-    Nature,
     PairMarket,
     PairPrior,
     PowerCost,
+    SignalModel,
     Strategy,
     audit_groups,
     best_response,
@@ -265,25 +265,25 @@ def test_presence() -> None:
 
 def test_other_strategies_and_other_beliefs() -> None:
     """Groups of strategies, and a prior that differs, against the checker's own law of counts under a common state."""
-    nature, other = Nature(0.7, 0.8), Nature(0.6, 0.75)
+    signal_model, other = SignalModel(0.7, 0.8), SignalModel(0.6, 0.75)
     market = PairMarket(PairPrior.two_state(10, 0.8, 0.7), COST, 1.0)
 
     class ByCounts:
         people, cost, presence, strategy, peer_payments = 10, COST, 1.0, market.strategy, market.peer_payments
 
-    ByCounts.nature = nature  # type: ignore[attr-defined]
+    ByCounts.signal_model = signal_model  # type: ignore[attr-defined]
     for others in ([(4, Strategy.randomised(2.0)), (3, Strategy.always("1")), (2, Strategy.always("none"))],
                    Strategy.randomised(0.5).thinned(0.3)):
-        for law in (nature, other):
+        for law in (signal_model, other):
             expected = interim_matrix(ByCounts(), others, law)  # type: ignore[arg-type]
             assert interim_matrix(market, others, law) == pytest.approx(expected, rel=1e-9)
     believed = PairPrior.two_state(10, 0.75, 0.6)
     assert market.interim_matrix(prior=believed) == pytest.approx(interim_matrix(market, market.strategy, other))
     with pytest.raises(InvalidInput, match="depending on their bits"):
         market.interim_matrix(Strategy(np.array([[0.5, 0.1], [0.2, 0.7], [0.3, 0.2]])))
-    with pytest.raises(InvalidInput, match="nature"):
+    with pytest.raises(InvalidInput, match="signal_model"):
         market.interim_matrix(prior=PairPrior.two_state(9, 0.8, 0.7))
-    with pytest.raises(InvalidInput, match="nature"):
+    with pytest.raises(InvalidInput, match="signal_model"):
         interim_matrix(MajorityMarket(10, 0.8, 0.7, COST, 1.0), Strategy.randomised(1.0), believed)
 
 

@@ -90,16 +90,16 @@ def test_the_plan_is_the_cheapest_that_is_accurate(people: int, cost: LinearCost
     """No level of a grid that is accurate is cheaper; the exact failure is checked at the level that is bought."""
     prior = PairPrior(people, 0.4, covariance)
     found = plan_mean(prior, cost, alpha, 0.05)
-    assert found.failure is not None
-    assert found.failure <= 0.05
-    assert found.failure == failure_probability(people, found.epsilon, alpha)
+    assert found.exact_failure_probability is not None
+    assert found.exact_failure_probability <= 0.05
+    assert found.exact_failure_probability == failure_probability(people, found.epsilon, alpha)
     for level in np.geomspace(0.05, 8.0, 120):
         if people * float(pair_prices(prior, cost, level)) < found.total * (1 - 1e-3):
             assert failure_probability(people, level, alpha) > 0.05
     assert found.total == pytest.approx(people * PairMarket(prior, cost, found.epsilon).quote().expected_payment)
     assert found.total >= found.lower_bound
     for name, other in found.compared.items():
-        assert isinstance(other, str) or (other.failure or 0.0) <= 0.05
+        assert isinstance(other, str) or (other.exact_failure_probability or 0.0) <= 0.05
         assert isinstance(other, str) or found.looseness[name] >= 1.0
         if not isinstance(other, str) and name != "exact":
             grid = np.geomspace(other.accurate_from, 20.0, 500)
@@ -113,7 +113,7 @@ def test_the_least_accurate_level_is_not_the_cheapest() -> None:
     assert found.accurate_from == pytest.approx(0.2733090, abs=5e-8)
     assert found.epsilon == pytest.approx(1.27362, abs=1e-5)
     assert found.total < 0.5 * 10**6 * float(pair_prices(prior, COST, found.accurate_from))
-    assert found.failure is None
+    assert found.exact_failure_probability is None
     assert isinstance(found.compared["exact"], str)
     assert found.looseness["thesis"] == pytest.approx(1.0, rel=1e-12)
 
@@ -121,7 +121,7 @@ def test_the_least_accurate_level_is_not_the_cheapest() -> None:
 def test_reports_and_refusals() -> None:
     prior = PairPrior.beta_binomial(2.0, 3.0, 100)
     found = plan_mean(prior, COST, 0.1, 0.05, max_payment=10.0)
-    (warning,) = found.warnings()
+    (warning,) = found.warnings
     assert "above the cap of 10" in warning
     assert found.to_dict()["quote"]["expected_payment"] * 100 == pytest.approx(found.total)
     with pytest.raises(TooFewPeople) as caught:
@@ -133,10 +133,10 @@ def test_reports_and_refusals() -> None:
 
 
 @pytest.mark.parametrize(("make", "field"), [
-    (lambda p: plan_mean(p, COST, 0.0, 0.05), "alpha"), (lambda p: plan_mean(p, COST, 0.1, 1.0), "delta"),
+    (lambda p: plan_mean(p, COST, 0.0, 0.05), "error"), (lambda p: plan_mean(p, COST, 0.1, 1.0), "failure_probability"),
     (lambda p: plan_mean(p, COST, 0.1, 0.05, "best"), "criterion"), (lambda p: plan_mean(p, 1.0, 0.1, 0.05), "cost"),
     (lambda p: plan_mean(p, COST, 0.1, 0.05, max_payment=0.0), "max_payment"),
-    (lambda p: plan_mean(p, COST, 1e-160, 0.05), "alpha"),
+    (lambda p: plan_mean(p, COST, 1e-160, 0.05), "error"),
     (lambda p: failure_probability(200_000, 1.0, 0.1), "people"),
     (lambda p: failure_probability(10, 1.0, 0.1, ones=11), "ones"),
     (lambda p: failure_probability(10, 1.0, 0.1, counts=[1.0]), "counts"),

@@ -15,9 +15,9 @@ from confide.market import (
     GenieMarket,
     LinearCost,
     MajorityMarket,
-    Nature,
     PairMarket,
     PairPrior,
+    SignalModel,
     Strategy,
     ThresholdMarket,
     UniformLaw,
@@ -34,7 +34,7 @@ FEW = {
     "pair": PairMarket(PairPrior.beta_binomial(2.0, 3.0, people=6), COST, 1.0, presence=0.8),
 }
 ABSENT_BY_BIT = Strategy(np.array([[0.5, 0.2], [0.1, 0.6], [0.4, 0.2]]))
-NATURES = {"majority": Nature(0.35, 0.9), "threshold": Nature(0.35, 0.9),
+NATURES = {"majority": SignalModel(0.35, 0.9), "threshold": SignalModel(0.35, 0.9),
            "pair": PairPrior.two_state(6, signal_accuracy=0.9, prior_one=0.35)}
 
 
@@ -48,9 +48,9 @@ def _several(people: int, law: np.ndarray) -> np.ndarray:
     return table
 
 
-def _counts_law(n: int, strategy: Strategy, law: Nature | PairPrior) -> np.ndarray:
+def _counts_law(n: int, strategy: Strategy, law: SignalModel | PairPrior) -> np.ndarray:
     """P(ones, zeros) of n people."""
-    if isinstance(law, Nature):
+    if isinstance(law, SignalModel):
         given = strategy.given_state(law.signal_accuracy)
         return law.prior_zero * _several(n, given[:, 0]) + law.prior_one * _several(n, given[:, 1])
     return sum(p * convolve2d(_several(k, strategy.channel[:, 1]), _several(n - k, strategy.channel[:, 0]))
@@ -62,12 +62,13 @@ CASES = [(name, level, other) for name in FEW for level in ("aggregate", "indivi
 
 @pytest.mark.parametrize(("name", "level", "other"), CASES)
 def test_counts_are_of_their_exact_law(name: str, level: str, other: bool) -> None:
-    """Presence below 1, absence that depends on the bit, and a nature that is not the design's included."""
+    """Presence below 1, absence that depends on the bit, and a signal_model that is not the design's included."""
     market, rounds = FEW[name], 40_000
-    strategy, nature = (ABSENT_BY_BIT, NATURES[name]) if other else (None, None)
-    found = simulate(market, rounds, seed=3, level=level, strategy=strategy, nature=nature)
-    design = market.prior if name == "pair" else market.nature
-    law = _counts_law(6, market.peers if strategy is None else strategy, design if nature is None else nature)
+    strategy, signal_model = (ABSENT_BY_BIT, NATURES[name]) if other else (None, None)
+    found = simulate(market, rounds, seed=3, level=level, strategy=strategy, signal_model=signal_model)
+    design = market.prior if name == "pair" else market.signal_model
+    law = _counts_law(6, market.peers if strategy is None else strategy,
+                      design if signal_model is None else signal_model)
     drawn = np.zeros_like(law)
     np.add.at(drawn, (found.ones, found.zeros), 1.0 / rounds)
     # Dvoretzky, Kiefer, Wolfowitz and Massart, over the pairs of counts in this order.
@@ -106,9 +107,9 @@ def test_aggregate_rounds_of_unknown_costs() -> None:
 def test_means_are_those_of_the_exact_code() -> None:
     z = norm.isf(alpha("market.simulation.means", cases=6) / 2.0)
     for name, market in FEW.items():
-        for nature in (None, NATURES[name]):
-            found = simulate(market, 20_000, seed=8, level="individual", nature=nature)
-            expected = 6 * float(np.sum(market.interim_matrix(None, nature) * market.peers.channel))
+        for signal_model in (None, NATURES[name]):
+            found = simulate(market, 20_000, seed=8, level="individual", signal_model=signal_model)
+            expected = 6 * float(np.sum(market.interim_matrix(None, signal_model) * market.peers.channel))
             assert abs(found.mean_total - expected) < z * found.standard_error
 
 
@@ -178,13 +179,13 @@ def test_bad_input() -> None:
     with pytest.raises(InvalidInput, match="GenieMarket cannot be played"):
         simulate(GenieMarket(10, 0.8, 0.7, COST, 1.0), 10, seed=1)
     for wrong, field in (({"rounds": 0}, "rounds"), ({"level": "each"}, "level"), ({"seed": -1}, "seed"),
-                         ({"strategy": "always 1"}, "strategy"), ({"nature": pair.prior}, "nature")):
+                         ({"strategy": "always 1"}, "strategy"), ({"signal_model": pair.prior}, "signal_model")):
         with pytest.raises(InvalidInput) as refused:
             simulate(**{"market": majority, "rounds": 10, "seed": 1, **wrong})
         assert refused.value.field == field
-    for nature in (Nature(0.5, 0.8), PairPrior.beta_binomial(2, 3, people=7)):
+    for signal_model in (SignalModel(0.5, 0.8), PairPrior.beta_binomial(2, 3, people=7)):
         with pytest.raises(InvalidInput, match="a PairPrior of 6 people"):
-            simulate(pair, 10, seed=1, nature=nature)
+            simulate(pair, 10, seed=1, signal_model=signal_model)
     with pytest.raises(InvalidInput, match="law of the number of ones"):
         simulate(PairMarket(PairPrior(6, 0.4, 0.04), COST, 1.0), 10, seed=1)
     with pytest.raises(Refused, match="one peer each"):

@@ -35,7 +35,7 @@ def test_three_criteria(cheapest: UnknownCostPlan) -> None:
 
 
 def test_what_a_reader_is_told(cheapest: UnknownCostPlan) -> None:
-    warnings = cheapest.warnings()
+    warnings = cheapest.warnings
     assert "no ceiling" in warnings[0]
     assert any("debt" in each and "above the cap of 3" in each for each in warnings)
     written = cheapest.to_dict()
@@ -68,14 +68,14 @@ def test_a_ceiling_has_a_price(cheapest: UnknownCostPlan) -> None:
     assert found.market is not None
     assert found.market.guarantees().privacy[0].loss.to_dict()["epsilon"] == 1.0
     assert found.total > cheapest.total
-    assert found.warnings() == ()
+    assert found.warnings == ()
 
 
 def test_nothing_to_buy() -> None:
     found = plan_unknown_costs(0.3, 0.8, 0.7, LAW, people=200)
     assert (found.participation, found.total, found.error, found.market) == (0.0, 0.0, pytest.approx(0.3), None)
     assert found.to_dict()["total"] == 0.0
-    assert found.warnings() == ()
+    assert found.warnings == ()
 
 
 @pytest.mark.parametrize(("criterion", "need"), [("exact", 133), ("pgf", 226), ("thesis", None)])

@@ -10,7 +10,7 @@ import pytest
 from confide.market import (
     LinearCost,
     LogNormalLaw,
-    Nature,
+    SignalModel,
     Strategy,
     ThresholdMarket,
     UniformLaw,
@@ -39,13 +39,13 @@ def test_every_type_plays_its_best_reply() -> None:
 
 def test_interim_matrices_by_enumeration() -> None:
     """Alone, in pairs and in company; absentees are not paid."""
-    nature, others = Nature(0.55, 0.75), Strategy(np.array([[0.5, 0.1], [0.2, 0.6], [0.3, 0.3]]))
+    signal_model, others = SignalModel(0.55, 0.75), Strategy(np.array([[0.5, 0.1], [0.2, 0.6], [0.3, 0.3]]))
     rule = lambda reports: SMALL.pay_reports(np.array(reports))
-    exact = enumerated_interim(rule, 0, [Strategy.randomised(1.0)] + [others] * 5, nature)
-    assert SMALL.interim_matrix(others, nature) == pytest.approx(exact, abs=1e-12)
+    exact = enumerated_interim(rule, 0, [Strategy.randomised(1.0)] + [others] * 5, signal_model)
+    assert SMALL.interim_matrix(others, signal_model) == pytest.approx(exact, abs=1e-12)
     groups = [(2, others), (3, Strategy.always("1"))]
-    mixed = enumerated_interim(rule, 0, [others] * 3 + [Strategy.always("1")] * 3, nature)
-    assert SMALL.interim_matrix(groups, nature) == pytest.approx(mixed, abs=1e-12)
+    mixed = enumerated_interim(rule, 0, [others] * 3 + [Strategy.always("1")] * 3, signal_model)
+    assert SMALL.interim_matrix(groups, signal_model) == pytest.approx(mixed, abs=1e-12)
 
 
 def test_others_as_a_function_of_type() -> None:
@@ -57,7 +57,7 @@ def test_others_as_a_function_of_type() -> None:
 
 def test_misspecified_nature() -> None:
     """A worse signal than designed for: types near the threshold should stay out."""
-    report = check_types(SMALL, nature=Nature(0.4, 0.65), types=20)
+    report = check_types(SMALL, signal_model=SignalModel(0.4, 0.65), types=20)
     assert not report.holds
     assert report.worst.takes_part
     assert report.worst.best.name == "always none"
@@ -82,4 +82,4 @@ def test_collusive_equilibria_are_reported() -> None:
     assert agreed == pytest.approx((14.226, 6.097), abs=5e-4)
     assert found["costs up to 1.3527"].total == pytest.approx(market.expected_total, rel=1e-12)
     assert [each.informative for each in found.values()].count(True) == 1
-    assert "costs up to 1.3527" not in {each.name for each in common_equilibria(market, Nature(0.7, 0.75))}
+    assert "costs up to 1.3527" not in {each.name for each in common_equilibria(market, SignalModel(0.7, 0.75))}

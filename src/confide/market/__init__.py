@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from confide.market.genie import GenieMarket
     from confide.market.heterogeneous import HeterogeneousMarket
     from confide.market.majority import MajorityMarket
-    from confide.market.nature import Nature
     from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
     from confide.market.pairs.accuracy import MeanEstimate
     from confide.market.pairs.insiders import Insider, audit_groups, group_counts
@@ -39,9 +38,11 @@ if TYPE_CHECKING:
     from confide.market.pairs.market import PairMarket
     from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
     from confide.market.pairs.prior import PairPrior
-    from confide.market.planner import MarketPlan, OutOfReach, ThesisBounds, plan, thesis_bounds
+    from confide.market.planner import MarketPlan, OutOfReach, plan
+    from confide.market.price_levels import ThesisBounds, thesis_bounds
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
+    from confide.market.signal_model import SignalModel
     from confide.market.simulation import Simulation, simulate
     from confide.market.strategies import Strategy, privacy_level
     from confide.market.threshold.cost_laws import (
@@ -79,7 +80,6 @@ __all__ = [
     "MeanEstimate",
     "MeanPlan",
     "MixtureLaw",
-    "Nature",
     "OptimalCountMechanism",
     "Optimum",
     "OutOfReach",
@@ -92,6 +92,7 @@ __all__ = [
     "Reports",
     "Robustness",
     "ScipyLaw",
+    "SignalModel",
     "Simulation",
     "Strategy",
     "SumCost",
@@ -138,7 +139,6 @@ __getattr__, __dir__ = doors(
         "genie": ("GenieMarket",),
         "heterogeneous": ("HeterogeneousMarket",),
         "majority": ("MajorityMarket",),
-        "nature": ("Nature",),
         "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
         "pairs.accuracy": ("MeanEstimate",),
         "pairs.insiders": ("Insider", "audit_groups", "group_counts"),
@@ -146,9 +146,11 @@ __getattr__, __dir__ = doors(
         "pairs.market": ("PairMarket",),
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
-        "planner": ("MarketPlan", "OutOfReach", "ThesisBounds", "plan", "thesis_bounds"),
+        "planner": ("MarketPlan", "OutOfReach", "plan"),
+        "price_levels": ("ThesisBounds", "thesis_bounds"),
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),
+        "signal_model": ("SignalModel",),
         "simulation": ("Simulation", "simulate"),
         "strategies": ("Strategy", "privacy_level"),
         "threshold.cost_laws": (
@@ -158,4 +160,5 @@ __getattr__, __dir__ = doors(
         "threshold.threshold_market": ("ThresholdMarket", "ThresholdQuote"),
         "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
+    renamed={"Nature": "SignalModel"},
 )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln
 
-from confide.market.nature import Reporting
+from confide.market.signal_model import Reporting
 
 __all__ = [
     "MajorityErrors",

@@ -89,7 +89,7 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
         (73.1, 95.1, 3.29)
     """
     m = _checked(market.people, size)
-    theta, prior = market.signal_accuracy, (market.nature.prior_zero, market.nature.prior_one)
+    theta, prior = market.signal_accuracy, (market.signal_model.prior_zero, market.signal_model.prior_one)
     given = np.array([_paid(market, m, x) for x in (0, 1)])  # [x, w]
     states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, her bit)
     each, chosen, drawn = _routes(given @ states, _keep(market))
@@ -149,8 +149,9 @@ def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> 
     if isinstance(market, ThresholdMarket):  # the majority of the reports, and 1 at a tie
         needed = (there + 1) // 2
     else:
-        blind = 0 if market.nature.prior_one > market.nature.prior_zero else 1
-        needed = np.where(there > 0, decision_threshold(np.maximum(there, 1), market.nature, market.reporting), blind)
+        blind = 0 if market.signal_model.prior_one > market.signal_model.prior_zero else 1
+        most = decision_threshold(np.maximum(there, 1), market.signal_model, market.reporting)
+        needed = np.where(there > 0, most, blind)
     ones = at_least(n, _rates(market)[1 - report], needed - size * report)
     return float((ones if report else 1.0 - ones) @ weights)
 

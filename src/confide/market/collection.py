@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.market.costs import CustomCost
@@ -116,11 +117,11 @@ class BitBillboard(Billboard):
 class BitCollection(Mechanism[BitBillboard, None]):
     """One round of a market: reports in, counts and payments out.
 
+    Epsilon is no input, because it belongs to the market: `MajorityMarket`, `PairMarket` and `ThresholdMarket` have
+    `for_budget`.
+
     Args:
-        market: whose payments, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
-        currency: of the payments.
-        minor_units: how many of its smallest coin make one unit; each payment is rounded up to a whole number of them.
-        groups: number of groups of peers; everybody is paid by the counts of her own group.
+        market: the market whose payments are made, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
 
     Raises:
         InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
@@ -142,15 +143,16 @@ class BitCollection(Mechanism[BitBillboard, None]):
     """
 
     market: Any
-    currency: str = ""
-    minor_units: int = 100
-    groups: int = 1
+    currency: Annotated[str, Parameter("currency of the payments")] = ""
+    minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
+                                          "up to a whole number of them", at_least=1)] = 100
+    groups: Annotated[int, Parameter("groups of peers; everybody is paid by the counts of her own group",
+                                     at_least=1)] = 1
 
     share_depends_on: ClassVar[str] = "one's own report, one's group of peers, and the public counts"
 
     def __post_init__(self) -> None:
-        whole("minor_units", self.minor_units, at_least=1)
-        whole("groups", self.groups, at_least=1)
+        super().__post_init__()
         if isinstance(getattr(self.market, "cost", None), CustomCost):
             raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
         if not getattr(self.market, "average", True):

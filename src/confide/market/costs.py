@@ -11,14 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
+from confide.market.settled import Settled
 
 __all__ = ["Cost", "CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost", "as_cost", "sinh_excess"]
 
@@ -90,21 +91,15 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
 
 @wire("LinearCost", "rate")
 @dataclass(frozen=True)
-class LinearCost(Cost):
+class LinearCost(Settled, Cost):
     """g(x) = rate x.
-
-    Args:
-        rate: price of one nat, > 0.
 
     Example:
         >>> float(LinearCost(2.0)(1.5))
         3.0
     """
 
-    rate: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", positive("rate", self.rate))
+    rate: Annotated[float, Parameter("price of one nat", above=0)]
 
     def __call__(self, level: ArrayLike) -> Any:
         return self.rate * _as_levels(level)
@@ -122,12 +117,8 @@ class LinearCost(Cost):
 
 @wire("PowerCost", "rate exponent")
 @dataclass(frozen=True)
-class PowerCost(Cost):
+class PowerCost(Settled, Cost):
     """g(x) = rate x^exponent.
-
-    Args:
-        rate: > 0.
-        exponent: >= 1; below 3 for a best price at a finite level.
 
     Example:
         >>> cost = PowerCost(1.0, 2.0)
@@ -135,14 +126,9 @@ class PowerCost(Cost):
         (9.0, 6.0, False)
     """
 
-    rate: float
-    exponent: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", positive("rate", self.rate))
-        object.__setattr__(self, "exponent", positive("exponent", self.exponent))
-        if self.exponent < 1:
-            raise InvalidInput("exponent", f"{self.exponent:g} makes the cost concave", "must be at least 1")
+    rate: Annotated[float, Parameter("price of the level 1", above=0)]
+    exponent: Annotated[float, Parameter("power of the level; below 3 some finite level has the best price",
+                                         at_least=1)]
 
     def __call__(self, level: ArrayLike) -> Any:
         return self.rate * _as_levels(level) ** self.exponent
@@ -160,24 +146,16 @@ class PowerCost(Cost):
 
 @wire("ExponentialCost", "rate growth")
 @dataclass(frozen=True)
-class ExponentialCost(Cost):
+class ExponentialCost(Settled, Cost):
     """g(x) = rate (e^(growth x) - 1).
-
-    Args:
-        rate: > 0.
-        growth: per nat, > 0.
 
     Example:
         >>> round(float(ExponentialCost(1.0, 0.5)(2.0)), 6)
         1.718282
     """
 
-    rate: float
-    growth: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", positive("rate", self.rate))
-        object.__setattr__(self, "growth", positive("growth", self.growth))
+    rate: Annotated[float, Parameter("factor of the cost", above=0)]
+    growth: Annotated[float, Parameter("growth of the cost with each nat", above=0)]
 
     def __call__(self, level: ArrayLike) -> Any:
         with np.errstate(over="ignore"):

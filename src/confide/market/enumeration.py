@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.market.nature import Nature
+from confide.contract.renamed import renamed
+from confide.market.signal_model import SignalModel
 from confide.market.strategies import Strategy
 
 __all__ = ["PaymentRule", "enumerated_interim", "genie_replica", "relabelled_rule"]
@@ -24,20 +25,22 @@ PaymentRule = Callable[[tuple[int, ...]], Sequence[float]]
 LARGEST = 11
 
 
-def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy], nature: Nature) -> NDArray[np.float64]:
+@renamed(nature="signal_model")
+def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
+                  signal_model: SignalModel) -> NDArray[np.float64]:
     """(3, 2) E[R_i | X_i = x, W = w]: a genie who pays this leaves all of person i's interim utilities as they are.
 
     Args:
         rule: payments for every vector of reports.
         person: i.
         profile: everybody's strategy, at most 11 people.
-        nature: law of the state and the bits.
+        signal_model: law of the state and the bits.
 
     Source: Wang 2016, Lemma 3; spec data_market section 1.
     """
     if not 1 <= len(profile) <= LARGEST:
         raise InvalidInput("profile", f"has {len(profile)} strategies", f"enumeration takes 1 to {LARGEST}")
-    laws = [strategy.given_state(nature.signal_accuracy) for strategy in profile]
+    laws = [strategy.given_state(signal_model.signal_accuracy) for strategy in profile]
     found = np.zeros((3, 2))
     for others in product(range(3), repeat=len(profile) - 1):
         weights = np.ones(2)
@@ -50,10 +53,11 @@ def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy], n
     return found
 
 
+@renamed(nature="signal_model")
 def enumerated_interim(rule: PaymentRule, person: int, profile: Sequence[Strategy],
-                       nature: Nature) -> NDArray[np.float64]:
+                       signal_model: SignalModel) -> NDArray[np.float64]:
     """(3, 2) the interim matrix a[x, s] of one person; arguments as `genie_replica`."""
-    return genie_replica(rule, person, profile, nature) @ nature.joint
+    return genie_replica(rule, person, profile, signal_model) @ signal_model.joint
 
 
 def relabelled_rule(rule: PaymentRule, person: int) -> PaymentRule:

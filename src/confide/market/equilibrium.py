@@ -1,4 +1,4 @@
-"""Whether a profile of strategies is an equilibrium, under the design's law of nature or another; and which others are.
+"""Whether a profile of strategies is an equilibrium, under the design's signal model or another; and which others are.
 
 A person's interim matrix is computed exactly from the law of the others' counts; `best_response` then decides over all
 channels. Where several equilibria exist all are reported, the collusive ones included.
@@ -16,11 +16,12 @@ from scipy.optimize import brentq
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.market.binomials import majority_odds
 from confide.market.costs import Cost
 from confide.market.counts import binomial_weights, joint_counts
-from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.replies import TIE, BestResponse, best_response, utility
+from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class CountMarket(Protocol):
     def cost(self) -> Cost: ...
 
     @property
-    def nature(self) -> Nature: ...
+    def signal_model(self) -> SignalModel: ...
 
     @property
     def presence(self) -> float: ...
@@ -85,7 +86,7 @@ class GroupMarket(Protocol):
     def strategy(self) -> Strategy: ...
 
     def given_groups(self, groups: list[tuple[int, Strategy]],
-                     prior: PairPrior | Nature | None) -> NDArray[np.float64]: ...
+                     prior: PairPrior | SignalModel | None) -> NDArray[np.float64]: ...
 
 
 def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy]]:
@@ -126,14 +127,16 @@ def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.fl
     return found
 
 
+@renamed(nature="signal_model")
 def interim_matrix(market: CountMarket | GroupMarket, others: Others,
-                   nature: Nature | PairPrior | None = None) -> NDArray[np.float64]:
+                   signal_model: SignalModel | PairPrior | None = None) -> NDArray[np.float64]:
     """a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given what everybody else does.
 
     Args:
         market: a market that pays by counts.
         others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs.
-        nature: the law that holds; default the one that the market is designed for. For a pair market a `PairPrior`.
+        signal_model: the law that holds; default the one that the market is designed for. For a pair market a
+            `PairPrior`.
 
     Returns:
         (3, 2) for the reports 0, 1, none and her bit 0, 1. Exact.
@@ -146,16 +149,17 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
     Example:
         >>> from confide.market import LinearCost, MajorityMarket, best_response
         >>> market = MajorityMarket(101, 0.8, 0.7, LinearCost(1.0), 2.0)
-        >>> a = interim_matrix(market, Strategy.randomised(2.0), Nature(prior_one=0.65, signal_accuracy=0.75))
+        >>> a = interim_matrix(market, Strategy.randomised(2.0), SignalModel(prior_one=0.65, signal_accuracy=0.75))
         >>> round(best_response(a, market.cost).level, 8)
         1.81670675
     """
     groups = _groups(others, market.people - 1, "others")
     if isinstance(market, GroupMarket):
-        return market.given_groups(groups, nature)
-    law = market.nature if nature is None else nature
-    if not isinstance(law, Nature):
-        raise InvalidInput("nature", f"{type(law).__name__} is not a law of a state and bits", "must be a Nature")
+        return market.given_groups(groups, signal_model)
+    law = market.signal_model if signal_model is None else signal_model
+    if not isinstance(law, SignalModel):
+        raise InvalidInput("signal_model", f"{type(law).__name__} is not a law of a state and bits",
+                           "must be a SignalModel")
     given = [strategy.given_state(law.signal_accuracy) for _, strategy in groups]
     by_majority: Tariff | None = getattr(market, "tariff", None)
     rows = []
@@ -223,19 +227,21 @@ def _by_counts(market: Any, *, state: bool = False) -> None:
     if not hasattr(market, "presence") or not hasattr(market, "cost"):
         raise InvalidInput("market", f"{type(market).__name__} does not pay by counts of reports",
                            "must be a MajorityMarket or a PairMarket")
-    if state and not hasattr(market, "nature"):
+    if state and not hasattr(market, "signal_model"):
         raise InvalidInput("market", "has no state: its prior is the law of the bits", "must be a MajorityMarket")
 
 
+@renamed(nature="signal_model")
 def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None = None,
-                      nature: Nature | PairPrior | None = None, *, tolerance: float = 1e-9) -> EquilibriumReport:
+                      signal_model: SignalModel | PairPrior | None = None, *,
+                      tolerance: float = 1e-9) -> EquilibriumReport:
     """Everybody's regret over all channels.
 
     Args:
         market: a market that pays by counts.
         profile: what all N people do, as in `interim_matrix`; default the market's equilibrium, in which each of the
             others takes part with the market's `presence`, and who takes part plays its strategy.
-        nature: the law that holds; default the design's.
+        signal_model: the law that holds; default the design's.
         tolerance: delta, in money, >= 0.
 
     Raises:
@@ -251,14 +257,14 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
     delta = non_negative("tolerance", tolerance)
     rows = []
     if profile is None:
-        a, own = interim_matrix(market, market.strategy.thinned(market.presence), nature), market.strategy
+        a, own = interim_matrix(market, market.strategy.thinned(market.presence), signal_model), market.strategy
         rows.append(PersonReport(market.people, own, a, utility(a, own, market.cost), best_response(a, market.cost)))
     groups = [] if profile is None else _groups(profile, market.people, "profile")
     for index, (count, strategy) in enumerate(groups):
         if not count:
             continue
         others = [(size - (j == index), each) for j, (size, each) in enumerate(groups) if size > (j == index)]
-        a = interim_matrix(market, others, nature)
+        a = interim_matrix(market, others, signal_model)
         rows.append(PersonReport(count, strategy, a, utility(a, strategy, market.cost), best_response(a, market.cost)))
     return EquilibriumReport(tuple(rows), delta)
 
@@ -287,8 +293,9 @@ class SymmetricEquilibrium:
         return self.strategy.informative
 
 
-def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, *, largest: float | None = None,
-                         points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
+@renamed(nature="signal_model")
+def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | None = None, *,
+                         largest: float | None = None, points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
     """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones; best paid first.
 
     Fixed points of eta -> best reply level are searched between `points` levels in [-largest, largest]; always 0,
@@ -297,7 +304,7 @@ def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, 
 
     Args:
         market: as in `interim_matrix`, with an `epsilon`.
-        nature: the law that holds; default the design's.
+        signal_model: the law that holds; default the design's.
         largest: of the levels that are scanned; default 3 epsilon + 3.
         points: of the scan.
 
@@ -320,7 +327,7 @@ def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, 
     def reply(eta: float) -> float:
         """The signed level of the best reply to everybody else at eta; 0 for an uninformative one."""
         peers = Strategy.randomised(eta).thinned(market.presence)
-        best = best_response(interim_matrix(market, peers, nature), market.cost).replies[0]
+        best = best_response(interim_matrix(market, peers, signal_model), market.cost).replies[0]
         return 0.0 if NONE in {best.on_one, best.on_zero} else best.level * (best.on_one - best.on_zero)
 
     def away(eta: float) -> float:
@@ -343,7 +350,7 @@ def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, 
               (Strategy.randomised(0.0), "fair coins"), (Strategy.always("none"), "nobody takes part")]
     equilibria = []
     for strategy, name in tried:
-        a = interim_matrix(market, strategy.thinned(market.presence), nature)
+        a = interim_matrix(market, strategy.thinned(market.presence), signal_model)
         best, earned = best_response(a, market.cost), utility(a, strategy, market.cost)
         if best.utility - earned <= TIE * max(float(np.abs(a).max()), 1e-300):
             paid = float(np.sum(a * strategy.channel))
@@ -379,7 +386,7 @@ class Robustness:
 
 
 def robustness(market: Any) -> Robustness:
-    """How far nature may be from the design prior while peers who play it still leave an informative best reply.
+    """How far the truth may be from the design prior while peers who play it still leave an informative best reply.
 
     Args:
         market: as in `symmetric_equilibria`.
@@ -393,12 +400,12 @@ def robustness(market: Any) -> Robustness:
         (0.0729, 0.1457)
     """
     _by_counts(market, state=True)
-    design = market.nature
+    design = market.signal_model
 
     def informative(prior: float, accuracy: float) -> bool:
         if not (0.0 < prior < 1.0 and 0.5 < accuracy < 1.0):
             return False
-        a = interim_matrix(market, market.strategy.thinned(market.presence), Nature(prior, accuracy))
+        a = interim_matrix(market, market.strategy.thinned(market.presence), SignalModel(prior, accuracy))
         return best_response(a, market.cost).replies[0].informative
 
     def reach(moved: Callable[[float], bool], limit: float) -> float:

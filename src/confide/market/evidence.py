@@ -21,16 +21,17 @@ from confide.market.genie import GenieMarket
 from confide.market.heterogeneous import HeterogeneousMarket
 from confide.market.majority import MajorityMarket, proof_function
 from confide.market.matching import payment_unit, price_floor
-from confide.market.nature import Nature, Reporting
 from confide.market.optimum import least_payment
-from confide.market.planner import best_price_level, plan, thesis_bounds
+from confide.market.planner import plan
+from confide.market.price_levels import best_price_level, thesis_bounds
 from confide.market.replies import best_response, regret
+from confide.market.signal_model import Reporting, SignalModel
 from confide.market.strategies import NONE, Strategy
 
 __all__: list[str] = []
 
 COST = LinearCost(1.0)
-NATURE = Nature(prior_one=0.7, signal_accuracy=0.8)
+NATURE = SignalModel(prior_one=0.7, signal_accuracy=0.8)
 
 
 def _market(people: int, epsilon: float = 1.0, theta: float = 0.8) -> MajorityMarket:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
-from confide.market.costs import Cost, as_cost
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
+from confide.market.costs import Cost
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.nature import Nature, as_level
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 
 __all__ = ["GenieMarket"]
 
 
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
-class GenieMarket:
+class GenieMarket(Settled):
     """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
-
-    Args:
-        people: N >= 1; they do not influence each other.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1) in (0, 1).
-        cost: g.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
 
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
@@ -37,38 +34,40 @@ class GenieMarket:
         (5.413668918, 5.413668918)
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
-    cost: Cost
-    epsilon: float
+    people: Annotated[int, Parameter("people, who do not influence each other", symbol="N", at_least=1)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        as_cost("cost", self.cost)
-        nature = self.nature
-        odds = nature.prior_one * nature.prior_zero * nature.edge
+        super().__post_init__()
+        signal_model = self.signal_model
+        odds = signal_model.prior_one * signal_model.prior_zero * signal_model.edge
         check_payable(self.epsilon, [self.cost], lambda _: odds)
 
     @cached_property
-    def nature(self) -> Nature:
+    def signal_model(self) -> SignalModel:
         """The law of the state and of one bit."""
-        return Nature(self.prior_one, self.signal_accuracy)
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def payment(self) -> MatchingPayment:
         """Section 0's payment with M = W."""
-        nature = self.nature
-        peers = PeerStatistic(nature.prior_one, nature.prior_zero, nature.edge * nature.prior_one * nature.prior_zero)
-        return MatchingPayment(self.cost, self.epsilon, peers, nature.signal_one)
+        signal_model = self.signal_model
+        peers = PeerStatistic(signal_model.prior_one, signal_model.prior_zero,
+                              signal_model.edge * signal_model.prior_one * signal_model.prior_zero)
+        return MatchingPayment(self.cost, self.epsilon, peers, signal_model.signal_one)
 
     def quote(self) -> Quote:
         """What each person is paid, and why."""
-        return quote_of(self.payment, price_floor(self.cost, self.epsilon, self.nature.edge))
+        return quote_of(self.payment, price_floor(self.cost, self.epsilon, self.signal_model.edge))
 
-    def interim_matrix(self, nature: Nature | None = None) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] for any strategies of the others, under another law of nature where one is given."""
-        if nature is None:
+    @renamed(nature="signal_model")
+    def interim_matrix(self, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
+        """(3, 2) a[x, s] for any strategies of the others, under another signal model where one is given."""
+        if signal_model is None:
             return self.payment.interim
-        return np.vstack([self.payment.table @ nature.joint, np.zeros(2)])
+        return np.vstack([self.payment.table @ signal_model.joint, np.zeros(2)])

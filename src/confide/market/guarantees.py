@@ -27,7 +27,7 @@ DOCUMENT = "Wang 2016"
 
 def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
     """Privacy, truth, participation, accuracy and budget of a majority market, in reading order."""
-    quote, nature = market.quote(), market.nature
+    quote, signal_model = market.quote(), market.signal_model
     theorem = Source(document=DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
                      erratum="needs at least two people; the equilibrium is strict with a margin that is stated")
     others = "each person while all others play the same strategy and all hold the design's prior"
@@ -42,7 +42,8 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
                           "the only equilibrium: everybody reporting the same is one too, and usually pays more"),
         Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "
                       "negative"),
-        Accuracy(bound=market.error_probability(), trivial=min(nature.prior_one, nature.prior_zero), source=Source(
+        Accuracy(bound=market.error_probability(), trivial=min(signal_model.prior_one, signal_model.prior_zero),
+                 source=Source(
             document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
             measure="the probability, before anybody reports, of guessing the state wrongly",
             note="exact, when all play the equilibrium and take part as expected"),

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
 from confide.market.decision import chernoff_bound
 from confide.market.majority import excess, majority_statistic
 from confide.market.matching import MatchingPayment, check_payable, price_floor
-from confide.market.nature import Nature, Reporting, as_level
 from confide.market.quotes import Quote, quote_of
+from confide.market.signal_model import Reporting, SignalModel, as_level
 from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["HeterogeneousMarket", "mixed_majority_errors"]
@@ -87,6 +88,7 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
     return found
 
 
+@renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
 class HeterogeneousMarket:
     """The majority market where everybody's own cost is known, and everybody may be asked for a level of her own.
@@ -123,8 +125,8 @@ class HeterogeneousMarket:
         if len(set(found)) > 1 and len(found) > LARGEST:
             raise InvalidInput("epsilon", f"are different levels of {len(found)} people", f"at most {LARGEST} people")
         object.__setattr__(self, "epsilon", found)
-        nature = self.nature
-        odds, least = nature.prior_one * nature.prior_zero * nature.edge**2, min(found)
+        signal_model = self.signal_model
+        odds, least = signal_model.prior_one * signal_model.prior_zero * signal_model.edge**2, min(found)
         for level in set(found):
             asked = {cost for cost, own in zip(costs, found, strict=True) if own == level}
             check_payable(level, asked, lambda one: odds * math.tanh(min(least, one) / 2.0))
@@ -141,9 +143,9 @@ class HeterogeneousMarket:
         return found
 
     @cached_property
-    def nature(self) -> Nature:
+    def signal_model(self) -> SignalModel:
         """The law of the state and of one bit."""
-        return Nature(self.prior_one, self.signal_accuracy)
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def _everybody(self) -> dict[float, MajorityErrors]:
@@ -158,8 +160,8 @@ class HeterogeneousMarket:
 
     def _payment(self, person: int, errors: dict[float, MajorityErrors]) -> MatchingPayment:
         level = self.levels[person]
-        return MatchingPayment(self.costs[person], level, majority_statistic(self.nature, errors[level]),
-                               self.nature.signal_one)
+        return MatchingPayment(self.costs[person], level, majority_statistic(self.signal_model, errors[level]),
+                               self.signal_model.signal_one)
 
     def payment(self, person: int) -> MatchingPayment:
         """What one person is paid when all take part."""
@@ -170,8 +172,9 @@ class HeterogeneousMarket:
     def quote(self, person: int) -> Quote:
         """What one person is offered when all take part."""
         payment = self.payment(person)
-        floor = price_floor(payment.cost, payment.epsilon, self.nature.edge)
-        return quote_of(payment, floor, gap=payment.unit * float(excess(self.nature, self._everybody[payment.epsilon])))
+        floor = price_floor(payment.cost, payment.epsilon, self.signal_model.edge)
+        over = float(excess(self.signal_model, self._everybody[payment.epsilon]))
+        return quote_of(payment, floor, gap=payment.unit * over)
 
     @cached_property
     def expected_payments(self) -> NDArray[np.float64]:
@@ -215,4 +218,4 @@ class HeterogeneousMarket:
     def error_bound(self) -> float:
         """The best guess of the state from all reports is wrong no more often: sqrt(P1 P0) e^(-sum of D)."""
         information: Any = Reporting.of(self.signal_accuracy, np.array(self.levels)).chernoff
-        return chernoff_bound(self.nature, float(np.sum(information)))
+        return chernoff_bound(self.signal_model, float(np.sum(information)))

@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.market.binomials import (
     UNDERFLOW,
@@ -26,61 +28,54 @@ from confide.market.binomials import (
     majority_threshold,
     table_of_errors,
 )
-from confide.market.costs import Cost, as_cost
+from confide.market.costs import Cost
 from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability, errors_at
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.nature import Nature, Reporting, as_level
 from confide.market.paid import Paid
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.totals import TotalPayment
 
 __all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
 
 
-def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
+def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> PeerStatistic:
     """P(M = 1), P(M = 0) and Cov(M, S) of a majority with these errors; numbers or arrays."""
-    p1, p0 = nature.prior_one, nature.prior_zero
+    p1, p0 = signal_model.prior_one, signal_model.prior_zero
     return PeerStatistic(one=p1 * (1.0 - errors.low) + p0 * errors.high,
                          zero=p1 * errors.low + p0 * (1.0 - errors.high),
-                         covariance=nature.edge * errors.kappa * p1 * p0)
+                         covariance=signal_model.edge * errors.kappa * p1 * p0)
 
 
-def excess(nature: Nature, errors: MajorityErrors) -> Any:
+def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
     """(E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or arrays."""
-    p1, p0 = nature.prior_one, nature.prior_zero
+    p1, p0 = signal_model.prior_one, signal_model.prior_zero
     wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
-    return wrong / (p1 * p0 * nature.edge)
+    return wrong / (p1 * p0 * signal_model.edge)
 
 
-def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
+def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
     """h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers or arrays."""
-    theta, odds = nature.signal_accuracy, nature.prior_one / nature.prior_zero
+    theta, odds = signal_model.signal_accuracy, signal_model.prior_one / signal_model.prior_zero
     top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
            + (gamma - beta) * (1 - gamma + beta) / odds)
-    return top / ((2 * beta - gamma) * nature.edge)
+    return top / ((2 * beta - gamma) * signal_model.edge)
 
 
 @wire("MajorityMarket", "people signal_accuracy prior_one cost epsilon presence")
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
-class MajorityMarket(KnownLevel):
+class MajorityMarket(Settled, KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
 
     All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
     It is not the only one: `symmetric_equilibria` lists the collusive ones beside it.
 
-    Args:
-        people: N >= 2, invited.
-        signal_accuracy: theta, P(bit = state), in (0.5, 1).
-        prior_one: P(state = 1), in (0, 1).
-        cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
-        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
-            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
-
     Raises:
-        InvalidInput: names the parameter that is out of range.
+        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
 
     Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
 
@@ -93,29 +88,50 @@ class MajorityMarket(KnownLevel):
         ([12.32, 20.39], 0.0)
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
-    cost: Cost
-    epsilon: float
-    presence: float = 1.0
+    people: Annotated[int, Parameter("people who are invited", symbol="N", at_least=2)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+                                         "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
+                                         "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        as_cost("cost", self.cost)
-        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
-        odds = self.nature.prior_one * self.nature.prior_zero * self.nature.edge**2 * self.company
+        super().__post_init__()
+        odds = self.signal_model.prior_one * self.signal_model.prior_zero * self.signal_model.edge**2 * self.company
         check_payable(self.epsilon, [self.cost], lambda level: odds * math.tanh(level / 2.0))
 
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
+                   cost: Cost, presence: float = 1.0) -> MajorityMarket:
+        """The market that buys a report of the whole budget from each person.
+
+        Args:
+            epsilon: of each report, in (0, 700] nats.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            people: N >= 2, invited.
+            signal_accuracy: theta, in (0.5, 1).
+            prior_one: P(state = 1), in (0, 1).
+            cost: everybody's cost of a privacy level.
+            presence: in (0, 1].
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(people, signal_accuracy, prior_one, cost, epsilon, presence)
+
     @property
-    def nature(self) -> Nature:  # a property, as in `CountMarket`: to pyright a cached one is none
+    def signal_model(self) -> SignalModel:  # a property, as in `CountMarket`: to pyright a cached one is none
         """The law of the state and of one bit that the payments are designed for."""
-        return self._nature
+        return self._signal_model
 
     @cached_property
-    def _nature(self) -> Nature:
-        return Nature(self.prior_one, self.signal_accuracy)
+    def _signal_model(self) -> SignalModel:
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def reporting(self) -> Reporting:
@@ -130,10 +146,10 @@ class MajorityMarket(KnownLevel):
         """The payments when that many take part, at least 2; default all."""
         n = self.people if present is None else self._present(present)
         errors = majority_errors(n - 1, self.reporting)
-        m = majority_statistic(self.nature, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
+        m = majority_statistic(self.signal_model, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
         # A larger table is that of a smaller covariance.
         return MatchingPayment(self.cost, self.epsilon, PeerStatistic(m.one, m.zero, m.covariance * self.company),
-                               self.nature.signal_one)
+                               self.signal_model.signal_one)
 
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
@@ -146,10 +162,10 @@ class MajorityMarket(KnownLevel):
         """E[R] - V_LB > 0, of one person who takes part, of full relative accuracy."""
         unit = self.payment_at().unit
         if self.presence == 1:
-            return unit * float(excess(self.nature, majority_errors(self.people - 1, self.reporting)))
+            return unit * float(excess(self.signal_model, majority_errors(self.people - 1, self.reporting)))
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
-        each = excess(self.nature, majority_errors(others, self.reporting))
+        each = excess(self.signal_model, majority_errors(others, self.reporting))
         return unit * float(weights @ each) / self.company
 
     @property
@@ -157,11 +173,11 @@ class MajorityMarket(KnownLevel):
         """ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
         m = self.people - 1
         if m * float(self.reporting.chernoff) <= UNDERFLOW:
-            gap = self.payment_at().unit * float(excess(self.nature, majority_errors(m, self.reporting)))
+            gap = self.payment_at().unit * float(excess(self.signal_model, majority_errors(m, self.reporting)))
             return math.log(gap)
         low, high = log_errors(m, self.reporting)  # kappa is 1, and P(M = 1) the prior, to all digits
-        odds = math.log(self.nature.prior_one / self.nature.prior_zero)
-        unit = math.log(self.payment_at().unit / self.nature.edge)
+        odds = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
+        unit = math.log(self.payment_at().unit / self.signal_model.edge)
         return unit + float(np.logaddexp(low + odds, high - odds))
 
     @property
@@ -170,13 +186,14 @@ class MajorityMarket(KnownLevel):
 
         Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
         """
-        m, nature = self.people - 1, self.nature
+        m, signal_model = self.people - 1, self.signal_model
         errors = majority_errors(m, self.reporting)
         rate, gamma = math.exp(-m * float(self.reporting.chernoff)), 1.0 - float(errors.low) + float(errors.high)
         if not 2.0 * rate < gamma:
             return None
-        bound = proof_function(nature, gamma - rate, gamma) - 2.0 * nature.signal_accuracy / nature.edge
-        return float(price_floor(self.cost, self.epsilon, nature.edge) + self.payment_at().unit * bound)
+        bound = proof_function(signal_model, gamma - rate, gamma)
+        bound -= 2.0 * signal_model.signal_accuracy / signal_model.edge
+        return float(price_floor(self.cost, self.epsilon, signal_model.edge) + self.payment_at().unit * bound)
 
     def quote(self, present: int | None = None) -> Quote:
         """What a person is offered.
@@ -188,7 +205,7 @@ class MajorityMarket(KnownLevel):
         Raises:
             InvalidInput: not in 2..people.
         """
-        floor = price_floor(self.cost, self.epsilon, self.nature.edge)
+        floor = price_floor(self.cost, self.epsilon, self.signal_model.edge)
         payment = self.payment_at(present)
         if present is None:
             found = quote_of(payment, floor, gap=self.gap)
@@ -197,11 +214,12 @@ class MajorityMarket(KnownLevel):
             expected = payment.unit / self.company * math.tanh(self.epsilon / 2.0) + payment.outside
             return quote_of(payment, floor, gap=expected - floor, expected=expected)
         return quote_of(payment, floor, gap=payment.unit * float(
-            excess(self.nature, majority_errors(self._present(present) - 1, self.reporting))))
+            excess(self.signal_model, majority_errors(self._present(present) - 1, self.reporting))))
 
     @property
     def _utility(self) -> float:
-        return (price_floor(self.cost, self.epsilon, self.nature.edge) + self.gap) - float(self.cost(self.epsilon))
+        floor = price_floor(self.cost, self.epsilon, self.signal_model.edge)
+        return (floor + self.gap) - float(self.cost(self.epsilon))
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What a matching 1 and a matching 0 are paid for every number of participants in least..largest, at once.
@@ -215,7 +233,7 @@ class MajorityMarket(KnownLevel):
         if most < first:
             return alone, alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
-        m, unit = majority_statistic(self.nature, errors), self.payment_at().unit
+        m, unit = majority_statistic(self.signal_model, errors), self.payment_at().unit
         each = unit / (m.covariance * self.company)
         return np.append(alone, each * m.zero), np.append(alone, each * m.one)
 
@@ -265,21 +283,22 @@ class MajorityMarket(KnownLevel):
         """The law of the sum of all payments in equilibrium, when that many take part; default all."""
         n = self.people if present is None else self._present(present)
         payment = self.payment_at(n)
-        return TotalPayment(n, self.nature, self.reporting, payment.for_one, payment.for_zero)
+        return TotalPayment(n, self.signal_model, self.reporting, payment.for_one, payment.for_zero)
 
     def error_probability(self) -> float:
         """The least probability of a wrong guess of the state from all reports, over who takes part; exact."""
         if self.presence == 1:
-            return error_probability(self.people, self.nature, self.reporting)
+            return error_probability(self.people, self.signal_model, self.reporting)
         n, weights = binomial_weights(self.people, self.presence)
-        nobody = min(self.nature.prior_one, self.nature.prior_zero)
-        return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.nature, self.reporting), nobody))
+        nobody = min(self.signal_model.prior_one, self.signal_model.prior_zero)
+        return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.signal_model, self.reporting), nobody))
 
-    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+    @renamed(nature="signal_model")
+    def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""
         from confide.market.equilibrium import interim_matrix
 
-        return interim_matrix(self, self.peers if others is None else others, nature)
+        return interim_matrix(self, self.peers if others is None else others, signal_model)
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""

@@ -21,10 +21,11 @@ from scipy.optimize import linprog
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, Refused, SolverFailed
 from confide.contract.remedies import printed, tried, trying
+from confide.contract.renamed import renamed
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
 from confide.market.matching import check_payable, payment_unit, price_floor
-from confide.market.nature import Nature, Reporting, as_level
+from confide.market.signal_model import Reporting, SignalModel, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
 
@@ -86,31 +87,34 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
         5.481594102932
     """
     n, level = whole("people", people, at_least=2), as_level("epsilon", epsilon)
-    nature, reporting = Nature(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
-    check_payable(level, [as_cost("cost", cost)], lambda _: nature.edge)
+    signal_model, reporting = SignalModel(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
+    check_payable(level, [as_cost("cost", cost)], lambda _: signal_model.edge)
     full, wanted = checked_margin(cost, level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
-    lean, evidence = math.log(nature.prior_one / nature.prior_zero), (n - 1) * float(reporting.log_odds)
+    lean, evidence = math.log(signal_model.prior_one / signal_model.prior_zero), (n - 1) * float(reporting.log_odds)
     one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
     # delta1 + delta0 = edge (tanh a + tanh b) = edge (-expm1(-2 evidence)) (1 + tanh a)(1 + tanh b)/2
-    both = nature.edge * -math.expm1(-2.0 * evidence) * (2.0 - one) * (2.0 - zero) / 2.0
-    most, least, share = max(one, zero), min(one, zero), h * nature.edge
+    both = signal_model.edge * -math.expm1(-2.0 * evidence) * (2.0 - one) * (2.0 - zero) / 2.0
+    most, least, share = max(one, zero), min(one, zero), h * signal_model.edge
     gap = (most * (unit - share) + least * (unit + share)) / both
     # r1 delta1 + r0 delta0 = 2 c with |r1 - r0| = 2 h: the report whose unanimity says less is worth less.
-    d1, d0 = nature.edge * (1.0 - one), nature.edge * (1.0 - zero)
+    d1, d0 = signal_model.edge * (1.0 - one), signal_model.edge * (1.0 - zero)
     more = 2.0 * h if d1 >= d0 else -2.0 * h
     r0 = (2.0 * unit - more * d1) / both
     r1 = r0 + more
     with np.errstate(over="ignore"):
-        p_one, p_zero = (_unanimous(n - 1, nature, reporting, bit) for bit in (1, 0))
+        p_one, p_zero = (_unanimous(n - 1, signal_model, reporting, bit) for bit in (1, 0))
         paid = [float(np.float64(r) * np.exp(-p)) for r, p in ((r1, p_one), (r0, p_zero))]
-    return Optimum(payment=price_floor(cost, level, nature.edge) + gap, gap=gap, for_one=paid[0], for_zero=paid[1])
+    return Optimum(payment=price_floor(cost, level, signal_model.edge) + gap, gap=gap, for_one=paid[0],
+                   for_zero=paid[1])
 
 
-def _unanimous(m: int, nature: Nature, reporting: Reporting, bit: int) -> float:
+def _unanimous(m: int, signal_model: SignalModel, reporting: Reporting, bit: int) -> float:
     """ln P(all m others report `bit`)."""
     agree, miss = m * math.log(float(reporting.agree)), m * math.log(float(reporting.miss))
-    same, other = (nature.prior_one, nature.prior_zero) if bit else (nature.prior_zero, nature.prior_one)
+    same, other = signal_model.prior_zero, signal_model.prior_one
+    if bit:
+        same, other = other, same
     return float(np.logaddexp(math.log(same) + agree, math.log(other) + miss))
 
 
@@ -132,6 +136,7 @@ class CapTooLow(Refused):
         super().__init__(f"payments up to {cap:g} cannot buy this level", ways or "a larger cap")
 
 
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
 class OptimalCountMechanism:
     """The cheapest mechanism whose single payments stay within a cap, paying by one's report and the others' ones.
@@ -174,12 +179,12 @@ class OptimalCountMechanism:
         if self.cap is not None:
             object.__setattr__(self, "cap", positive("cap", self.cap))
         checked_margin(as_cost("cost", self.cost), self.epsilon, self.margin)
-        _ = self.nature
+        _ = self.signal_model
 
     @cached_property
-    def nature(self) -> Nature:
+    def signal_model(self) -> SignalModel:
         """The law of the state and of one bit."""
-        return Nature(self.prior_one, self.signal_accuracy)
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -187,10 +192,10 @@ class OptimalCountMechanism:
         m, reporting = self.people - 1, Reporting.of(self.signal_accuracy, self.epsilon)
         given = np.array([binomial_pmf(m, p, 0, m) for p in (float(reporting.miss), float(reporting.agree))])
         k = np.arange(m + 1)
-        lean = math.log(self.nature.prior_one / self.nature.prior_zero)
+        lean = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
         believed = np.tanh((lean + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
-        bit = (1.0 + np.outer([-1.0, 1.0], believed) * self.nature.edge) / 2.0
-        return np.array([self.nature.prior_zero, self.nature.prior_one]) @ given, bit
+        bit = (1.0 + np.outer([-1.0, 1.0], believed) * self.signal_model.edge) / 2.0
+        return np.array([self.signal_model.prior_zero, self.signal_model.prior_one]) @ given, bit
 
     def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """In units of c, over y = R(x, k) P(k)/c: payment, K1 - K0 (must be 2), r1 - r0 and the slack that it has."""

@@ -8,35 +8,34 @@ looseness: `plan(...).compared` shows all three.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.plan import Alternative, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import tried, trying
 from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
-from confide.market.matching import price_floor
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
+from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
+from confide.market.price_levels import GRID, HIGHEST, best_price_level, price_floors, price_ratios, thesis_bounds
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.numerics.fewest import fewest
 
 __all__ = [
     "CRITERIA",
     "MarketPlan",
     "OutOfReach",
-    "ThesisBounds",
-    "best_price_level",
     "least_people",
     "plan",
-    "thesis_bounds",
 ]
 
 CRITERIA = ("exact", "chernoff", "thesis")
@@ -44,8 +43,6 @@ CRITERIA = ("exact", "chernoff", "thesis")
 LARGEST_PLAN = 10_000
 """Default of the largest number of people that a plan may use."""
 
-_LOWEST, _HIGHEST = 1e-6, 60.0  # where levels are searched; tanh(x/2) is 1 above 40
-_GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
 _POINTS = 64  # of the grid over levels for one N
 _CLOSELY, _ROUGHLY = 7, 4  # zooms into a grid: prices to a relative 1e-13, and better than
 _ROOM = 1e-7
@@ -54,6 +51,9 @@ _RANGES = 256  # of numbers of people, at first
 _NARROW = 1e-5  # a range of numbers that differ by a smaller part of them is not divided: one of them stands for all
 _TRIED = 32  # of many ranges, the most promising
 _MOST_PEOPLE = 2**40  # that a refusal names
+_LEAST_ERROR = 1e-280
+_CLOSE = 1e-5  # relative, within which the least error for a budget is found
+_PLOTTED = "What more people buy"
 _AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
@@ -82,99 +82,12 @@ class OutOfReach(InvalidInput):
                          ways or "no number of people will do")
 
 
-def _floors(cost: Cost, levels: Any, edge: float) -> Any:
-    """V_LB over an array of levels."""
-    x = np.asarray(levels, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        return cost.slope(x) * (np.sinh(x) + (1.0 + np.cosh(x)) / edge)
-
-
-def _ratios(cost: Cost, levels: Any, signal_accuracy: float, edge: float) -> Any:
-    """r = D/V_LB: how much quality a unit of money buys."""
-    return Reporting.of(signal_accuracy, levels).chernoff / _floors(cost, levels, edge)
-
-
-def best_price_level(cost: Cost, signal_accuracy: float) -> float:
-    """The smallest level with the best ratio of Chernoff information to least payment (Wang's epsilon tilde).
-
-    Args:
-        cost: g, with x^2/g'(x) -> 0 at 0.
-        signal_accuracy: theta.
-
-    Raises:
-        Refused: a cost that is flatter at 0: more people at smaller levels are ever cheaper (erratum E1).
-
-    Source: Wang 2016, (3.21); spec data_market section 2.5.
-
-    Example:
-        >>> from confide.market import LinearCost
-        >>> round(best_price_level(LinearCost(1.0), 0.8), 7)
-        1.7307777
-    """
-    if not cost.has_finite_optimum:
-        raise Refused("a cost this flat at 0 has no best level: more people at smaller levels are ever cheaper",
-                      "choose criterion 'chernoff' or 'exact' with max_people")
-    edge = 2.0 * signal_accuracy - 1.0
-    values = _ratios(cost, _GRID, signal_accuracy, edge)
-    best = int(np.argmax(values))
-    low, high = _GRID[max(best - 1, 0)], _GRID[min(best + 1, _GRID.size - 1)]
-
-    def loss(log_level: float) -> float:
-        return -math.log(float(_ratios(cost, math.exp(log_level), signal_accuracy, edge)))
-
-    found = minimize_scalar(loss, bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-12})
-    return math.exp(float(found.x))
-
-
 @dataclass(frozen=True, kw_only=True)
-class ThesisBounds:
-    """What Theorem 5 says of the least total F(tau) that reaches e^(-sum of D) <= tau.
+class MarketPlan(PlannedMarket):
+    """A market that reaches a target, that keeps to a budget, or that buys a given level.
 
     Args:
-        epsilon: epsilon tilde.
-        people: N tilde = ceil(ln(1/tau)/D); where it is 1 a market needs 2.
-        lower: (N tilde - 1) V_LB, the printed lower bound.
-        tighter: ln(1/tau) V_LB/D, which its proof gives.
-        total: what the majority market of max(N tilde, 2) people at epsilon tilde pays, an upper bound.
-    """
-
-    epsilon: float
-    people: int
-    lower: float
-    tighter: float
-    total: float
-
-
-def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: Cost) -> ThesisBounds:
-    """The bounds of Theorem 5 at the target tau = error.
-
-    Raises:
-        Refused: as `best_price_level`.
-
-    Source: Wang 2016, Theorem 5 and [2334]; spec data_market section 2.5.
-
-    Example:
-        >>> from confide.market import LinearCost
-        >>> found = thesis_bounds(0.1, 0.8, 0.7, LinearCost(1.0))
-        >>> found.people, round(found.lower, 3), round(found.total, 3)
-        (24, 212.806, 229.382)
-    """
-    tau, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
-    level = best_price_level(as_cost("cost", cost), signal_accuracy)
-    information = float(Reporting.of(signal_accuracy, level).chernoff)
-    floor, needed = price_floor(cost, level, nature.edge), -math.log(tau)
-    people = math.ceil(needed / information)
-    market = MajorityMarket(max(people, 2), signal_accuracy, prior_one, cost, level)
-    return ThesisBounds(epsilon=level, people=people, lower=(people - 1) * floor,
-                        tighter=needed * floor / information, total=market.people * market.quote().expected_payment)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MarketPlan:
-    """A market that reaches a target.
-
-    Args:
-        target: the error that was asked for.
+        target: the error that was asked for, or the least one that the budget or the level allows.
         criterion: exact, chernoff or thesis.
         people: N; 0 where the prior alone is good enough and nothing is bought.
         epsilon: the level that is bought from each.
@@ -201,8 +114,34 @@ class MarketPlan:
     max_payment: float | None = None
     _inputs: tuple[float, float, Cost, int] | None = field(default=None, repr=False, compare=False)
 
-    def warnings(self) -> tuple[str, ...]:
-        """What its reader should know."""
+    @property
+    def _market(self) -> MajorityMarket | None:
+        return self.market
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        return {TOTAL: Predicted(self.total, MONEY), ERROR: Predicted(self.error),
+                "people": Predicted(self.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """The plans by the other criteria at the same target; none where the level was given."""
+        return () if self._inputs is None else by_criterion(self.compared, self.criterion)
+
+    def plot(self) -> Picture:
+        """What this level buys from other numbers of people: the expected total and the error."""
+        it = self.market
+        if it is None:
+            return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
+                           y=ERROR, alt="Nothing is bought: the prior alone is good enough.")
+        people = sorted({max(2, round(each)) for each in around(float(self.people), math.inf)})
+        others = [replace(it, people=each) for each in people]
+        return picture([(each.people * each.quote().expected_payment, each.error_probability()) for each in others],
+                       (self.total, self.error), title=_PLOTTED, x="expected total", y=ERROR,
+                       alt="The probability of a wrong guess falls as more people are paid for the same level; the "
+                       "plan is marked.")
+
+    def _warned(self) -> Sequence[str]:
         found = []
         if self.market is not None:
             largest, present = self.market.worst_payment()
@@ -211,7 +150,7 @@ class MarketPlan:
                              f"if {present} of {self.people} take part")
             if not self.complete:
                 found.append(f"markets of more than {self.searched} people were not looked at: they may be cheaper")
-        return tuple(found)
+        return found
 
     @cached_property
     def compared(self) -> dict[str, MarketPlan | str]:
@@ -233,7 +172,7 @@ class MarketPlan:
         """JSON-ready, with the law of the budget and the quote."""
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "total", "error", "lower_bound", "searched", "complete")}
-        out["warnings"] = list(self.warnings())
+        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95), "max": budget.largest}
@@ -242,13 +181,13 @@ class MarketPlan:
         return out
 
 
-def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: NDArray[np.float64],
+def _exact_levels(people: NDArray[np.int64], error: float, signal_model: SignalModel, low: NDArray[np.float64],
                   high: NDArray[np.float64], steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Halve the logarithmic brackets of the least levels at which the best guess errs no more often than `error`."""
     a, b = np.log(low), np.log(high)
     for _ in range(steps):
         middle = (a + b) / 2.0
-        good = errors_at(people, nature, Reporting.of(nature.signal_accuracy, np.exp(middle))) <= error
+        good = errors_at(people, signal_model, Reporting.of(signal_model.signal_accuracy, np.exp(middle))) <= error
         a, b = np.where(good, a, middle), np.where(good, middle, b)
     return np.exp(a), np.exp(b)
 
@@ -256,15 +195,16 @@ def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: 
 class _Search:
     """The cheapest (N, epsilon): every N that no bound rules out, until no larger N can be cheaper."""
 
-    def __init__(self, error: float, nature: Nature, cost: Cost, criterion: str, limit: int) -> None:
-        self.error, self.nature, self.cost, self.criterion, self.limit = error, nature, cost, criterion, limit
+    def __init__(self, error: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int) -> None:
+        self.error, self.signal_model, self.cost = error, signal_model, cost
+        self.criterion, self.limit = criterion, limit
         self.best: tuple[float, int, float] = (math.inf, 0, math.nan)
         self.searched, self.complete = 1, False
-        odds = nature.prior_one * nature.prior_zero
+        odds = signal_model.prior_one * signal_model.prior_zero
         # Every feasible market has N D >= quality (exact: p (1 - p) >= P1 P0 e^(-2 N D)).
         self.quality = -math.log(error) if criterion == "chernoff" else 0.5 * math.log(odds / (error * (1 - error)))
-        informations = Reporting.of(nature.signal_accuracy, _GRID).chernoff
-        floors = _floors(cost, _GRID, nature.edge)
+        informations = Reporting.of(signal_model.signal_accuracy, GRID).chernoff
+        floors = price_floors(cost, GRID, signal_model.edge)
         with np.errstate(divide="ignore", invalid="ignore"):
             cells = np.append(informations[1:] / floors[:-1], informations[-1] / floors[-1])
         # Below the grid D <= edge^2 e^2/8 (1 + tiny) and V_LB >= 2 g'(e)/edge, whose ratio falls with e (named costs).
@@ -282,17 +222,17 @@ class _Search:
         x = np.asarray(levels, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             unit = self.cost.slope(x) * (1.0 + np.cosh(x))
-            price = _floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors)
+            price = price_floors(self.cost, x, self.signal_model.edge) + unit * excess(self.signal_model, errors)
         return np.where(np.isfinite(price), price, np.inf)
 
     def cost_of(self, people: Any, levels: Any) -> Any:
         """N E[R^(N, level)]."""
-        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, levels))
+        errors = majority_errors(people - 1, Reporting.of(self.signal_model.signal_accuracy, levels))
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
         """The levels with these Chernoff informations; infinite where bits themselves have less."""
-        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.nature.edge
+        ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
 
     def brackets(self, people: NDArray[np.int64], steps: int = 20) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -302,24 +242,24 @@ class _Search:
             people: N.
             steps: of halving, of the exact criterion.
         """
-        nature = self.nature
+        signal_model = self.signal_model
         least = self.level_of(self.quality / people)
         if self.criterion == "chernoff":
             return least, least
         low, high = np.full(people.size, np.inf), np.full(people.size, np.inf)
-        at_best = errors_at(people, nature, Reporting.of(nature.signal_accuracy, LARGEST_LEVEL))
+        at_best = errors_at(people, signal_model, Reporting.of(signal_model.signal_accuracy, LARGEST_LEVEL))
         reached = at_best <= self.error
         n = people[reached]
         # No best guess errs more often than sqrt(P1 P0) e^(-N D).
-        enough = self.level_of(math.log(math.sqrt(nature.prior_one * nature.prior_zero) / self.error) / n)
-        low[reached], high[reached] = _exact_levels(n, self.error, nature, least[reached] * (1.0 - 1e-9),
-                                                    np.minimum(enough * (1.0 + 1e-9), _HIGHEST), steps)
+        enough = self.level_of(math.log(math.sqrt(signal_model.prior_one * signal_model.prior_zero) / self.error) / n)
+        low[reached], high[reached] = _exact_levels(n, self.error, signal_model, least[reached] * (1.0 - 1e-9),
+                                                    np.minimum(enough * (1.0 + 1e-9), HIGHEST), steps)
         return low, high
 
     def levels_from(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
         """(k, 64) levels from each of these up; the second says whether prices rise from the first on."""
         levels = np.exp(np.log(low)[:, None] + np.linspace(0.0, 1.0, _POINTS)
-                        * np.log(np.maximum(_HIGHEST / low, 2.0))[:, None])
+                        * np.log(np.maximum(HIGHEST / low, 2.0))[:, None])
         levels[:, 0], levels[:, 1] = low, low * (1 + 1e-6)
         return levels
 
@@ -350,12 +290,12 @@ class _Search:
         possible = np.isfinite(high)
         people, low, high = people[possible], low[possible], high[possible]
         with np.errstate(over="ignore"):
-            floors = people * _floors(self.cost, low, self.nature.edge)
+            floors = people * price_floors(self.cost, low, self.signal_model.edge)
         known = min(self.best[0], float(np.min(self.cost_of(people, high), initial=math.inf)))
         keep = floors <= known
         people, low, high = people[keep], low[keep], high[keep]
         if self.criterion == "exact":
-            low, high = _exact_levels(people, self.error, self.nature, low, high, 32)  # to 1e-14
+            low, high = _exact_levels(people, self.error, self.signal_model, low, high, 32)  # to 1e-14
         levels = self.levels_from(high)
         rough = self.cost_of(people[:, None], levels).min(axis=1, initial=math.inf)
         # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
@@ -377,7 +317,7 @@ class _Search:
         few, many = first[some, None], last[some, None]
 
         def price(x: Any) -> Any:
-            reporting = Reporting.of(self.nature.signal_accuracy, x)
+            reporting = Reporting.of(self.signal_model.signal_accuracy, x)
             most, fewest = (majority_errors(size - 1, reporting) for size in (many, few))
             errors = MajorityErrors(low=most.low, high=np.minimum(most.high, fewest.high), kappa=most.kappa)
             return self.price_of(x, errors)
@@ -438,13 +378,13 @@ def least_people(reaches: Callable[[int], bool]) -> int | None:
 
 
 def _refuse_infeasible(
-    error: float, nature: Nature, criterion: str, limit: int, again: Callable[..., Any]
+    error: float, signal_model: SignalModel, criterion: str, limit: int, again: Callable[..., Any]
 ) -> None:
     """Raise where even bits as they are, from everybody, do not reach the target."""
-    bits = Reporting.of(nature.signal_accuracy, LARGEST_LEVEL)
+    bits = Reporting.of(signal_model.signal_accuracy, LARGEST_LEVEL)
     if criterion == "exact":
         def reach(people: int) -> float:
-            return float(errors_at(people, nature, bits))
+            return float(errors_at(people, signal_model, bits))
     else:
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
@@ -456,9 +396,14 @@ def _refuse_infeasible(
         raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
-def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,
-         max_people: int = LARGEST_PLAN, max_payment: float | None = None) -> MarketPlan:
-    """The cheapest majority market that reaches an error target.
+def plan(error: float | None = None, signal_accuracy: float | None = None, prior_one: float | None = None,
+         cost: Cost | None = None, criterion: str = "exact", *, budget: float | None = None,
+         epsilon: float | None = None, people: int | None = None, max_people: int = LARGEST_PLAN,
+         max_payment: float | None = None) -> MarketPlan:
+    """The cheapest majority market for an error, the most accurate one for a budget, or the one of a given level.
+
+    Give `error`, or `budget`, or `epsilon` with `people`. Delta is no input: every report is randomised alone, by
+    itself, and loses epsilon at most.
 
     Args:
         error: the target in (0, 1): for `exact` the probability of a wrong guess, for the others tau in
@@ -466,15 +411,19 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
         signal_accuracy: theta in (0.5, 1).
         prior_one: P(W = 1).
         cost: everybody's g.
-        criterion: "exact", "chernoff" or "thesis".
+        criterion: "exact", "chernoff" or "thesis"; with `epsilon` "exact" alone.
+        budget: the most that the payments may come to, expected, > 0, in the unit of the costs.
+        epsilon: the level that is bought from each, in (0, 700] nats.
+        people: N, with `epsilon` alone, >= 2.
         max_people: most people that can be asked, >= 2.
         max_payment: a warning is given where a single payment can be larger.
 
     Returns:
-        The plan; 0 people where guessing by the prior alone meets an exact target.
+        The plan; 0 people where guessing by the prior alone meets an exact target, or where the budget buys no market
+        that beats it.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon.
         OutOfReach: a target that max_people cannot reach; says how many could.
         Refused: criterion thesis with a cost that has no best level (erratum E1).
 
@@ -482,25 +431,100 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
 
     Example:
         >>> from confide.market import LinearCost
-        >>> found = plan(0.01, 0.8, 0.7, LinearCost(1.0))
+        >>> belief = {"signal_accuracy": 0.8, "prior_one": 0.7, "cost": LinearCost(1.0)}
+        >>> found = plan(error=0.01, **belief)
         >>> found.people, round(found.total, 2), found.complete
         (26, 251.8, True)
-        >>> round(plan(0.01, 0.8, 0.7, LinearCost(1.0), "thesis").total, 2)
+        >>> round(plan(error=0.01, **belief, criterion="thesis").total, 2)
         445.17
+        >>> round(plan(budget=251.8, **belief).error, 4)
+        0.01
+        >>> found = plan(epsilon=1.0, people=100, **belief)
+        >>> round(found.total, 2), round(found.error, 6)
+        (544.18, 0.0021)
     """
-    target, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
+    given = {"signal_accuracy": signal_accuracy, "prior_one": prior_one, "cost": cost}
+    for name, value in given.items():
+        if value is None:
+            raise InvalidInput(name, "is missing")
+    if sum(each is not None for each in (error, budget, epsilon)) != 1:
+        raise InvalidInput("error", "give exactly one of error, budget and epsilon")
+    signal_model = SignalModel(prior_one, signal_accuracy)  # type: ignore[arg-type]
+    price = as_cost("cost", cost)
     chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
-    as_cost("cost", cost)
     cap = None if max_payment is None else positive("max_payment", max_payment)
-    inputs = (nature.signal_accuracy, nature.prior_one, cost, limit)
+    if epsilon is not None:
+        return _at_level(signal_model, price, chosen, epsilon, people, cap)
+    if people is not None:
+        raise InvalidInput("people", "belongs to epsilon", "give max_people, or epsilon")
+    if budget is not None:
+        return _within(positive("budget", budget), signal_model, price, chosen, limit, cap)
+    return _reaching(fraction("error", error), signal_model, price, chosen, limit, cap)
+
+
+def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: float | None,
+             inputs: tuple[float, float, Cost, int] | None) -> MarketPlan:
+    """Nobody is asked: the prior alone is good enough, or the best that there is."""
+    return MarketPlan(target=target, criterion=criterion, people=0, epsilon=0.0, total=0.0,
+                      error=min(signal_model.prior_one, signal_model.prior_zero), lower_bound=0.0, searched=0,
+                      complete=True, market=None, max_payment=cap, _inputs=inputs)
+
+
+def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int | None,
+              cap: float | None) -> MarketPlan:
+    """The market of a given level and number of people."""
+    if people is None:
+        raise InvalidInput("people", "is missing, which epsilon needs")
+    if criterion != "exact":
+        raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
+    market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
+    quote, error = market.quote(), market.error_probability()
+    return MarketPlan(target=error, criterion=criterion, people=market.people, epsilon=market.epsilon,
+                      total=market.people * quote.expected_payment, error=error,
+                      lower_bound=market.people * quote.lower_bound, searched=market.people, complete=True,
+                      market=market, max_payment=cap)
+
+
+def _within(budget: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int,
+            cap: float | None) -> MarketPlan:
+    """The most accurate market that a budget pays: the cost of an error falls as the error grows."""
+    best: MarketPlan | None = None
+
+    def affordable(error: float) -> bool:
+        nonlocal best
+        try:
+            found = _reaching(error, signal_model, cost, criterion, limit, cap)
+        except OutOfReach:
+            return False
+        if found.total > budget:
+            return False
+        best = found if best is None or found.error <= best.error else best
+        return True
+
+    blind = min(signal_model.prior_one, signal_model.prior_zero)
+    high = blind if criterion == "exact" else 1.0 - _NARROW
+    if not affordable(high):
+        return _nothing(signal_model, blind, criterion, cap, None)
+    low = high / 2.0
+    while low > _LEAST_ERROR and affordable(low):
+        low, high = low * low, low
+    while high - low > _CLOSE * high:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if affordable(middle) else (middle, high)
+    return best if best is not None else _nothing(signal_model, blind, criterion, cap, None)
+
+
+def _reaching(target: float, signal_model: SignalModel, cost: Cost, chosen: str, limit: int,
+              cap: float | None) -> MarketPlan:
+    """The cheapest market for a target."""
+    signal_accuracy, prior_one = signal_model.signal_accuracy, signal_model.prior_one
+    inputs = (signal_accuracy, prior_one, cost, limit)
 
     def again(people: int = limit, error: float = target) -> MarketPlan:
-        return plan(error, signal_accuracy, prior_one, cost, criterion, max_people=people, max_payment=max_payment)
+        return plan(error, signal_accuracy, prior_one, cost, chosen, max_people=people, max_payment=cap)
 
-    blind = min(nature.prior_one, nature.prior_zero)
-    if chosen == "exact" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
-        return MarketPlan(target=target, criterion=chosen, people=0, epsilon=0.0, total=0.0, error=blind,
-                          lower_bound=0.0, searched=0, complete=True, market=None, max_payment=cap, _inputs=inputs)
+    if chosen == "exact" and min(prior_one, signal_model.prior_zero) <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
+        return _nothing(signal_model, target, chosen, cap, inputs)
     if chosen == "thesis":
         bounds = thesis_bounds(target, signal_accuracy, prior_one, cost)
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
@@ -508,14 +532,14 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
             raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
                              people, again)
     else:
-        _refuse_infeasible(target, nature, chosen, limit, again)
-        search = _Search(target, nature, cost, chosen, limit)
+        _refuse_infeasible(target, signal_model, chosen, limit, again)
+        search = _Search(target, signal_model, cost, chosen, limit)
         search.run()
         _, people, level = search.best
         lower, searched, complete = search.floor_from(2), search.searched, search.complete
         if cost.has_finite_optimum:
-            best = best_price_level(cost, nature.signal_accuracy)
-            lower = search.quality / float(_ratios(cost, best, nature.signal_accuracy, nature.edge))
+            best = best_price_level(cost, signal_model.signal_accuracy)
+            lower = search.quality / float(price_ratios(cost, best, signal_model.signal_accuracy, signal_model.edge))
     market = MajorityMarket(people, signal_accuracy, prior_one, cost, level)
     return MarketPlan(target=target, criterion=chosen, people=people, epsilon=level,
                       total=people * market.quote().expected_payment, error=market.error_probability(),

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from confide.contract.errors import InvalidInput
 from confide.market.costs import Cost, LinearCost
-from confide.market.nature import LARGEST_LEVEL
+from confide.market.signal_model import LARGEST_LEVEL
 from confide.market.strategies import REPORTS, Strategy
 
 __all__ = ["BestResponse", "Reply", "as_interim", "best_response", "regret", "utility"]

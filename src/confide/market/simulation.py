@@ -17,11 +17,12 @@ from scipy.stats import beta
 
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.renamed import renamed
 from confide.market.decision import decision_threshold
 from confide.market.majority import MajorityMarket
-from confide.market.nature import Nature
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prior import PairPrior
+from confide.market.signal_model import SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.privacy.noise.simulated import study_generator
@@ -119,8 +120,9 @@ class Simulation:
         return found
 
 
+@renamed(nature="signal_model")
 def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate", strategy: Strategy | None = None,
-             nature: Nature | PairPrior | None = None) -> Simulation:
+             signal_model: SignalModel | PairPrior | None = None) -> Simulation:
     """Play a market many times.
 
     Args:
@@ -130,7 +132,7 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
         level: "aggregate" draws the counts, at a cost that does not grow with people; "individual" draws each person,
             her bit, her cost where costs are unknown, and her report, some hundred thousand at a time.
         strategy: what everybody does, absence included; default the market's equilibrium.
-        nature: the law of the state and the bits; default the design's. For a pair market a `PairPrior`.
+        signal_model: the law of the state and the bits; default the design's. For a pair market a `PairPrior`.
 
     Raises:
         InvalidInput: a parameter out of range; a `PairPrior` without a law of the number of ones.
@@ -152,8 +154,8 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
         raise InvalidInput("strategy", f"{type(strategy).__name__} is not a Strategy")
     count, how = whole("rounds", rounds, at_least=1), one_of("level", level, ("aggregate", "individual"))
     source = study_generator(seed, "market", how)
-    bits = _Pairs(market, nature, count, source) if isinstance(market, PairMarket) else _State(
-        market, nature, count, source)
+    bits = _Pairs(market, signal_model, count, source) if isinstance(market, PairMarket) else _State(
+        market, signal_model, count, source)
     channel = (market.peers if strategy is None else strategy).channel
     if how == "individual":
         types = _Types(market) if isinstance(market, ThresholdMarket) and strategy is None else None
@@ -171,11 +173,12 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
 class _State:
     """Bits that agree because of a common state: W of each round, and bits that are independent given it."""
 
-    def __init__(self, market: MajorityMarket | ThresholdMarket, nature: object, rounds: int,
+    def __init__(self, market: MajorityMarket | ThresholdMarket, signal_model: object, rounds: int,
                  source: Any) -> None:
-        law = market.nature if nature is None else nature
-        if not isinstance(law, Nature):
-            raise InvalidInput("nature", f"{type(law).__name__} is not a law of a state and bits", "must be a Nature")
+        law = market.signal_model if signal_model is None else signal_model
+        if not isinstance(law, SignalModel):
+            raise InvalidInput("signal_model", f"{type(law).__name__} is not a law of a state and bits",
+                               "must be a SignalModel")
         self.people, self.source = market.people, source
         self.state = (source.random(rounds) < law.prior_one).astype(np.uint8)
         self.chance = np.array([1.0 - law.signal_accuracy, law.signal_accuracy])[self.state]  # P(a bit is 1)
@@ -195,12 +198,13 @@ class _State:
 class _Pairs:
     """Bits of an exchangeable law: the number of ones of each round. Who holds them does not matter."""
 
-    def __init__(self, market: PairMarket, nature: object, rounds: int, source: Any) -> None:
-        law = market.prior if nature is None else nature
+    def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
+        law = market.prior if signal_model is None else signal_model
         if not market.average:
             raise Refused("counts do not say what one peer each pays", "use average=True")
         if not isinstance(law, PairPrior) or law.people != market.people:
-            raise InvalidInput("nature", "is not a law of this market's bits", f"a PairPrior of {market.people} people")
+            raise InvalidInput("signal_model", "is not a law of this market's bits",
+                               f"a PairPrior of {market.people} people")
         if law.log_counts is None:
             raise InvalidInput("prior", "says how two people agree, and not how all do",
                                "give a law of the number of ones")
@@ -319,6 +323,6 @@ def _wrong(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
     if isinstance(market, PairMarket):
         return np.zeros(0, dtype=np.bool_)
     enough = zeros if isinstance(market, ThresholdMarket) else decision_threshold(
-        ones + zeros, market.nature, market.reporting)
+        ones + zeros, market.signal_model, market.reporting)
     found: NDArray[np.bool_] = (ones >= enough) != state
     return found

@@ -12,7 +12,7 @@ from scipy.special import expit
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
-from confide.market.nature import LARGEST_LEVEL
+from confide.market.signal_model import LARGEST_LEVEL
 
 __all__ = ["NONE", "REPORTS", "Strategy", "as_reports", "privacy_level"]
 

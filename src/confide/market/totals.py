@@ -11,7 +11,7 @@ from scipy.special import betainc, betaincc
 
 from confide.contract.checks import fraction
 from confide.market.binomials import majority_threshold
-from confide.market.nature import Nature, Reporting
+from confide.market.signal_model import Reporting, SignalModel
 
 __all__ = ["TotalPayment"]
 
@@ -38,7 +38,7 @@ class TotalPayment:
 
     Args:
         people: n, who take part.
-        nature: the law of the state.
+        signal_model: the law of the state.
         reporting: of one report.
         for_one: what a matching 1 is paid.
         for_zero: what a matching 0 is paid.
@@ -53,7 +53,7 @@ class TotalPayment:
     """
 
     people: int
-    nature: Nature
+    signal_model: SignalModel
     reporting: Reporting
     for_one: float
     for_zero: float
@@ -67,7 +67,7 @@ class TotalPayment:
     def _states(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Probability of each state, and that of a report 1 in it."""
         agree, miss = float(self.reporting.agree), float(self.reporting.miss)
-        return (self.nature.prior_one, agree), (self.nature.prior_zero, miss)
+        return (self.signal_model.prior_one, agree), (self.signal_model.prior_zero, miss)
 
     @cached_property
     def _moments(self) -> tuple[float, float, float]:

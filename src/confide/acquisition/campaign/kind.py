@@ -447,7 +447,8 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
         *(() if limit is None else nearest(config, does, "privacy.largest_local_loss", limit, farthest=1e4)),
         *nearest(config, does, "price.error", price, up=False, farthest=1e4),
         *nearest(config, does, "price.error", price, farthest=1e4)]
-    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does alone"]
+    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does "
+                        "alone"]
 
 
 KIND = MeanKind()

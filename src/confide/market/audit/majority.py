@@ -11,6 +11,7 @@ from scipy.stats import binom
 from confide.audit import AuditReport, AuditRow, Concern, Control, promise_rows
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
+from confide.contract.renamed import renamed
 from confide.market.audit.extremes import least_row
 from confide.market.audit.outcome import outcome_controls, outcome_rows
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
@@ -105,7 +106,8 @@ def _money(collection: BitCollection) -> tuple[float, float, float, str]:
     enumerated = float(n.sum()) <= _LARGEST
     for size, weight in zip(n.tolist(), weights.tolist(), strict=True):
         laws = [prior * binom.pmf(np.arange(size + 1), size, float(p)) for prior, p in (
-            (market.nature.prior_zero, market.reporting.miss), (market.nature.prior_one, market.reporting.agree)
+            (market.signal_model.prior_zero, market.reporting.miss),
+            (market.signal_model.prior_one, market.reporting.agree)
         )] if enumerated else []
         if enumerated:
             wrong += weight * float(np.minimum(*laws).sum())
@@ -116,7 +118,7 @@ def _money(collection: BitCollection) -> tuple[float, float, float, str]:
         if enumerated:
             mean += weight * float((laws[0] + laws[1]) @ _totals(collection, size, one, zero))
         else:
-            mean += weight * TotalPayment(size, market.nature, market.reporting, float(one), float(zero)).mean
+            mean += weight * TotalPayment(size, market.signal_model, market.reporting, float(one), float(zero)).mean
     evidence = "all counts of reports gone through, paid by the mechanism's own rule" if enumerated else (
         "closed forms at each number of participants, with the mechanism's own coins: too many counts to go through")
     return (mean / collection.minor_units, largest / collection.minor_units,
@@ -140,6 +142,7 @@ def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[n
     return total
 
 
+@renamed()
 @dataclass(frozen=True)
 class InWholeCoins(MajorityMarket):
     """The market as it really pays.
@@ -162,16 +165,18 @@ class InWholeCoins(MajorityMarket):
         return for_one, for_zero
 
 
+@renamed()
 @dataclass(frozen=True)
 class Asymptotic(MajorityMarket):
     """It pays as if the majority were always right."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sound = super().tariff(least, largest)
-        limit, unit = self.nature, self.payment_at().unit / self.nature.edge
+        limit, unit = self.signal_model, self.payment_at().unit / self.signal_model.edge
         return np.full_like(sound[0], unit / limit.prior_one), np.full_like(sound[1], unit / limit.prior_zero)
 
 
+@renamed()
 @dataclass(frozen=True)
 class OneTooFew(MajorityMarket):
     """It pays n participants what n - 1 should get."""

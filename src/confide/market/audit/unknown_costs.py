@@ -13,6 +13,7 @@ from confide.audit import AuditReport, AuditRow, Concern, Control, promise_rows
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.market.audit.extremes import extremes, least_row
 from confide.market.audit.majority import TOO_COARSE, VISIBLE
 from confide.market.audit.outcome import outcome_controls, outcome_rows
@@ -109,7 +110,8 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
     for k in range(n + 1):
         ones = np.arange(k + 1)
         laws = [prior * binom.pmf(ones, k, float(p)) for prior, p in (
-            (market.nature.prior_zero, market.reporting.miss), (market.nature.prior_one, market.reporting.agree))]
+            (market.signal_model.prior_zero, market.reporting.miss),
+            (market.signal_model.prior_one, market.reporting.agree))]
         wrong += present[k] * float(laws[1][2 * ones < k].sum() + laws[0][2 * ones >= k].sum())
         if k >= 2:
             for_one = market.peer_payments(np.maximum(ones - 1, 0), k - 1 - np.maximum(ones - 1, 0))[1]
@@ -119,6 +121,7 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
     return mean, wrong
 
 
+@renamed()
 @dataclass(frozen=True)
 class InWholeCoins(ThresholdMarket):
     """The market as it really pays.
@@ -134,18 +137,20 @@ class InWholeCoins(ThresholdMarket):
         return found / self.minor_units
 
 
+@renamed()
 @dataclass(frozen=True)
 class AsIfAllAtEpsilon(ThresholdMarket):
     """Its payments take every participant to report at the least level."""
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        bent = reporting_of(self.nature, float(expit(-self.epsilon)), self.epsilon)
+        bent = reporting_of(self.signal_model, float(expit(-self.epsilon)), self.epsilon)
         first, most = max(least, 2), self.people if largest is None else largest
         errors = table_of_errors(most - 1, bent, first - 1)
         return np.concatenate([np.zeros((first - least, 2, 2)),
-                               signed_tables(self.terms, self.nature, errors, self.company)])
+                               signed_tables(self.terms, self.signal_model, errors, self.company)])
 
 
+@renamed()
 @dataclass(frozen=True)
 class NeverAlone(ThresholdMarket):
     """Its payments leave out that a participant can be alone."""

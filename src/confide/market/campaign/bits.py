@@ -52,7 +52,7 @@ class BitsPages:
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
              f"{plan.at_most(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.nature.prior_one, it.nature.prior_zero))),
+            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
         if it.presence < 1:
             rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
@@ -83,12 +83,13 @@ class BitsPages:
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it = plan.market
         n1, n0 = int(billboard.ones[0]), int(billboard.zeros[0])
-        now = posterior_one(n1, n0, it.nature, it.reporting)
+        now = posterior_one(n1, n0, it.signal_model, it.reporting)
         guess = plan.config.bit.one if now > 0.5 else plan.config.bit.zero
         return [Text((
             f"Best guess of the state: {guess}; it is wrong with probability {number(min(now, 1.0 - now))}, given "
             "these reports, if everybody played the equilibrium and the beliefs are right: prior "
-            f"{it.nature.prior_one:g}, and a bit equals the state with probability {it.nature.signal_accuracy:g}. "
+            f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
+            f"{it.signal_model.signal_accuracy:g}. "
             f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
             *beside_expected(plan, n1, n0)]
 
@@ -96,7 +97,7 @@ class BitsPages:
 def _cheaper(found: BitPlan) -> Section:
     """What the same accuracy costs at other sizes and levels."""
     it: MajorityMarket = found.market
-    error, blind = it.error_probability(), min(it.nature.prior_one, it.nature.prior_zero)
+    error, blind = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
@@ -104,7 +105,7 @@ def _cheaper(found: BitPlan) -> Section:
             "and by the thesis.")
     if _SMALLEST_TARGET <= error < blind:
         with suppress(InvalidInput, Refused):
-            best = plan(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost)
+            best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
             rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, MarketPlan)]
     return Section(title="What the same accuracy could cost", blocks=(Table(

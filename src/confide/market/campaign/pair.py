@@ -31,7 +31,7 @@ from confide.tables import Category
 
 __all__ = ["KIND", "BitsPairKind", "insiders_table"]
 
-_DELTA = 0.05
+_FAILURE = 0.05
 
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
@@ -70,8 +70,8 @@ class PairPages:
             (f"a report that {agrees} with a peer's is paid, on average over her peers",
              f"{plan.money(one)} for {bit.one}, {plan.money(zero)} for {bit.zero}"),
             ("expected total, when all take part", plan.money(it.total_payment().mean)),
-            (f"the share of {bit.one} will be known to within, with probability {1 - _DELTA:.0%}",
-             number(it.half_width(_DELTA))),
+            (f"the share of {bit.one} will be known to within, with probability {1 - _FAILURE:.0%}",
+             number(it.half_width(_FAILURE))),
             ("correlation of two people's bits, as everybody believes", number(it.prior.correlation)),
         ]
 
@@ -121,13 +121,13 @@ class PairPages:
         for name, ones, zeros in counts:
             if ones + zeros:
                 found = mean_estimate(ones, zeros, it.epsilon)
-                low, high = found.interval(_DELTA)
+                low, high = found.interval(_FAILURE)
                 rows.append((name, ones + zeros, found.value, found.sd, low, high))
         picture = intervals(
             [(row[0], "95%", row[2], row[4], row[5]) for row in rows], title=f"Share of {plan.config.bit.one}",
             axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
         return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
-                               f"at least {1 - _DELTA:.0%} from", "to"), rows=tuple(rows),
+                               f"at least {1 - _FAILURE:.0%} from", "to"), rows=tuple(rows),
                       note="Unbiased for the share among those who took part: a share is not cut, and may lie outside "
                            "[0, 1]; the ends of its interval are cut to [0, 1]. Errors are of the randomisation alone: "
                            "they say nothing of who was asked, or of who stayed away."), *picture]
@@ -136,23 +136,23 @@ class PairPages:
 def _cheaper(found: BitPlan) -> Section:
     """What the same accuracy costs at other levels."""
     it: PairMarket = found.market
-    alpha = it.half_width(_DELTA)
+    error = it.half_width(_FAILURE)
     rows: list[tuple[str | float | None, ...]] = [
-        ("this campaign", it.epsilon, it.people * it.quote().expected_payment, _failure(it, alpha))]
+        ("this campaign", it.epsilon, it.people * it.quote().expected_payment, _failure(it, error))]
     with suppress(InvalidInput, Refused):
-        best = plan_mean(it.prior, it.cost, alpha, _DELTA, "hoeffding")
-        rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.failure)
+        best = plan_mean(it.prior, it.cost, error, _FAILURE, "hoeffding")
+        rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.exact_failure_probability)
                  for name, each in best.compared.items() if isinstance(each, MeanPlan)]
     return Section(title="What the same accuracy could cost", blocks=(Table(
         columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
-                 f"chance to be further off than {number(alpha)}"), rows=tuple(rows),
+                 f"chance to be further off than {number(error)}"), rows=tuple(rows),
         note="Chances are exact, and the worst over all numbers of ones. A smaller epsilon can cost more: reports that "
              "say little have to be paid for their rare agreement."),))
 
 
-def _failure(it: PairMarket, alpha: float) -> float | None:
+def _failure(it: PairMarket, error: float) -> float | None:
     with suppress(Unsupported):
-        return it.failure_probability(alpha)
+        return it.failure_probability(error)
     return None
 
 

@@ -68,7 +68,7 @@ class UnknownCostPages:
             ("  standard deviation; 19 of 20 totals are at most",
              f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
             ("probability that the majority of reports is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.nature.prior_one, it.nature.prior_zero))),
+            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
 
     def warnings(self, plan: BitPlan) -> list[str]:
@@ -107,13 +107,14 @@ class UnknownCostPages:
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it = plan.market
         ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
-        now = posterior_one(ones, zeros, it.nature, it.reporting)
+        now = posterior_one(ones, zeros, it.signal_model, it.reporting)
         guess = plan.config.bit.one if ones >= zeros else plan.config.bit.zero
         wrong = 1.0 - now if ones >= zeros else now
         return [Text((
             f"The majority of the reports says {guess}; it is wrong with probability {number(wrong)}, given these "
             "reports, if everybody played the equilibrium and the beliefs are right: prior "
-            f"{it.nature.prior_one:g}, and a bit equals the state with probability {it.nature.signal_accuracy:g}. "
+            f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
+            f"{it.signal_model.signal_accuracy:g}. "
             f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
             *beside_expected(plan, ones, zeros)]
 
@@ -123,10 +124,10 @@ def _cheaper(found: BitPlan) -> Section:
     it: ThresholdMarket = found.market
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people * it.presence, it.epsilon, it.expected_total, it.error_probability())]
-    error, blind = it.error_probability(), min(it.nature.prior_one, it.nature.prior_zero)
+    error, blind = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
     if _SMALLEST_TARGET <= error < blind:
         with suppress(InvalidInput, Refused):
-            best = plan_unknown_costs(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost_law,
+            best = plan_unknown_costs(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost_law,
                                       people=it.people, ceiling=it.ceiling)
             rows += [(f"{name}: best found for that error", each.participants, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]

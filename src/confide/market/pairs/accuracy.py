@@ -17,7 +17,8 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
-from confide.market.nature import as_level
+from confide.contract.renamed import renamed
+from confide.market.signal_model import as_level
 
 __all__ = [
     "LARGEST_EXACT",
@@ -47,7 +48,7 @@ class MeanEstimate:
 
     Args:
         value: ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2); it can be outside [0, 1].
-        sd: its standard deviation over everybody's coins, 1/(2 sqrt(n) sinh(epsilon/2)), whatever the bits.
+        sd: its standard deviation over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), whatever the bits.
         people: n.
         epsilon: the level of their reports.
 
@@ -67,11 +68,12 @@ class MeanEstimate:
         """The nearest share that is possible; biased."""
         return min(max(self.value, 0.0), 1.0)
 
-    def interval(self, delta: float) -> tuple[float, float]:
-        """Bounds between which the share of ones is with probability 1 - delta over the coins, whatever the bits; no
-        further apart than shares can be.
+    @renamed(delta="failure_probability")
+    def interval(self, failure_probability: float) -> tuple[float, float]:
+        """Bounds of the share of ones, whatever the bits are, but for a probability of failure over the reports'
+        randomness; no further apart than shares can be.
         """
-        reach = half_width(self.people, self.epsilon, delta)
+        reach = half_width(self.people, self.epsilon, failure_probability)
         low, high = (min(max(each, 0.0), 1.0) for each in (self.value - reach, self.value + reach))
         return low, high
 
@@ -92,24 +94,25 @@ def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:
                         people=n, epsilon=level)
 
 
-def half_width(people: int, epsilon: float, delta: float) -> float:
-    """The least alpha that Chebyshev's or Hoeffding's bound gives with probability 1 - delta.
+def half_width(people: int, epsilon: float, failure_probability: float) -> float:
+    """The least error that Chebyshev's or Hoeffding's bound gives but for a probability of failure_probability.
 
     Example:
         >>> round(half_width(10_000, 1.0, 0.05), 6)
         0.029389
     """
-    n, level, failure = whole("people", people, at_least=1), as_level("epsilon", epsilon), fraction("delta", delta)
+    n, level = whole("people", people, at_least=1), as_level("epsilon", epsilon)
+    failure = fraction("failure_probability", failure_probability)
     return min(1.0 / (2.0 * math.sinh(level / 2.0) * math.sqrt(n * failure)),
                math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / math.tanh(level / 2.0))
 
 
-def _target(people: int, alpha: float, delta: float) -> tuple[int, float, float]:
-    return whole("people", people, at_least=1), positive("alpha", alpha), fraction("delta", delta)
+def _target(people: int, error: float, failure: float) -> tuple[int, float, float]:
+    return whole("people", people, at_least=1), positive("error", error), fraction("failure_probability", failure)
 
 
-def thesis_level(people: int, alpha: float, delta: float) -> float:
-    """ln(2 + 1/(N alpha^2 delta)), which is accurate enough and never below ln 2.
+def thesis_level(people: int, error: float, failure: float) -> float:
+    """ln(2 + 1/(N error^2 failure)), which is accurate enough and never below ln 2.
 
     Source: Wang 2016, Theorem 10, (5.16).
 
@@ -118,32 +121,32 @@ def thesis_level(people: int, alpha: float, delta: float) -> float:
         >>> round(thesis_level(*target), 7), round(chebyshev_level(*target), 7), round(hoeffding_level(*target), 7)
         (0.7884574, 0.4435683, 0.273309)
     """
-    n, width, failure = _target(people, alpha, delta)
+    n, width, failure = _target(people, error, failure)
     return math.log(2.0 + 1.0 / (n * width**2 * failure))
 
 
-def chebyshev_level(people: int, alpha: float, delta: float) -> float:
-    """2 asinh(1/(2 sqrt(N alpha^2 delta))): the same bound as Theorem 10's, inverted exactly (ours)."""
-    n, width, failure = _target(people, alpha, delta)
+def chebyshev_level(people: int, error: float, failure: float) -> float:
+    """2 asinh(1/(2 sqrt(N error^2 failure))): the same bound as Theorem 10's, inverted exactly (ours)."""
+    n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))
 
 
-def hoeffding_level(people: int, alpha: float, delta: float) -> float:
-    """2 atanh(sqrt(ln(2/delta)/(2 N))/alpha), infinite where too few people were asked (ours)."""
-    n, width, failure = _target(people, alpha, delta)
+def hoeffding_level(people: int, error: float, failure: float) -> float:
+    """2 atanh(sqrt(ln(2/failure)/(2 N))/error), infinite where too few people were asked (ours)."""
+    n, width, failure = _target(people, error, failure)
     slope = math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / width
     return 2.0 * math.atanh(slope) if slope < 1.0 else math.inf
 
 
-def _failures(n: int, epsilon: float, alpha: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P(the estimate is more than alpha off) for each number of ones.
+def _failures(n: int, epsilon: float, error: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(the estimate is more than error off) for each number of ones.
 
     The count X has the characteristic function e^(i N w/2) r^N e^(i (2K - N) psi) with r and psi below. It is summed
     over a circle so large that what wraps around it has probability _TAIL by Hoeffding, at the frequencies where r^N,
     which is the same for every K, is above _TAIL.
     """
     t = math.tanh(epsilon / 2.0)
-    reach = alpha * n * t * (1.0 - 1e-12)  # what is on the border up to rounding counts as a failure
+    reach = error * n * t * (1.0 - 1e-12)  # what is on the border up to rounding counts as a failure
     window = math.sqrt(n * math.log(2.0 / _TAIL) / 2.0)
     if reach >= min(window, n):
         return np.zeros(counts.size)
@@ -168,14 +171,14 @@ def _failures(n: int, epsilon: float, alpha: float, counts: NDArray[np.float64])
     return np.clip(found, 0.0, 1.0)
 
 
-def failure_probability(people: int, epsilon: float, alpha: float, *, ones: ArrayLike | None = None,
+def failure_probability(people: int, epsilon: float, error: float, *, ones: ArrayLike | None = None,
                         counts: ArrayLike | None = None) -> float:
-    """The probability that the estimate is more than alpha off, over everybody's coins; exact to 1e-13.
+    """The probability that the estimate is more than error off, over the reports' randomness; exact to 1e-13.
 
     Args:
         people: N up to 100,000, all of whom take part.
         epsilon: in (0, 700].
-        alpha: > 0.
+        error: > 0.
         ones: given that so many bits are 1; several numbers give the worst of them.
         counts: (N + 1,) law of the number of ones, over which the probability is averaged.
 
@@ -190,7 +193,7 @@ def failure_probability(people: int, epsilon: float, alpha: float, *, ones: Arra
         >>> [round(failure_probability(1000, level, 0.05, ones=10), 4) for level in (1.0038, 1.0110)]
         [0.0934, 0.1]
     """
-    n, level, width = whole("people", people, at_least=1), as_level("epsilon", epsilon), positive("alpha", alpha)
+    n, level, width = whole("people", people, at_least=1), as_level("epsilon", epsilon), positive("error", error)
     if n > LARGEST_EXACT:
         raise Unsupported("people", f"the exact failure probability of {n}", f"at most {LARGEST_EXACT}")
     if counts is not None:

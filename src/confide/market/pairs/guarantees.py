@@ -25,7 +25,7 @@ __all__ = ["pair_guarantees"]
 DOCUMENT = "Wang 2016"
 
 
-def pair_guarantees(market: PairMarket, delta: float) -> Guarantees:
+def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantees:
     """Privacy, truth, participation, accuracy and budget of a pair market, in reading order."""
     quote, attended = market.quote(), market.people * market.presence
     theorem = Source(document=DOCUMENT, statement="Theorem 9", spec="data_market 4")
@@ -41,7 +41,7 @@ def pair_guarantees(market: PairMarket, delta: float) -> Guarantees:
                           "knows her group is not among them. Not the only equilibrium: collusive ones pay too"),
         Participation(utility=quote.participation, who=who, source=theorem,
                       note="in expectation; no payment is negative"),
-        Accuracy(bound=market.half_width(delta), trivial=0.5, failure_probability=delta,
+        Accuracy(bound=market.half_width(failure_probability), trivial=0.5, failure_probability=failure_probability,
                  measure="the distance between the estimate and the share of ones among all people, if all take part,",
                  source=Source(document="confide", statement="Chebyshev's and Hoeffding's inequalities, inverted",
                                spec="data_market 4"),

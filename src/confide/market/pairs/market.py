@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.market.costs import Cost, as_cost
+from confide.market.costs import Cost
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable
-from confide.market.nature import Nature, as_level
 from confide.market.paid import Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
@@ -30,6 +32,8 @@ from confide.market.pairs.prior import PairPrior
 from confide.market.pairs.reports import LARGEST_LAW, log_report_law
 from confide.market.pairs.totals import PairTotal, averaged_payments
 from confide.market.quotes import Quote, quote_of
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["PairMarket"]
@@ -37,23 +41,15 @@ __all__ = ["PairMarket"]
 
 @wire("PairMarket", "prior cost epsilon average presence")
 @dataclass(frozen=True)
-class PairMarket(KnownLevel):
+class PairMarket(Settled, KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
     others, with `quote().margin` over every report that ignores the bit. It is not the only one:
     `symmetric_equilibria` lists the collusive ones. Whoever knows her own group has another best reply: `audit_groups`.
 
-    Args:
-        prior: what everybody believes about the bits.
-        cost: g, everybody's cost of a privacy level.
-        epsilon: the level that is bought from each, in (0, 700], while payments stay within the doubles.
-        average: pay by the mean over all other participants (default), or by one of them each.
-        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
-            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
-
     Raises:
-        InvalidInput: names the parameter that is out of range.
+        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
 
     Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
 
@@ -68,22 +64,38 @@ class PairMarket(KnownLevel):
         0.2836
     """
 
-    prior: PairPrior
-    cost: Cost
-    epsilon: float
-    average: bool = True
-    presence: float = 1.0
+    prior: Annotated[PairPrior, Parameter("what everybody believes about the bits")]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+                                        at_most=LARGEST_LEVEL)]
+    average: Annotated[bool, Parameter("whether pay is by the mean over all other participants, or by one of them "
+                                       "each")] = True
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+                                         "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
+                                         "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, PairPrior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is no prior", "must be a PairPrior")
-        as_cost("cost", self.cost)
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        if not isinstance(self.average, bool):
-            raise InvalidInput("average", f"{self.average!r} is not true or false")
-        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
+        super().__post_init__()
         check_payable(self.epsilon, [self.cost], lambda level: (
             abs(self.prior.covariance) * math.tanh(level / 2.0) * self.company))
+
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, prior: PairPrior, cost: Cost,
+                   presence: float = 1.0) -> PairMarket:
+        """The market that buys a report of the whole budget from each person, and pays by the mean over the others.
+
+        Args:
+            epsilon: of each report, in (0, 700] nats.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            prior: what everybody believes about the bits of so many people.
+            cost: everybody's cost of a privacy level.
+            presence: in (0, 1].
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(prior, cost, epsilon, presence=presence)
 
     @property
     def people(self) -> int:
@@ -200,13 +212,23 @@ class PairMarket(KnownLevel):
         self.participants(ones, zeros)
         return mean_estimate(ones, zeros, self.epsilon)
 
-    def half_width(self, delta: float) -> float:
-        """How far the estimate is from the share of ones at most, with probability 1 - delta, if all take part."""
-        return half_width(self.people, self.epsilon, delta)
+    @renamed(delta="failure_probability")
+    def half_width(self, failure_probability: float) -> float:
+        """How far the estimate is from the share of ones at most, if all take part, but for a probability of failure.
 
-    def failure_probability(self, alpha: float) -> float:
-        """The probability that it is further off than alpha if all take part; exact, the worst over all bits."""
-        return failure_probability(self.people, self.epsilon, alpha)
+        Args:
+            failure_probability: of more, in (0, 1).
+        """
+        return half_width(self.people, self.epsilon, failure_probability)
+
+    @renamed(alpha="error")
+    def failure_probability(self, error: float) -> float:
+        """The probability that it is further off than that if all take part; exact, the worst over all bits.
+
+        Args:
+            error: > 0.
+        """
+        return failure_probability(self.people, self.epsilon, error)
 
     def interim_matrix(self, others: Others | None = None, prior: PairPrior | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
@@ -218,12 +240,15 @@ class PairMarket(KnownLevel):
         """
         return interim_matrix(self, self.peers if others is None else others, prior)
 
-    def given_groups(self, groups: list[tuple[int, Strategy]], prior: PairPrior | Nature | None) -> NDArray[np.float64]:
+    def given_groups(
+        self, groups: list[tuple[int, Strategy]], prior: PairPrior | SignalModel | None,
+    ) -> NDArray[np.float64]:
         """As `interim_matrix`, of groups (number, strategy): what `confide.market.interim_matrix` asks for."""
         law = PairPrior.two_state(self.people, prior.signal_accuracy, prior.prior_one) if isinstance(
-            prior, Nature) else self.prior if prior is None else prior
+            prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
-            raise InvalidInput("nature", "is not a law of this market's bits", f"a PairPrior of {self.people} people")
+            raise InvalidInput("signal_model", "is not a law of this market's bits",
+                               f"a PairPrior of {self.people} people")
         here = [(size, strategy) for size, strategy in groups if size and np.any(strategy.participation > 0)]
         if not here:
             return np.zeros((3, 2))
@@ -236,12 +261,13 @@ class PairMarket(KnownLevel):
         peer = sum(size * strategy.channel[:2] for size, strategy in here) / (count * presence)  # (2, 2) P(y | s')
         return np.vstack([self.table @ peer @ law.pairs * company, np.zeros(2)])
 
-    def guarantees(self, delta: float = 0.05) -> Guarantees:
+    @renamed(delta="failure_probability")
+    def guarantees(self, failure_probability: float = 0.05) -> Guarantees:
         """What is promised, from public parameters alone.
 
         Args:
-            delta: probability with which the estimate may be further off than the stated bound.
+            failure_probability: probability with which the estimate may be further off than the stated bound.
         """
         from confide.market.pairs.guarantees import pair_guarantees
 
-        return pair_guarantees(self, delta)
+        return pair_guarantees(self, failure_probability)

@@ -9,7 +9,7 @@ shows the price of their looseness.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,84 +18,118 @@ import numpy as np
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.plan import Alternative, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, tried
+from confide.contract.renamed import renamed
 from confide.market.costs import Cost, as_cost
-from confide.market.nature import LARGEST_LEVEL
 from confide.market.pairs.accuracy import (
     LARGEST_EXACT,
     PRECISION,
     chebyshev_level,
-    failure_probability,
+    half_width,
     hoeffding_level,
     thesis_level,
 )
+from confide.market.pairs.accuracy import failure_probability as exact_failure
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prices import cheapest_level, pair_prices
 from confide.market.pairs.prior import PairPrior
+from confide.market.planned import LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
+from confide.market.signal_model import LARGEST_LEVEL, as_level
 
 __all__ = ["CRITERIA", "MeanPlan", "TooFewPeople", "plan_mean"]
 
 CRITERIA = ("exact", "hoeffding", "chebyshev", "thesis")
+
+GIVEN = "given"
+"""The criterion of a plan for a given level, which leaves no choice."""
+
+ESTIMATE = "error of the share of ones"
 
 _POINTS = 64
 _BELOW = 100.0  # how far below what is proved to do an exact level is looked for
 _HALVINGS = 40
 
 
+@renamed(alpha="error", alpha_reached="error_reached")
 class TooFewPeople(InvalidInput):
     """A target that a criterion accepts at no level, even with bits as they are.
 
     Args:
-        alpha: the error that was asked for.
+        error: the error that was asked for.
         criterion: which one.
         people: how many would do.
-        attempt: plans for other `people`, or another `alpha`.
-        alpha_reached: about the least alpha with as many people as there are.
+        attempt: plans for other `people`, or another `error`.
+        error_reached: about the least error with as many people as there are.
     """
 
     def __init__(
-        self, alpha: float, criterion: str, people: int, attempt: Callable[..., Any], alpha_reached: float
+        self, error: float, criterion: str, people: int, attempt: Callable[..., Any], error_reached: float
     ) -> None:
         ways = [*tried("need people >= {people}", attempt, people=people),
-                *tried("alpha >= {alpha}", attempt, alpha=alpha_reached)]
+                *tried("error >= {error}", attempt, error=error_reached)]
         told = [each.settings["people"] for each in ways if "people" in each.settings]
-        self.alpha, self.criterion, self.people = alpha, criterion, int(told[0]) if told else people
-        super().__init__("alpha", f"{alpha:g} is out of reach of the criterion {criterion} with so few people",
+        self.error, self.criterion, self.people = error, criterion, int(told[0]) if told else people
+        super().__init__("error", f"{error:g} is out of reach of the criterion {criterion} with so few people",
                          [*ways, "another criterion"])
 
 
+@renamed(alpha="error", delta="failure_probability", failure="exact_failure_probability")
 @dataclass(frozen=True, kw_only=True)
-class MeanPlan:
-    """A pair market whose estimate is within alpha of the share of ones with probability 1 - delta, whatever the bits.
+class MeanPlan(PlannedMarket):
+    """A pair market whose estimate is within an error of the share of ones with a probability, whatever the bits are.
 
     Args:
-        alpha: the error that was asked for.
-        delta: the probability of more, that was asked for.
-        criterion: exact, hoeffding, chebyshev or thesis.
+        error: the error that was asked for, or the one that the given level allows.
+        failure_probability: the probability of more, that was asked for.
+        criterion: exact, hoeffding, chebyshev or thesis; "given" where the level was given.
         accurate_from: the least level that the criterion accepts; for `exact` the level that is bought, or the least
             from which on a bound proves every level to do, if that is lower.
         epsilon: the level that is bought from each.
         total: expected sum of all payments, when all take part.
-        failure: exact probability of an error above alpha at that level, the worst over all bits; None above 100,000
-            people.
+        exact_failure_probability: the exact probability of a larger error at that level, the worst over all bits; None
+            above 100,000 people.
         lower_bound: no nonnegative mechanism buys this level from as many people for less (Proposition 1).
         market: to be run.
         max_payment: the user's cap on single payments, if any.
     """
 
-    alpha: float
-    delta: float
+    error: float
+    failure_probability: float
     criterion: str
     accurate_from: float
     epsilon: float
     total: float
-    failure: float | None
+    exact_failure_probability: float | None
     lower_bound: float
     market: PairMarket
     max_payment: float | None = None
 
-    def warnings(self) -> tuple[str, ...]:
-        """What its reader should know."""
+    @property
+    def _market(self) -> PairMarket:
+        return self.market
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        return {TOTAL: Predicted(self.total, MONEY),
+                ESTIMATE: Predicted(self.error, f"but for a probability of {self.failure_probability:g}", "bound"),
+                "people": Predicted(self.market.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """The plans by the other criteria for the same error; none where the level was given."""
+        return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
+
+    def plot(self) -> Picture:
+        """What each level costs these people, expected, in all."""
+        levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
+        totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
+        return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
+                       title="What a level costs", x="level of one report (nats)", y="expected total",
+                       alt="The expected total of all payments at each level; the plan is marked.")
+
+    def _warned(self) -> Sequence[str]:
         largest = max(self.market.liability())
         if self.max_payment is None or largest <= self.max_payment:
             return ()
@@ -105,10 +139,12 @@ class MeanPlan:
     def compared(self) -> dict[str, MeanPlan | str]:
         """The plan by each criterion, or why there is none."""
         found: dict[str, MeanPlan | str] = {}
+        if self.criterion == GIVEN:
+            return {GIVEN: self}
         for criterion in CRITERIA:
             try:
                 found[criterion] = self if criterion == self.criterion else plan_mean(
-                    self.market.prior, self.market.cost, self.alpha, self.delta, criterion,
+                    self.market.prior, self.market.cost, self.error, self.failure_probability, criterion,
                     max_payment=self.max_payment)
             except InvalidInput as refusal:
                 found[criterion] = str(refusal)
@@ -123,21 +159,23 @@ class MeanPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, with the quote."""
-        out: dict[str, Any] = {key: getattr(self, key) for key in (
-            "alpha", "delta", "criterion", "accurate_from", "epsilon", "total", "failure", "lower_bound")}
-        return out | {"warnings": list(self.warnings()), "liability": list(self.market.liability()),
+        out: dict[str, Any] = {
+            "alpha": self.error, "delta": self.failure_probability, "criterion": self.criterion,
+            "accurate_from": self.accurate_from, "epsilon": self.epsilon, "total": self.total,
+            "failure": self.exact_failure_probability, "lower_bound": self.lower_bound}
+        return out | {"warnings": list(self.warnings), "liability": list(self.market.liability()),
                       "quote": self.market.quote().to_dict()}
 
 
-def _exact_level(prior: PairPrior, cost: Cost, alpha: float, delta: float, safe: float) -> float:
-    """The cheapest level found whose exact failure probability is at most delta.
+def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
+    """The cheapest level found whose exact failure probability is at most `failure`.
 
     From `safe` on all levels do; below it they are tried in the order of their prices, because what fails is no
     interval (which counts fail jumps). The first that does is moved towards its cheaper neighbour as far as it does.
     """
 
     def fails(level: float) -> bool:
-        return failure_probability(prior.people, level, alpha) > delta - PRECISION
+        return exact_failure(prior.people, level, error) > failure - PRECISION
 
     def price(level: float) -> float:
         return float(pair_prices(prior, cost, level))
@@ -162,42 +200,58 @@ def _exact_level(prior: PairPrior, cost: Cost, alpha: float, delta: float, safe:
     return best
 
 
-def plan_mean(prior: PairPrior, cost: Cost, alpha: float, delta: float, criterion: str = "exact", *,
+@renamed(alpha="error", delta="failure_probability")
+def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_probability: float = 0.05,
+              criterion: str = "exact", *, epsilon: float | None = None,
               max_payment: float | None = None) -> MeanPlan:
-    """The cheapest pair market that estimates the share of ones with a given error.
+    """The cheapest pair market that estimates the share of ones with a given error, or the one of a given level.
+
+    Give `error` or `epsilon`. Delta is no input: every report is randomised alone, by itself, and loses epsilon at
+    most.
 
     Args:
         prior: what the people, N of them, believe about each other's bits.
         cost: everybody's g.
-        alpha: the error that is allowed, > 0.
-        delta: the probability of more, in (0, 1), over the coins and whatever the bits are.
-        criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis".
+        error: the error that is allowed, > 0.
+        failure_probability: the probability of more, in (0, 1), over the reports' randomness and whatever the bits are.
+        criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis"; of no effect with `epsilon`.
+        epsilon: the level that is bought from each, in (0, 700] nats.
         max_payment: a warning is given where a single payment can be larger.
 
     Raises:
-        InvalidInput: a parameter out of range.
-        TooFewPeople: Hoeffding's bound is above delta even for bits as they are; says how many people would do.
+        InvalidInput: a parameter out of range, or not exactly one of error and epsilon.
+        TooFewPeople: Hoeffding's bound is above the failure probability even for bits as they are; says how many people
+            would do.
 
     Source: Wang 2016, section 5.3.3; the other criteria and the cheapest level are ours; spec data_market section 4.
 
     Example:
         >>> from confide.market import LinearCost
-        >>> found = plan_mean(PairPrior.beta_binomial(2.0, 3.0, 1000), LinearCost(1.0), alpha=0.05, delta=0.05)
-        >>> round(found.epsilon, 3), round(found.failure, 3)
+        >>> prior = PairPrior.beta_binomial(2.0, 3.0, 1000)
+        >>> found = plan_mean(prior, LinearCost(1.0), error=0.05, failure_probability=0.05)
+        >>> round(found.epsilon, 3), round(found.exact_failure_probability, 3)
         (1.274, 0.032)
         >>> {name: round(ratio, 3) for name, ratio in found.looseness.items()}
         {'exact': 1.0, 'hoeffding': 1.79, 'chebyshev': 1.47, 'thesis': 1.48}
+        >>> round(plan_mean(prior, LinearCost(1.0), epsilon=1.0).error, 3)
+        0.067
     """
-    n, width = prior.people, positive("alpha", alpha)
-    failure, chosen = fraction("delta", delta), one_of("criterion", criterion, CRITERIA)
+    n = prior.people
+    failure, chosen = fraction("failure_probability", failure_probability), one_of("criterion", criterion, CRITERIA)
     as_cost("cost", cost)
     cap = None if max_payment is None else positive("max_payment", max_payment)
+    if (error is None) == (epsilon is None):
+        raise InvalidInput("error", "give exactly one of error and epsilon")
+    if epsilon is not None:
+        return _plan_of(PairMarket(prior, cost, epsilon), half_width(n, as_level("epsilon", epsilon), failure), failure,
+                        GIVEN, epsilon, cap)
+    width = positive("error", error)
     if chosen == "exact" and n > LARGEST_EXACT:
         raise Unsupported("criterion", f"exact for {n} people", f"at most {LARGEST_EXACT} people, or another one")
 
-    def again(people: int = n, alpha: float = width) -> MeanPlan:
+    def again(people: int = n, error: float = width) -> MeanPlan:
         crowd = prior if people == n else replace(prior, people=people, log_counts=None)
-        return plan_mean(crowd, cost, alpha, delta, criterion, max_payment=max_payment)
+        return plan_mean(crowd, cost, error, failure, criterion, max_payment=max_payment)
 
     levels = {"thesis": thesis_level, "chebyshev": chebyshev_level, "hoeffding": hoeffding_level}
     least = (min(chebyshev_level(n, width, failure), hoeffding_level(n, width, failure)) if chosen == "exact"
@@ -206,17 +260,23 @@ def plan_mean(prior: PairPrior, cost: Cost, alpha: float, delta: float, criterio
         enough = math.log(2.0 / failure) / 2.0
         raise TooFewPeople(width, chosen, math.floor(enough / width**2) + 1, again, math.sqrt(enough / n))
     if least > LARGEST_LEVEL:
-        raise InvalidInput("alpha", f"{width:g} needs a level above {LARGEST_LEVEL:g}",
-                           tried("must be at least {alpha}", again, alpha=lambda: first_that(
-                               lambda alpha: levels.get(chosen, hoeffding_level)(n, alpha, failure) <= LARGEST_LEVEL,
+        raise InvalidInput("error", f"{width:g} needs a level above {LARGEST_LEVEL:g}",
+                           tried("must be at least {error}", again, error=lambda: first_that(
+                               lambda error: levels.get(chosen, hoeffding_level)(n, error, failure) <= LARGEST_LEVEL,
                                width)) or "must be larger")
     if chosen == "exact":
         epsilon = _exact_level(prior, cost, width, failure, least)
         least = min(least, epsilon)
     else:
         epsilon = cheapest_level(prior, cost, least)
-    market = PairMarket(prior, cost, epsilon)
-    quote = market.quote()
-    return MeanPlan(alpha=width, delta=failure, criterion=chosen, accurate_from=least, epsilon=epsilon,
-                    total=n * quote.expected_payment, lower_bound=n * quote.lower_bound, market=market,
-                    failure=None if n > LARGEST_EXACT else market.failure_probability(width), max_payment=cap)
+    return _plan_of(PairMarket(prior, cost, epsilon), width, failure, chosen, least, cap)
+
+
+def _plan_of(market: PairMarket, error: float, failure: float, criterion: str, least: float,
+             cap: float | None) -> MeanPlan:
+    """The plan of a market, with what its payments come to."""
+    n, quote = market.people, market.quote()
+    return MeanPlan(error=error, failure_probability=failure, criterion=criterion, accurate_from=least,
+                    epsilon=market.epsilon, total=n * quote.expected_payment, lower_bound=n * quote.lower_bound,
+                    market=market, max_payment=cap,
+                    exact_failure_probability=None if n > LARGEST_EXACT else market.failure_probability(error))

@@ -15,8 +15,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from confide.market.costs import Cost
-from confide.market.nature import LARGEST_LEVEL
 from confide.market.pairs.prior import PairPrior
+from confide.market.signal_model import LARGEST_LEVEL
 
 __all__ = ["cheapest_level", "pair_excess", "pair_floor", "pair_prices"]
 

@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
 from confide.contract.wire import wire
-from confide.market.nature import Nature
+from confide.market.signal_model import SignalModel
 from confide.numerics.running_sums import running_sum
 
 __all__ = ["PairPrior", "as_groups"]
@@ -229,22 +229,22 @@ class PairPrior:
             signal_accuracy: theta = P(S = W), in (0.5, 1).
             prior_one: P(W = 1).
         """
-        nature, n = Nature(prior_one, signal_accuracy), whole("people", people, at_least=2)
-        p, zero = nature.prior_one, nature.prior_zero
+        signal_model, n = SignalModel(prior_one, signal_accuracy), whole("people", people, at_least=2)
+        p, zero = signal_model.prior_one, signal_model.prior_zero
         logs = None
         if n <= LARGEST_WRITTEN:
-            k, theta = np.arange(n + 1.0), nature.signal_accuracy
+            k, theta = np.arange(n + 1.0), signal_model.signal_accuracy
             agree, miss = math.log(theta), math.log1p(-theta)
             logs = _log_choose(n, k) + np.logaddexp(math.log(p) + k * agree + (n - k) * miss,
                                                     math.log(zero) + k * miss + (n - k) * agree)
 
         def exactly() -> NDArray[np.float64]:
-            agree = _log_binomial(n, nature.signal_accuracy / (1.0 - nature.signal_accuracy))
+            agree = _log_binomial(n, signal_model.signal_accuracy / (1.0 - signal_model.signal_accuracy))
             # In state 0 ones are as likely as zeros in state 1.
             found: NDArray[np.float64] = np.logaddexp(math.log(p) + agree, math.log(zero) + agree[::-1])
             return found
 
-        return cls._written(n, nature.signal_one, p * zero * nature.edge**2, logs, exactly)
+        return cls._written(n, signal_model.signal_one, p * zero * signal_model.edge**2, logs, exactly)
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:

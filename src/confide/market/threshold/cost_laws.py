@@ -9,15 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
-from confide.contract.checks import non_negative, positive
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
+from confide.market.settled import Settled
 
 __all__ = [
     "CostLaw",
@@ -75,30 +77,16 @@ class CostLaw(ABC):
 
 @wire("LogNormalLaw", "meanlog sdlog")
 @dataclass(frozen=True)
-class LogNormalLaw(CostLaw):
+class LogNormalLaw(Settled, CostLaw):
     """ln C is normal.
-
-    Args:
-        meanlog: mean of ln C.
-        sdlog: its standard deviation, > 0.
 
     Example:
         >>> round(float(LogNormalLaw(0.0, 1.0).quantile(0.6187127996)), 8)
         1.35269903
     """
 
-    meanlog: float
-    sdlog: float
-
-    def __post_init__(self) -> None:
-        try:
-            mean = float(self.meanlog)
-        except (TypeError, ValueError):
-            mean = np.nan
-        if not np.isfinite(mean):
-            raise InvalidInput("meanlog", f"{self.meanlog!r} is not a finite number")
-        object.__setattr__(self, "meanlog", mean)
-        object.__setattr__(self, "sdlog", positive("sdlog", self.sdlog))
+    meanlog: Annotated[float, Parameter("mean of ln C")]
+    sdlog: Annotated[float, Parameter("standard deviation of ln C", above=0)]
 
     def cdf(self, cost: ArrayLike) -> Any:
         with np.errstate(divide="ignore"):
@@ -115,20 +103,14 @@ class LogNormalLaw(CostLaw):
 
 @wire("UniformLaw", "low high")
 @dataclass(frozen=True)
-class UniformLaw(CostLaw):
-    """Every cost between two bounds is as likely.
+class UniformLaw(Settled, CostLaw):
+    """Every cost between two bounds is as likely."""
 
-    Args:
-        low: >= 0; above 0 for a part of a mixture only.
-        high: > low.
-    """
-
-    low: float
-    high: float
+    low: Annotated[float, Parameter("smallest cost per nat; above 0 for a part of a mixture alone", at_least=0)]
+    high: Annotated[float, Parameter("largest cost per nat, above low", above=0)]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", non_negative("low", self.low))
-        object.__setattr__(self, "high", positive("high", self.high))
+        super().__post_init__()
         if not self.high > self.low:
             raise InvalidInput("high", f"{self.high:g} is not above low = {self.low:g}: the law would have an atom")
 
@@ -145,17 +127,10 @@ class UniformLaw(CostLaw):
 
 @wire("ExponentialLaw", "mean")
 @dataclass(frozen=True)
-class ExponentialLaw(CostLaw):
-    """P(C > c) = e^(-c/mean).
+class ExponentialLaw(Settled, CostLaw):
+    """P(C > c) = e^(-c/mean)."""
 
-    Args:
-        mean: > 0.
-    """
-
-    mean: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", positive("mean", self.mean))
+    mean: Annotated[float, Parameter("mean cost per nat", above=0)]
 
     def cdf(self, cost: ArrayLike) -> Any:
         return -np.expm1(-np.asarray(cost, dtype=np.float64) / self.mean)
@@ -171,20 +146,11 @@ class ExponentialLaw(CostLaw):
 
 @wire("GammaLaw", "shape scale")
 @dataclass(frozen=True)
-class GammaLaw(CostLaw):
-    """The gamma law.
+class GammaLaw(Settled, CostLaw):
+    """The gamma law; its mean is shape times scale."""
 
-    Args:
-        shape: > 0.
-        scale: > 0; the mean is shape times scale.
-    """
-
-    shape: float
-    scale: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", positive("shape", self.shape))
-        object.__setattr__(self, "scale", positive("scale", self.scale))
+    shape: Annotated[float, Parameter("shape of the law", above=0)]
+    scale: Annotated[float, Parameter("scale of the law, a cost per nat", above=0)]
 
     def cdf(self, cost: ArrayLike) -> Any:
         return gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)

@@ -11,8 +11,8 @@ import numpy as np
 
 from confide.contract.claims import Finding
 from confide.market.costs import LinearCost
-from confide.market.nature import Reporting
 from confide.market.replies import best_response
+from confide.market.signal_model import Reporting
 from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, LogNormalLaw, UniformLaw
 from confide.market.threshold.levels import chosen_level, cost_of_level
 from confide.market.threshold.planner import plan_unknown_costs

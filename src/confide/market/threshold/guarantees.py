@@ -28,7 +28,7 @@ DOCUMENT = "Wang 2016"
 
 def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
     """Privacy, truth, participation, accuracy and budget of a threshold market, in reading order."""
-    nature = market.nature
+    signal_model = market.signal_model
     theorem = Source(document=DOCUMENT, statement="Theorem 7", spec="data_market 3",
                      erratum="xi(c) does not exist for all c above the threshold; its conclusion stands")
     who = (f"each person whose cost per nat is at most {market.cost_threshold:.6g}, while all others play the "
@@ -50,7 +50,8 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
                      "equilibrium: everybody reporting the same is one too"),
         Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
                       f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
-        Accuracy(bound=market.error_probability(), trivial=min(nature.prior_one, nature.prior_zero), source=Source(
+        Accuracy(bound=market.error_probability(), trivial=min(signal_model.prior_one, signal_model.prior_zero),
+                 source=Source(
             document="confide", statement="exact error of the majority rule", spec="data_market 3"),
             measure="the probability, before anybody reports, of guessing the state wrongly",
             note="in this equilibrium"),

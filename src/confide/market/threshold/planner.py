@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,9 +23,12 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.plan import Alternative, Predicted
+from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
-from confide.market.nature import Nature, Reporting, as_level
+from confide.market.planned import ERROR, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.planner import OutOfReach, least_people
+from confide.market.signal_model import Reporting, SignalModel, as_level
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import flip_probability
 from confide.market.threshold.random_attendance import (
@@ -41,6 +44,7 @@ __all__ = ["CRITERIA", "UnknownCostPlan", "plan_unknown_costs"]
 
 CRITERIA = ("exact", "pgf", "thesis")
 
+_PLOTTED = "What more participants buy"
 _SHARES = 400  # quantiles of the law of costs, from the least share that can do to nearly everybody
 _NEARLY_ALL = 1.0 - 1e-9
 _CHUNK = 25  # shares whose quality is computed together
@@ -48,7 +52,7 @@ _LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant tells her bit 
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnknownCostPlan:
+class UnknownCostPlan(PlannedMarket):
     """A threshold market that reaches a target: the best that was found, for this number of people.
 
     Args:
@@ -74,15 +78,53 @@ class UnknownCostPlan:
     error: float
     market: ThresholdMarket | None
     max_payment: float | None = None
-    _again: Callable[[str], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
+    _again: Callable[[str, float | None], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
 
     @property
     def participants(self) -> float:
         """N p, the expected number of participants."""
         return self.people * self.participation
 
-    def warnings(self) -> tuple[str, ...]:
-        """What its reader should know."""
+    @property
+    def _market(self) -> ThresholdMarket | None:
+        return self.market
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        return {TOTAL: Predicted(self.total, MONEY), ERROR: Predicted(self.error),
+                "participants": Predicted(self.participants, f"of {self.people:,} people, expected"),
+                "least level of a report": Predicted(self.epsilon, "nats")}
+
+    @property
+    def alternatives(self) -> Sequence[Alternative]:
+        """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each."""
+        if self._again is None or self.market is None:
+            return ()
+        return by_criterion({name: self if name == self.criterion else self._other(name, self.epsilon)
+                             for name in CRITERIA}, self.criterion)
+
+    def _other(self, criterion: str, epsilon: float | None) -> UnknownCostPlan | str:
+        """The plan by another criterion, or why there is none."""
+        if self._again is None:
+            return self
+        try:
+            return self._again(criterion, epsilon)
+        except InvalidInput as refusal:
+            return str(refusal)
+
+    def plot(self) -> Picture:
+        """What more participants at this level buy: the expected total and the error."""
+        it = self.market
+        if it is None:
+            return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
+                           y=ERROR, alt="Nothing is bought: the prior alone is good enough.")
+        others = [replace(it, participation=share, threshold=None) for share in around(it.presence, _NEARLY_ALL)]
+        return picture([(each.expected_total, each.error_probability()) for each in others], (self.total, self.error),
+                       title=_PLOTTED, x="expected total", y=ERROR,
+                       alt="The probability of a wrong guess as a larger share of the people takes part at this least "
+                       "level; the plan is marked.")
+
+    def _warned(self) -> Sequence[str]:
         if self.market is None:
             return ()
         found = []
@@ -93,27 +135,20 @@ class UnknownCostPlan:
             if self.max_payment is not None and abs(single.amount) > self.max_payment:
                 found.append(f"a single {words} can be {abs(single.amount):.6g}, above the cap of "
                              f"{self.max_payment:g}, if {single.present} of {self.people} take part")
-        return tuple(found)
+        return found
 
     @cached_property
     def compared(self) -> dict[str, UnknownCostPlan | str]:
         """The plan by each criterion, or why there is none."""
-        found: dict[str, UnknownCostPlan | str] = {}
-        for criterion in CRITERIA:
-            if criterion == self.criterion or self._again is None:
-                found[self.criterion] = self
-                continue
-            try:
-                found[criterion] = self._again(criterion)
-            except InvalidInput as refusal:
-                found[criterion] = str(refusal)
-        return found
+        if self._again is None:
+            return {self.criterion: self}
+        return {name: self if name == self.criterion else self._other(name, None) for name in CRITERIA}
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, with the law of the budget and the quote."""
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "participation", "threshold", "participants", "total", "error")}
-        out["warnings"] = list(self.warnings())
+        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95),
@@ -126,11 +161,12 @@ class UnknownCostPlan:
 class _Search:
     """For one level: the least share that takes part and is enough, with its expected total."""
 
-    def __init__(self, error: float, nature: Nature, law: CostLaw, people: int, criterion: str, ceiling: float) -> None:
-        self.error, self.nature, self.law, self.people = error, nature, law, people
+    def __init__(self, error: float, signal_model: SignalModel, law: CostLaw, people: int, criterion: str,
+                 ceiling: float) -> None:
+        self.error, self.signal_model, self.law, self.people = error, signal_model, law, people
         self.criterion, self.ceiling = criterion, ceiling
         # Nobody comes with probability (1-p)^N, and then state 0 is missed: with less than this share the target is.
-        alone = error / nature.prior_zero if criterion == "exact" else error
+        alone = error / signal_model.prior_zero if criterion == "exact" else error
         self.least = -math.expm1(math.log(alone) / people)
         self.shares = np.geomspace(self.least, _NEARLY_ALL, _SHARES) if self.least < _NEARLY_ALL else np.empty(0)
         self.thresholds = np.asarray(law.quantile(self.shares), dtype=np.float64)
@@ -144,14 +180,14 @@ class _Search:
         """What the criterion compares with the target."""
         if self.criterion == "pgf":
             return attendance_bound(people, share, reporting)
-        return attendance_error(people, share, self.nature, reporting)
+        return attendance_error(people, share, self.signal_model, reporting)
 
     def enough(self, share: float, reporting: Reporting) -> bool:
         """Whether the criterion is met."""
         if self.criterion == "pgf":
             return self.quality(self.people, share, reporting) <= self.error
         # No rule whose reports have this Bhattacharyya coefficient errs less: p_e (1 - p_e) >= P1 P0 (coefficient)^2.
-        odds = self.nature.prior_one * self.nature.prior_zero
+        odds = self.signal_model.prior_one * self.signal_model.prior_zero
         coefficient = attendance_bound(self.people, share, reporting)
         if odds * coefficient**2 > self.error * (1.0 - self.error) * (1.0 + 1e-9):
             return False
@@ -172,7 +208,7 @@ class _Search:
             if not totals[0] < most:
                 break
             for k, share in enumerate(shares):
-                if self.enough(float(share), reporting_of(self.nature, flips[k], epsilon)):
+                if self.enough(float(share), reporting_of(self.signal_model, flips[k], epsilon)):
                     low = float(self.shares[start + k - 1]) if start + k else 0.5 * float(share)
                     return self.halved(epsilon, low, float(share))
         return math.inf, math.nan
@@ -186,7 +222,7 @@ class _Search:
             share = high if math.isinf(total) else (low + high) / 2.0
             threshold = float(self.law.quantile(share))
             flip = float(flip_probability(self.law, threshold, share, epsilon, self.ceiling))
-            if self.enough(share, reporting_of(self.nature, flip, epsilon)):
+            if self.enough(share, reporting_of(self.signal_model, flip, epsilon)):
                 high, total = share, float(self.total(epsilon, share, threshold, flip))
             elif math.isinf(total):
                 return math.inf, math.nan  # enough by the rough integral alone
@@ -198,7 +234,7 @@ class _Search:
 
     def of_thesis(self, epsilon: float) -> tuple[float, float]:
         """(expected total, share) of the thesis' choice; infinite where it needs everybody or more."""
-        share = thesis_attendance(self.error, self.nature.signal_accuracy, epsilon) / self.people
+        share = thesis_attendance(self.error, self.signal_model.signal_accuracy, epsilon) / self.people
         if not share < 1:
             return math.inf, math.nan
         threshold = float(self.law.quantile(share))
@@ -236,7 +272,7 @@ class _Search:
 
 def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any], seconds: float) -> OutOfReach:
     """Why nothing was found: the best that these people reach, and how many would do."""
-    theta, people = search.nature.signal_accuracy, search.people
+    theta, people = search.signal_model.signal_accuracy, search.people
     level = epsilon if epsilon is not None else min(search.ceiling, float(_LEVELS[-1]))
 
     def reach(count: int) -> float:
@@ -250,7 +286,7 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
         reachable = reach(people)
     else:
         flips = flip_probability(search.law, search.thresholds, search.shares, level, search.ceiling, rough=True)
-        reachable = min((search.quality(people, float(share), reporting_of(search.nature, flip, level))
+        reachable = min((search.quality(people, float(share), reporting_of(search.signal_model, flip, level))
                          for share, flip in zip(search.shares, flips, strict=True)), default=reach(people))
     needed = None if trying() else least_people(lambda count: reach(count) <= search.error)
     return OutOfReach(search.error, people, reachable, None if needed is None else max(needed, people + 1), again,
@@ -291,7 +327,7 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         >>> round(plan_unknown_costs(0.05, 0.8, 0.7, law, "thesis", people=200, epsilon=2.0).total, 1)
         438.7
     """
-    target, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
+    target, signal_model = fraction("error", error), SignalModel(prior_one, signal_accuracy)
     chosen, n = one_of("criterion", criterion, CRITERIA), whole("people", people, at_least=2)
     law = as_cost_law("cost_law", cost_law)
     top = math.inf if ceiling is None else as_level("ceiling", ceiling)
@@ -300,19 +336,19 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold", "must be at least that")
     cap = None if max_payment is None else positive("max_payment", max_payment)
 
-    def again(other: str) -> UnknownCostPlan:
-        return plan_unknown_costs(target, nature.signal_accuracy, nature.prior_one, law, other, people=n, epsilon=level,
-                                  ceiling=ceiling, max_payment=cap)
+    def again(other: str, at: float | None) -> UnknownCostPlan:
+        return plan_unknown_costs(target, signal_model.signal_accuracy, signal_model.prior_one, law, other, people=n,
+                                  epsilon=level if at is None else at, ceiling=ceiling, max_payment=cap)
 
     def with_others(people: int = n, error: float = target) -> UnknownCostPlan:
         return plan_unknown_costs(error, signal_accuracy, prior_one, law, criterion, people=people, epsilon=epsilon,
                                   ceiling=ceiling, max_payment=max_payment)
 
-    blind = min(nature.prior_one, nature.prior_zero)
+    blind = min(signal_model.prior_one, signal_model.prior_zero)
     if chosen != "thesis" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=0.0, participation=0.0, threshold=0.0,
                                total=0.0, error=blind, market=None, max_payment=cap, _again=again)
-    start, search = time.process_time(), _Search(target, nature, law, n, chosen, top)
+    start, search = time.process_time(), _Search(target, signal_model, law, n, chosen, top)
     if level is None:
         total, at, share = search.best()
     else:

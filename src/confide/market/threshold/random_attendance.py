@@ -12,18 +12,18 @@ from scipy.optimize import brentq
 from confide.contract.checks import fraction
 from confide.market.binomials import table_of_errors
 from confide.market.counts import binomial_weights
-from confide.market.nature import Nature, Reporting
+from confide.market.signal_model import Reporting, SignalModel
 
 __all__ = ["attendance_bound", "attendance_error", "thesis_attendance", "thesis_error"]
 
 
-def attendance_error(people: int, participation: float, nature: Nature, reporting: Reporting) -> float:
+def attendance_error(people: int, participation: float, signal_model: SignalModel, reporting: Reporting) -> float:
     """The exact probability of a wrong guess, to an absolute 1e-30.
 
     Args:
         people: N, invited.
         participation: probability with which each takes part.
-        nature: law of the state.
+        signal_model: law of the state.
         reporting: of one participant's report.
 
     Source: spec data_market section 3 (ours); attendance beyond 12 standard deviations and 40 is left out.
@@ -31,7 +31,7 @@ def attendance_error(people: int, participation: float, nature: Nature, reportin
     n, weights = binomial_weights(people, participation)
     errors = table_of_errors(int(n[-1]), reporting, int(n[0]))
     # Ties guess 1: state 1 is missed where a majority says 0, and state 0 where none does.
-    return float(weights @ (nature.prior_one * errors.high + nature.prior_zero * errors.low))
+    return float(weights @ (signal_model.prior_one * errors.high + signal_model.prior_zero * errors.low))
 
 
 def attendance_bound(people: int, participation: float, reporting: Reporting) -> float:

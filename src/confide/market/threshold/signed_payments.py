@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.market.binomials import MajorityErrors
-from confide.market.nature import Nature
+from confide.market.signal_model import SignalModel
 
 __all__ = ["Terms", "signed_tables"]
 
@@ -58,12 +58,13 @@ class Terms:
         return self.truth - self.stake * flip
 
 
-def signed_tables(terms: Terms, nature: Nature, errors: MajorityErrors, company: float) -> NDArray[np.float64]:
+def signed_tables(terms: Terms, signal_model: SignalModel, errors: MajorityErrors,
+                  company: float) -> NDArray[np.float64]:
     """(..., 2, 2) money for report x (row) when the majority of the others is m (column).
 
     Args:
         terms: Q and T.
-        nature: the law of the state and of one bit.
+        signal_model: the law of the state and of one bit.
         errors: of the majority of the others; numbers or arrays over their number.
         company: P(at least one of the others takes part).
 
@@ -72,8 +73,8 @@ def signed_tables(terms: Terms, nature: Nature, errors: MajorityErrors, company:
 
     Source: Wang 2016, section 4.3; the positive form is ours.
     """
-    p1, p0 = nature.prior_one, nature.prior_zero
-    lift = (1.0 - nature.signal_accuracy) / nature.edge * terms.stake
+    p1, p0 = signal_model.prior_one, signal_model.prior_zero
+    lift = (1.0 - signal_model.signal_accuracy) / signal_model.edge * terms.stake
     u, v = terms.loss + lift, terms.truth + lift
     half = 2.0 * company * p1 * p0 * np.asarray(errors.kappa, dtype=np.float64)
     low, high = np.asarray(errors.low, dtype=np.float64), np.asarray(errors.high, dtype=np.float64)

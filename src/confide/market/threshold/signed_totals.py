@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction
 from confide.market.binomials import majority_threshold
 from confide.market.decision import at_least
-from confide.market.nature import Nature, Reporting
+from confide.market.signal_model import Reporting, SignalModel
 
 __all__ = ["SignedTotal"]
 
@@ -37,7 +37,7 @@ class SignedTotal:
         weights: their probabilities, which sum to at most 1.
         tables: (k, 2, 2) money for report x when the majority of the others is m.
         mean: E[T], which the sum over the tables loses at levels of 20 and more, where debts are e^epsilon times that.
-        nature: law of the state.
+        signal_model: law of the state.
         reporting: of one report.
 
     Source: spec data_market section 3 (ours).
@@ -47,7 +47,7 @@ class SignedTotal:
     weights: NDArray[np.float64]
     tables: NDArray[np.float64]
     mean: float
-    nature: Nature
+    signal_model: SignalModel
     reporting: Reporting
 
     @cached_property
@@ -59,7 +59,7 @@ class SignedTotal:
     def _states(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Probability of each state, and that of a report 1 in it."""
         agree, miss = float(self.reporting.agree), float(self.reporting.miss)
-        return (self.nature.prior_one, agree), (self.nature.prior_zero, miss)
+        return (self.signal_model.prior_one, agree), (self.signal_model.prior_zero, miss)
 
     def _pieces(self) -> list[tuple[Any, Any, Any, Any]]:
         """(least n1, largest n1, intercept, slope) of T on its three straight pieces."""

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,13 +21,16 @@ from scipy.special import expit
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
-from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
 from confide.market.paid import Paid, PaidByCounts
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
@@ -88,32 +91,27 @@ class ThresholdQuote:
         return {**wire_parts(self), "ceiling": ceiling, "payments": self.payments.tolist()}
 
 
-def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
+def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Reporting:
     """How a participant's report depends on the state, if it differs from her bit with probability `flip`."""
-    theta, keep = nature.signal_accuracy, 1.0 - np.asarray(flip)
-    edge = nature.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
+    theta, keep = signal_model.signal_accuracy, 1.0 - np.asarray(flip)
+    edge = signal_model.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
     return Reporting(edge=edge[()], agree=(theta * keep + (1.0 - theta) * flip)[()],
                      miss=((1.0 - theta) * keep + theta * flip)[()])
 
 
 @wire("ThresholdMarket", "people signal_accuracy prior_one cost_law epsilon participation threshold ceiling")
+@renamed(nature="signal_model")
 @dataclass(frozen=True)
-class ThresholdMarket(PaidByCounts):
+class ThresholdMarket(Settled, PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.
 
     A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
     xi(C) >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
 
+    Give participation or threshold; both are set afterwards.
+
     Args:
-        people: N >= 2, invited.
-        signal_accuracy: theta, P(bit = state), in (0.5, 1).
-        prior_one: P(state = 1), in (0, 1).
         cost_law: F, of everybody's cost per nat; continuous, with mass near 0. A frozen scipy distribution will do.
-        epsilon: the least level of a participant, in (0, 700]: a floor of quality, never a promise of privacy.
-        participation: p = F(c_th) in (0, 1), the share that is to take part; or else
-        threshold: c_th > 0 itself. One of the two; both are set afterwards.
-        ceiling: the largest level that a participant's client lets through, in [epsilon, 700]; None for none, and then
-            no level of privacy is promised to anybody.
 
     Raises:
         InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
@@ -131,27 +129,29 @@ class ThresholdMarket(PaidByCounts):
         [2.0, 2.95]
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
+    people: Annotated[int, Parameter("people who are invited", symbol="N", at_least=2)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
     cost_law: CostLaw
-    epsilon: float
-    participation: float | None = None
-    threshold: float | None = None
-    ceiling: float | None = None
+    epsilon: Annotated[float, Parameter("least level of a participant, a floor of quality and never a promise of "
+                                        "privacy", unit="nats", above=0, at_most=LARGEST_LEVEL)]
+    participation: Annotated[float | None, Parameter("share that is to take part", symbol="p", above=0, below=1)] = None
+    threshold: Annotated[float | None, Parameter("largest cost per nat that takes part", symbol="c_th",
+                                                 above=0)] = None
+    ceiling: Annotated[float | None, Parameter("largest level that a participant's client lets through, at least "
+                                               "epsilon; without one no level of privacy is promised to anybody",
+                                               unit="nats", above=0, at_most=LARGEST_LEVEL)] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
-        _ = self.nature
+        super().__post_init__()
         law = as_cost_law("cost_law", self.cost_law)
         object.__setattr__(self, "cost_law", law)
         if self.ceiling is not None:
-            top = as_level("ceiling", self.ceiling)
-            if top < self.epsilon:
-                raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
+            if self.ceiling < self.epsilon:
+                raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon, the level at the threshold",
                                    f"must be in [{self.epsilon!r}, {LARGEST_LEVEL:g}]")
-            object.__setattr__(self, "ceiling", top)
+            object.__setattr__(self, "ceiling", float(self.ceiling))
         share, cost = self._resolved(law)
         object.__setattr__(self, "participation", share)
         object.__setattr__(self, "threshold", cost)
@@ -161,27 +161,47 @@ class ThresholdMarket(PaidByCounts):
         if self.participation is None and self.threshold is None:
             raise InvalidInput("participation", "is missing", "must be given, or threshold")
         if self.threshold is None:
-            share = fraction("participation", self.participation)
+            share = float(self.participation)  # type: ignore[arg-type]
             cost = float(law.quantile(share))
             if not 0 < cost < math.inf:
                 raise InvalidInput("participation", f"{share:g} has the threshold {cost:g}, beyond the doubles")
             return share, cost
-        cost = positive("threshold", self.threshold)
+        cost = float(self.threshold)
         mass = float(law.cdf(cost))
         if not 0 < mass < 1:
             raise InvalidInput("threshold", f"{cost:g} lets take part a share of {mass:g}", "must be between 0 and 1")
         if self.participation is not None:
-            share = fraction("participation", self.participation)
+            share = float(self.participation)
             if abs(mass - share) > 1e-9 * share:
                 raise InvalidInput("participation", f"{share:g} is not F(threshold) = {mass:.10g}",
                                    "must agree; give one of the two")
             return share, cost
         return mass, cost
 
+    @classmethod
+    def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
+                   cost_law: CostLaw, participation: float = 0.5) -> ThresholdMarket:
+        """The market in which whoever takes part reports at the whole budget: it is floor and ceiling of the levels.
+
+        Args:
+            epsilon: the largest level of a report, in (0, 700] nats: the promise of privacy.
+            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            people: N >= 2, invited.
+            signal_accuracy: theta, in (0.5, 1).
+            prior_one: P(state = 1), in (0, 1).
+            cost_law: the law of everybody's cost per nat.
+            participation: the share that is to take part, in (0, 1).
+
+        Raises:
+            InvalidInput: a number out of range.
+        """
+        fraction("delta", delta, zero=True)
+        return cls(people, signal_accuracy, prior_one, cost_law, epsilon, participation=participation, ceiling=epsilon)
+
     @cached_property
-    def nature(self) -> Nature:
+    def signal_model(self) -> SignalModel:
         """The law of the state and of one bit that the payments are designed for."""
-        return Nature(self.prior_one, self.signal_accuracy)
+        return SignalModel(self.prior_one, self.signal_accuracy)
 
     @property
     def presence(self) -> float:
@@ -217,7 +237,7 @@ class ThresholdMarket(PaidByCounts):
     @cached_property
     def reporting(self) -> Reporting:
         """How a participant's report depends on the state: P(report = state) is alpha."""
-        return reporting_of(self.nature, self.flip, self.epsilon)
+        return reporting_of(self.signal_model, self.flip, self.epsilon)
 
     # ---- what each type does
 
@@ -306,7 +326,7 @@ class ThresholdMarket(PaidByCounts):
     def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
         """(..., 2, 2) the payments at errors of the majority of the others; or a level that can be paid."""
         try:
-            return signed_tables(self.terms, self.nature, errors, self.company)
+            return signed_tables(self.terms, self.signal_model, errors, self.company)
         except InvalidInput as error:
             def again(epsilon: float) -> None:
                 replace(self, epsilon=epsilon).payment_range()
@@ -420,14 +440,14 @@ class ThresholdMarket(PaidByCounts):
             InvalidInput: a cost that stays out.
         """
         reporting = self.reporting if cost is None else reporting_of(
-            self.nature, expit(-self._level_of_participant(cost)), self.epsilon)
+            self.signal_model, expit(-self._level_of_participant(cost)), self.epsilon)
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
         errors = table_of_errors(int(others[-1]), self.reporting, int(others[0]))
         agree, miss = float(reporting.agree), float(reporting.miss)
         one = agree * errors.low + miss * (1.0 - errors.low)
         zero = agree * errors.high + miss * (1.0 - errors.high)
-        return float(weights @ (self.nature.prior_one * one + self.nature.prior_zero * zero))
+        return float(weights @ (self.signal_model.prior_one * one + self.signal_model.prior_zero * zero))
 
     def _level_of_participant(self, cost: float) -> float:
         level = float(self.level_of(positive("cost", cost)))
@@ -461,13 +481,13 @@ class ThresholdMarket(PaidByCounts):
         n, weights = binomial_weights(self.people, self.presence)
         n, weights = n[n > 1], weights[n > 1]
         tables = self.payment_tables(int(n[0]), int(n[-1]))
-        return SignedTotal(n, weights, tables, self.expected_total, self.nature, self.reporting)
+        return SignedTotal(n, weights, tables, self.expected_total, self.signal_model, self.reporting)
 
     # ---- the state
 
     def error_probability(self) -> float:
         """The probability that the majority of the reports (ties count as 1) is not the state; exact."""
-        return attendance_error(self.people, self.presence, self.nature, self.reporting)
+        return attendance_error(self.people, self.presence, self.signal_model, self.reporting)
 
     def error_bound(self) -> float:
         """A bound on it in one line, that holds always."""
@@ -479,11 +499,12 @@ class ThresholdMarket(PaidByCounts):
 
     # ---- incentives
 
-    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+    @renamed(nature="signal_model")
+    def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s]: see `confide.market.threshold.type_equilibrium`; by default in equilibrium."""
         from confide.market.threshold.type_equilibrium import interim_of_types
 
-        return interim_of_types(self, others, nature)
+        return interim_of_types(self, others, signal_model)
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""

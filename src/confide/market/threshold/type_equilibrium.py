@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import non_negative, whole
+from confide.contract.renamed import renamed
 from confide.market.binomials import majority_odds
 from confide.market.costs import LinearCost
 from confide.market.counts import binomial_weights
 from confide.market.equilibrium import Others, interim_matrix
-from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.replies import BestResponse, best_response, utility
+from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.threshold_market import ThresholdMarket
 
@@ -53,14 +54,14 @@ def _alike(market: ThresholdMarket, law: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
-                     nature: Nature | None = None) -> NDArray[np.float64]:
+                     signal_model: SignalModel | None = None) -> NDArray[np.float64]:
     """a[x, s] = P(S = s) E[R | X = x, S = s] of one person of any type, given what everybody else does.
 
     Args:
         market: whose payments.
         others: what the N - 1 others do: one common strategy over all types, a function from cost to strategy (averaged
             over 2000 groups of types), a strategy each, or (number, strategy) pairs; default the equilibrium.
-        nature: the law that holds; default the one that the market is designed for.
+        signal_model: the law that holds; default the one that the market is designed for.
 
     Returns:
         (3, 2) for the reports 0, 1, none and her bit 0, 1. In equilibrium Q/2 for a report that equals the bit and
@@ -73,8 +74,8 @@ def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | No
     elif callable(others):
         others = _averaged(market, others)
     if not isinstance(others, Strategy):
-        return interim_matrix(market, others, nature)  # type: ignore[arg-type]
-    law = market.nature if nature is None else nature
+        return interim_matrix(market, others, signal_model)  # type: ignore[arg-type]
+    law = market.signal_model if signal_model is None else signal_model
     given = others.given_state(law.signal_accuracy)
     found: NDArray[np.float64] = np.column_stack([_alike(market, given[:, w]) for w in (0, 1)]) @ law.joint
     return found
@@ -137,14 +138,16 @@ class TypesReport:
         return max(self.rows, key=lambda row: row.regret)
 
 
-def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None, nature: Nature | None = None, *,
-                types: int = TYPES, tolerance: float | None = None) -> TypesReport:
+@renamed(nature="signal_model")
+def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
+                signal_model: SignalModel | None = None, *, types: int = TYPES,
+                tolerance: float | None = None) -> TypesReport:
     """Every type's regret over all channels, if she does what the equilibrium says.
 
     Args:
         market: whose payments.
         others: what the others do, as in `interim_of_types`; default the equilibrium.
-        nature: the law that holds; default the design's.
+        signal_model: the law that holds; default the design's.
         types: number of quantiles of the law of costs; c_th (1 - 1e-6) and c_th (1 + 1e-6) are checked, too.
         tolerance: delta, in money, >= 0; default 1e-9 of T.
 
@@ -154,14 +157,14 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
     Source: spec data_market section 5.
 
     Example:
-        >>> from confide.market import LogNormalLaw, Nature
+        >>> from confide.market import LogNormalLaw, SignalModel
         >>> market = ThresholdMarket(200, 0.8, 0.7, LogNormalLaw(0.0, 1.0), epsilon=2.0, participation=0.6)
-        >>> check_types(market).holds, check_types(market, nature=Nature(0.7, 0.75)).holds
+        >>> check_types(market).holds, check_types(market, signal_model=SignalModel(0.7, 0.75)).holds
         (True, False)
     """
     count = whole("types", types, at_least=1)
     delta = 1e-9 * market.terms.stake if tolerance is None else non_negative("tolerance", tolerance)
-    a = interim_of_types(market, others, nature)
+    a = interim_of_types(market, others, signal_model)
     c = market.cost_threshold
     quantiles = market.cost_law.quantile((np.arange(count) + 0.5) / count)
     rows = []
@@ -192,7 +195,10 @@ class CommonEquilibrium:
     informative: bool
 
 
-def common_equilibria(market: ThresholdMarket, nature: Nature | None = None) -> tuple[CommonEquilibrium, ...]:
+@renamed(nature="signal_model")
+def common_equilibria(
+    market: ThresholdMarket, signal_model: SignalModel | None = None,
+) -> tuple[CommonEquilibrium, ...]:
     """The market's own equilibrium, where it holds, and the collusive ones; best paid first.
 
     All reporting the same, whatever their types and bits, always agree, and are paid for it: an equilibrium in which
@@ -200,7 +206,7 @@ def common_equilibria(market: ThresholdMarket, nature: Nature | None = None) -> 
 
     Args:
         market: whose payments.
-        nature: the law that holds; default the design's.
+        signal_model: the law that holds; default the design's.
 
     Source: spec data_market section 5.
 
@@ -215,14 +221,14 @@ def common_equilibria(market: ThresholdMarket, nature: Nature | None = None) -> 
         nobody takes part 0.0 False
     """
     found = []
-    own = check_types(market, nature=nature)
+    own = check_types(market, signal_model=signal_model)
     if own.holds:
         paid = float(np.sum(own.interim * market.strategy.channel))
         found.append(CommonEquilibrium(f"costs up to {market.cost_threshold:.6g}", market.presence, paid,
                                        market.people * market.presence * paid, True))
     for report in ("0", "1", "none"):
         strategy = Strategy.always(report)
-        a = interim_of_types(market, strategy, nature)
+        a = interim_of_types(market, strategy, signal_model)
         earned = float(np.sum(a * strategy.channel))
         # The cheapest type has most to gain from another report: it is enough that she has nothing.
         if float(a.max(axis=0).sum()) <= earned + 1e-12 * max(float(np.abs(a).max()), 1e-300):

@@ -12,8 +12,9 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.market.costs import LinearCost
 from confide.market.matching import price_floor
-from confide.market.nature import Reporting
-from confide.market.planner import MarketPlan, best_price_level, plan, thesis_bounds
+from confide.market.planner import MarketPlan, plan
+from confide.market.price_levels import best_price_level, thesis_bounds
+from confide.market.signal_model import Reporting
 from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Table
-from confide.market.nature import Reporting
+from confide.market.signal_model import Reporting
 from confide.market.threshold.cost_laws import LogNormalLaw
 from confide.market.threshold.planner import CRITERIA, plan_unknown_costs
 from confide.market.threshold.random_attendance import thesis_attendance

@@ -7,16 +7,17 @@ W is 1 with probability `prior_one`; given W, bits are independent and equal to 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from confide.contract.checks import fraction, positive
-from confide.contract.errors import InvalidInput
+from confide.contract.checks import positive
+from confide.contract.parameters import Parameter
+from confide.market.settled import Settled
 
-__all__ = ["LARGEST_LEVEL", "Nature", "Reporting", "as_level"]
+__all__ = ["LARGEST_LEVEL", "Reporting", "SignalModel", "as_level"]
 
 LARGEST_LEVEL = 700.0
 """Levels above it overflow: cosh(epsilon) leaves the doubles."""
@@ -28,30 +29,20 @@ def as_level(field: str, value: object) -> float:
 
 
 @dataclass(frozen=True)
-class Nature:
+class SignalModel(Settled):
     """The joint law of the state and of one bit.
-
-    Args:
-        prior_one: P(W = 1), in (0, 1).
-        signal_accuracy: theta = P(S = W), in (0.5, 1).
 
     Source: Wang 2016, section 3.2; spec data_market section 2.
 
     Example:
-        >>> nature = Nature(prior_one=0.7, signal_accuracy=0.8)
-        >>> round(nature.signal_one, 12), round(nature.edge, 12)
+        >>> signal_model = SignalModel(prior_one=0.7, signal_accuracy=0.8)
+        >>> round(signal_model.signal_one, 12), round(signal_model.edge, 12)
         (0.62, 0.6)
     """
 
-    prior_one: float
-    signal_accuracy: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "prior_one", fraction("prior_one", self.prior_one))
-        accuracy = fraction("signal_accuracy", self.signal_accuracy)
-        if not accuracy > 0.5:
-            raise InvalidInput("signal_accuracy", f"{accuracy:g} says nothing about the state", "must be in (0.5, 1)")
-        object.__setattr__(self, "signal_accuracy", accuracy)
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P(W = 1)", above=0, below=1)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
 
     @property
     def prior_zero(self) -> float:
