@@ -1,0 +1,182 @@
+"""The records of a run, and the four forms in which every family reads them: `fold`, `each`, `by_id` and `scan`.
+
+A mechanism states what it needs of each batch and how answers add up. Where the records lie, in how many batches they
+come and in which order, changes no bit of a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.numerics.map_reduce import accumulate, map_blocks
+
+__all__ = ["LARGEST_SCAN", "Reader", "Rows", "taken"]
+
+LARGEST_SCAN = 1 << 28
+"""Cells that `Reader.scan` sorts in memory, at most."""
+
+
+class Rows(Protocol):
+    """A batch of records: a frozen dataclass of arrays with the same first axis, of which `index` says whose they are.
+
+    Args:
+        index: int64 (m,), ranks in the public list of ids, or slots.
+    """
+
+    @property
+    def index(self) -> np.ndarray: ...
+
+
+_Rows = TypeVar("_Rows", bound=Rows)
+_State = TypeVar("_State")
+
+
+class Reader(Generic[_Rows]):
+    """Everybody's records, which can be read any number of times.
+
+    Passes work on several threads, and their memory does not grow with the number of records. Only `each`, for its
+    result, and `scan` of records in no order hold something for everybody.
+
+    Args:
+        batches: gives the batches of one pass, whenever it is called.
+        people: number of slots; a row of no slot is left out.
+        ordered: whether the rows of every pass come in the order of the slots.
+
+    Example:
+        >>> from confide.people import SlotRows
+        >>> rows = SlotRows(np.array([2, 0, 2]), np.array([[0.5], [0.25], [1.0]]))
+        >>> reader = Reader(lambda: [rows], people=4)
+        >>> def add(total: list[float], some: SlotRows) -> None:
+        ...     total[0] += float(some.cells.sum())
+        >>> def join(total: list[float], other: list[float]) -> None:
+        ...     total[0] += other[0]
+        >>> reader.fold(lambda: [0.0], add, join)
+        [0.75]
+        >>> reader.each(lambda some: {"paid": some.cells[:, 0]}, {"paid": 0.0})["paid"].to_pylist()
+        [0.25, 0.0, 0.5, 0.0]
+    """
+
+    def __init__(self, batches: Callable[[], Iterable[_Rows]], people: int, *, ordered: bool = False) -> None:
+        self._batches, self.people, self.ordered = batches, people, ordered
+
+    def by_id(self, *, refuse: str = "") -> Iterator[_Rows]:
+        """One pass: the first row of each slot. A promise about one record does not hold for whoever hands in two.
+
+        Args:
+            refuse: what to say where a slot has a second row; it is left out where this is empty.
+
+        Raises:
+            InvalidInput: a slot has a second row and `refuse` is given, after the last batch; never says whose.
+        """
+        seen, twice = np.zeros(self.people, dtype=bool), False
+        last = np.zeros(self.people, dtype=np.int64)  # where a batch has each slot for the first time
+        for batch in self._batches():
+            place = np.asarray(batch.index, dtype=np.int64)
+            inside = (place >= 0) & (place < self.people)
+            place = np.where(inside, place, 0)
+            row = np.arange(len(place))
+            backwards = np.flatnonzero(inside)[::-1]
+            last[place[backwards]] = row[backwards]
+            keep = inside & ~seen[place] & (last[place] == row)
+            seen[place[keep]] = True
+            twice |= bool((inside & ~keep).any())
+            yield batch if keep.all() else taken(batch, keep)
+        if twice and refuse:
+            raise InvalidInput("data", refuse)
+
+    def fold(
+        self, start: Callable[[], _State], add: Callable[[_State, _Rows], None],
+        join: Callable[[_State, _State], None], *, refuse: str = "",
+    ) -> _State:
+        """Sums over everybody. They must be exact, such as whole numbers: nobody knows which thread adds what.
+
+        Args:
+            start: a state to which nothing was added.
+            add: adds a batch to a state, on a thread of its own.
+            join: adds the second state to the first one.
+            refuse: as for `by_id`.
+
+        Returns:
+            The state to which every record was added once.
+        """
+        total, *others = accumulate(start, add, self.by_id(refuse=refuse))
+        for other in others:
+            join(total, other)
+        return total
+
+    def each(
+        self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
+    ) -> pa.Table:
+        """What each slot gets, from its own record.
+
+        Args:
+            give: column -> (m,) or (m, w) values for the rows of a batch, each from that row alone; on a thread of its
+                own.
+            null: column -> what a slot without a record gets. Its type is the column's.
+            refuse: as for `by_id`.
+
+        Returns:
+            A table with one row for each slot, in the order of the slots.
+        """
+        found = {name: np.full((self.people, *np.shape(value)), value) for name, value in null.items()}
+
+        def work(batch: _Rows) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+            return batch.index, give(batch)
+
+        for index, given in map_blocks(work, self.by_id(refuse=refuse)):
+            for name, values in given.items():
+                found[name][index] = values
+        return pa.table({name: _column(values) for name, values in found.items()})
+
+    def scan(self, rows: int = 1 << 16, *, refuse: str = "") -> Iterator[_Rows]:
+        """One pass in the order of the slots, on the calling thread.
+
+        Args:
+            rows: of a batch, at most.
+            refuse: as for `by_id`.
+
+        Raises:
+            Refused: the records come in another order, and are too many cells to be sorted in memory.
+        """
+        for batch in self.by_id(refuse=refuse) if self.ordered else self._sorted(refuse):
+            for first in range(0, len(batch.index), rows):
+                yield batch if len(batch.index) <= rows else taken(batch, slice(first, first + rows))
+
+    def _sorted(self, refuse: str) -> Iterator[_Rows]:
+        kept, cells = list[Any](), 0
+        for batch in self.by_id(refuse=refuse):
+            kept.append(batch)
+            cells += sum(np.size(getattr(batch, name)) for name in _arrays(batch))
+            if cells > LARGEST_SCAN:
+                raise Refused(f"records in no order, with more than {LARGEST_SCAN:,} cells", "sort the table by slot")
+        if kept:
+            joined = {name: np.concatenate([getattr(each, name) for each in kept]) for name in _arrays(kept[0])}
+            yield taken(replace(kept[0], **joined), np.argsort(joined["index"], kind="stable"))
+
+
+def _arrays(batch: Any) -> list[str]:
+    return [each.name for each in fields(batch) if isinstance(getattr(batch, each.name), np.ndarray)]
+
+
+def taken(batch: _Rows, where: Any) -> _Rows:
+    """Some rows of a batch.
+
+    Args:
+        batch: a dataclass of arrays with the same first axis; what is no array stays.
+        where: a mask, places or a slice.
+    """
+    some: Any = batch
+    changed: _Rows = replace(some, **{name: getattr(some, name)[where] for name in _arrays(some)})
+    return changed
+
+
+def _column(values: np.ndarray) -> pa.Array:
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), int(np.prod(values.shape[1:])))
