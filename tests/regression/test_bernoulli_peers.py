@@ -145,7 +145,7 @@ def test_promises() -> None:
     (lambda: BernoulliPeers(people=3, prior=0.5), "prior"),  # type: ignore[arg-type]
     (lambda: BernoulliPeers(people=3, prior=TWO).interim(0, 0, peers=3), "peers"),
     (lambda: BernoulliPeers(people=3, prior=TWO).run([1] * 4, Noise.simulated(0)), "data"),
-    (lambda: BernoulliPeers(people=3, prior=TWO).run("101", Noise.simulated(0)), "data"),
+    (lambda: BernoulliPeers(people=3, prior=TWO).run("101", Noise.simulated(0)), "source"),
     (lambda: BernoulliBillboard(bits=3, ones=4), "ones"),
 ])
 def test_misuse_is_refused(make: object, field: str) -> None:
@@ -177,7 +177,7 @@ def test_columns_and_frames_are_bits_as_lists_are() -> None:
         found = peers.run(data, Noise.simulated(0))
         assert (found.billboard.bits, found.billboard.ones) == (bare.billboard.bits, bare.billboard.ones)
         assert found.shares.equals(bare.shares)
-    with pytest.raises(InvalidInput, match="bit: text"):
+    with pytest.raises(InvalidInput, match="bit: the column holds text"):
         peers.run(pa.table({"bit": ["1", "0"]}), Noise.simulated(0))
     with pytest.raises(InvalidInput, match="a table of 2 columns"):
         peers.run(pa.table({"bit": [1, 0], "other": [1, 0]}), Noise.simulated(0))

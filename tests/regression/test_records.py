@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as hnp
 
 from confide.contract import InvalidInput
 from confide.numerics import IntegerCross
-from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot, row_norms
+from confide.regression.records import Batch, RecordMap, as_batches, moments, ordered_dot, row_norms
+from confide.tables.reader import Reader
 
 MAP = RecordMap(parameter_bound=1.0, noise_bound=0.5, response_bound=1.5)
 
@@ -166,14 +167,14 @@ def test_only_the_first_row_of_each_participant_counts() -> None:
     for got, expected in zip(moments(crowd, MAP, split, 2), moments(plain, MAP, split, 2), strict=True):
         assert (got.gram == expected.gram).all()
         assert (got.cross == expected.cross).all()
-    assert [batch.index.tolist() for batch in one_each(crowd, 5)] == [[3, 4], [0]]
+    assert [batch.index.tolist() for batch in Reader(lambda: crowd, 5).by_id()] == [[3, 4], [0]]
 
 
 @given(st.lists(st.lists(st.integers(-2, 9), max_size=6), max_size=4))
 def test_one_each_keeps_first_rows_in_order(batches: list[list[int]]) -> None:
     given_rows = [Batch(np.array(ids, dtype=np.int64), np.zeros((len(ids), 1)), np.arange(len(ids), dtype=float))
                   for ids in batches]
-    kept = [int(i) for batch in one_each(given_rows, 8) for i in batch.index]
+    kept = [int(i) for batch in Reader(lambda: given_rows, 8).by_id() for i in batch.index]
     assert kept == list(dict.fromkeys(i for ids in batches for i in ids if 0 <= i < 8))
 
 

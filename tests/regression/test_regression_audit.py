@@ -4,7 +4,7 @@ broken in the mechanism's own code is caught (spec truthful_regression 4.3; acce
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +33,7 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Released
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.sensitivity import counterexample, diameter
+from confide.tables.reader import Reader
 
 from false_alarms import SHARES, alpha
 
@@ -202,12 +203,12 @@ def test_answers_that_are_not_clipped_are_flagged(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_participant_who_counts_more_than_once_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    def every_row(batches: Iterable[Batch], people: int) -> Iterator[Batch]:
-        for batch in batches:
-            keep = (batch.index >= 0) & (batch.index < people)
+    def every_row(self: Reader[Batch], *, refuse: str = "") -> Iterator[Batch]:
+        for batch in self._batches():
+            keep = (batch.index >= 0) & (batch.index < self.people)
             yield Batch(batch.index[keep], batch.X[keep], batch.y[keep])
 
-    monkeypatch.setattr(records, "one_each", every_row)
+    monkeypatch.setattr(Reader, "by_id", every_row)
     assert _flagged(_mechanism())
 
 

@@ -6,17 +6,17 @@ her and to whoever holds the table, or it counts as a row of zeros, as an absent
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.reading.frames import as_numbers, is_table
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.tables.frames import columns_of, is_table
 
 __all__ = ["Valuations", "as_row"]
 
@@ -88,8 +88,8 @@ class Valuations:
             found = data
         elif hasattr(data, "tocsr"):
             found = cls._sparse(data)
-        elif is_table(data):
-            found = cls._dense(as_numbers(data))
+        elif is_table(data) or isinstance(data, Mapping):
+            found = cls._dense(columns_of(data))
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
             from confide.allocation.reading.tables import gathered
 
@@ -109,7 +109,7 @@ class Valuations:
         """
         if isinstance(data, Valuations):
             return data
-        data = as_numbers(data) if is_table(data) else data
+        data = columns_of(data) if is_table(data) or isinstance(data, Mapping) else data
         shape = data.shape if hasattr(data, "shape") else np.shape(data)
         if len(shape) != 2:
             raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")

@@ -284,8 +284,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         Args:
             data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table: a
                 pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
-                order (`reading.frames`). A row that cannot be used counts as null in a release, whoever's it is; a
-                study refuses it.
+                order (`confide.tables.frames`). A row that cannot be used counts as null in a release, whoever's it is;
+                a study refuses it.
             noise: `Noise.secure()` for a settlement.
             progress: called with the rounds played and all of them.
             shards: where the records lie; threads of this process by default.

@@ -40,8 +40,8 @@ from confide.contract.wire import wire
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.regression.estimator_input import frame_numbers
 from confide.regression.scoring import ScoringRule
+from confide.tables.frames import column_of
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
 
@@ -321,11 +321,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
-        column = frame_numbers(data)
-        if column is not None:
-            if column.ndim == 2 and column.shape[1] != 1:
-                raise InvalidInput("data", f"a table of {column.shape[1]} columns", "must be one column of bits")
-            data = column.reshape(-1)
+        column = column_of(data)
+        data = data if column is None else column
         reports = list(data) if isinstance(data, Iterable) and not isinstance(data, Iterator | str | bytes) else None
         if reports is None:
             raise InvalidInput("data", f"{type(data).__name__} is no list of bits")

@@ -21,8 +21,8 @@ from confide.tables._cells import is_text, numbers, plain
 from confide.tables._values import as_array, made_by
 from confide.tables.roles import Numeric
 
-__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "frame_numbers", "lost_records",
-           "response_of", "warn_of_names"]
+__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lost_records", "response_of",
+           "warn_of_names"]
 
 _WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
                "value in it would tell on whoever has them")
@@ -76,22 +76,6 @@ def response_of(y: Any, rows: int) -> Columns:
     if found.rows != rows:
         raise InvalidInput("y", f"{found.rows:,} rows", f"X has {rows:,}")
     return found
-
-
-def frame_numbers(values: Any) -> np.ndarray | None:
-    """The numbers of a frame of pandas, Polars or Arrow, (rows, columns), or of one column, (rows,); None of others.
-
-    A cell that is missing is nan.
-
-    Raises:
-        InvalidInput: a column whose type holds no numbers, by its name.
-    """
-    if hasattr(values, "columns"):
-        return features_of(values).read()
-    if not _typed(values):
-        return None
-    name = str(getattr(values, "name", None) or "y")
-    return numbers(name, _column(name, values))
 
 
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:

@@ -17,7 +17,9 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.numerics import IntegerCross, accumulate, block_rows, map_blocks
+from confide.numerics import IntegerCross, block_rows
+from confide.tables.frames import column_of, columns_of, is_table
+from confide.tables.reader import Reader
 
 __all__ = [
     "GRID_BITS",
@@ -28,7 +30,6 @@ __all__ = [
     "doubles",
     "group_sums",
     "moments",
-    "one_each",
     "one_record",
     "ordered_dot",
     "payments",
@@ -122,12 +123,10 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
 
 def _of_frame(values: Any, width: int | None) -> np.ndarray:
     """The doubles of an array, or of a frame or column; one of text is refused by its name, whatever its cells hold."""
-    from confide.regression.estimator_input import frame_numbers  # it reads cells as this module does
-
-    found = frame_numbers(values)
-    if found is None:
-        return doubles(values, width)
-    return found[:, 0] if width is None and found.ndim == 2 and found.shape[1] == 1 else found
+    if width is not None and is_table(values):
+        return columns_of(values).astype(np.float64, copy=False)
+    found = column_of(values) if width is None else None
+    return doubles(values, width) if found is None else found.astype(np.float64, copy=False)
 
 
 def twice_readable(data: Any, people: int) -> None:
@@ -189,29 +188,6 @@ def _number(cell: Any) -> float:
         return float(cell)
     except Exception:  # noqa: BLE001 - a cell may be any object, and its error would name what it holds
         return math.nan
-
-
-def one_each(batches: Iterable[Batch], people: int) -> Iterator[Batch]:
-    """The first row of each participant; further rows, and rows of nobody who was invited, count for nothing.
-
-    The privacy claim is about one record per participant: whoever hands in two must not count twice.
-
-    Args:
-        batches: the submissions, in a fixed order.
-        people: n; indices are 0 to n - 1.
-    """
-    seen = np.zeros(people, dtype=bool)
-    last = np.zeros(people, dtype=np.int64)  # where a batch has each index for the first time
-    for batch in batches:
-        place = np.asarray(batch.index, dtype=np.int64)
-        inside = (place >= 0) & (place < people)
-        place = np.where(inside, place, 0)
-        row = np.arange(len(place))
-        backwards = np.flatnonzero(inside)[::-1]
-        last[place[backwards]] = row[backwards]
-        keep = inside & ~seen[place] & (last[place] == row)
-        seen[place[keep]] = True
-        yield batch if keep.all() else Batch(batch.index[keep], batch.X[keep], batch.y[keep])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,11 +306,11 @@ def group_sums(
         pair[0].add(left[~group], right[~group])
         pair[1].add(left[group], right[group])
 
-    total, *others = accumulate(lambda: (empty(), empty()), add, one_each(batches, len(split)))
-    for pair in others:
-        for mine, other in zip(total, pair, strict=True):
-            mine.merge(other)
-    return total
+    def join(pair: tuple[IntegerCross, IntegerCross], other: tuple[IntegerCross, IntegerCross]) -> None:
+        pair[0].merge(other[0])
+        pair[1].merge(other[1])
+
+    return Reader(lambda: batches, len(split)).fold(lambda: (empty(), empty()), add, join)
 
 
 def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.ndarray]) -> np.ndarray:
@@ -348,12 +324,8 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
     Returns:
         (n,) int64.
     """
-    def work(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        return batch.index, pay(batch)
-
-    paid = np.zeros(people, dtype=np.int64)
-    for index, amounts in map_blocks(work, one_each(batches, people)):
-        paid[index] = amounts
+    found = Reader(lambda: batches, people).each(lambda batch: {"payment": pay(batch)}, {"payment": 0})
+    paid: np.ndarray = found["payment"].to_numpy()
     return paid
 
 

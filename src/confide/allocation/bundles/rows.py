@@ -6,7 +6,7 @@ the record is f(0), f(1), ..., the running sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.bundles.counted import SymmetricConcave
-from confide.allocation.reading.frames import as_numbers, is_table
 from confide.allocation.reading.tables import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.tables.frames import columns_of, is_table
 
 __all__ = ["population_of", "record_of", "usable", "width"]
 
@@ -74,8 +74,8 @@ def population_of(
         >>> population_of(SymmetricConcave(most=2), iter([rows]), people=2, goods=9).bidder(1).value((4, 4))
         0.75
     """
-    if is_table(data):
-        return valuation.population(as_numbers(data), people=people, goods=goods, unusable=unusable)
+    if is_table(data) or isinstance(data, Mapping):
+        return valuation.population(columns_of(data), people=people, goods=goods, unusable=unusable)
     if isinstance(data, Population) or not isinstance(data, Iterable) or hasattr(data, "__len__") or hasattr(
             data, "__array__") or hasattr(data, "tocsr"):
         return valuation.population(data, people=people, goods=goods, unusable=unusable)

@@ -23,8 +23,8 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.program import Program, Records
-from confide.programs.reading.frames import columns_of, fields_of, is_table
 from confide.programs.sets_of_goods import SetsOfGoods
+from confide.tables.frames import columns_of, fields_of, is_table
 
 __all__ = ["Layout", "collected", "layout"]
 
@@ -113,7 +113,7 @@ def collected(program: Program, data: Any) -> Any:
 
     Args:
         program: whose records they are.
-        data: what `program.read` takes, an iterable of `SlotRows`, or a table (`reading.frames`).
+        data: what `program.read` takes, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:
         InvalidInput: a row of nobody, or of another family; or a table with other columns.
