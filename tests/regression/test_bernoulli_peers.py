@@ -179,7 +179,7 @@ def test_columns_and_frames_are_bits_as_lists_are() -> None:
         assert found.shares.equals(bare.shares)
     with pytest.raises(InvalidInput, match="bit: the column holds text"):
         peers.run(pa.table({"bit": ["1", "0"]}), Noise.simulated(0))
-    with pytest.raises(InvalidInput, match="a table of 2 columns"):
+    with pytest.raises(InvalidInput, match="has 2 columns, bit, other; must be 1"):
         peers.run(pa.table({"bit": [1, 0], "other": [1, 0]}), Noise.simulated(0))
 
 
