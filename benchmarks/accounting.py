@@ -14,7 +14,7 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
 from benchmarks.report import Report, Table, Target
-from confide.contract import Unit
+from confide.contract import Relation
 from confide.privacy import (
     Accountant,
     BoundedRangeEvent,
@@ -26,7 +26,7 @@ from confide.privacy import (
 )
 
 TITLE = "Accounting"
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 REPLACED = dp_accounting.NeighboringRelation.REPLACE_ONE
 Peer: TypeAlias = dp_accounting.DpEvent
 

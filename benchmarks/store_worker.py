@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.memory import peak_mb
 from confide.campaign import Campaign, Store, settle
 from confide.campaign.store import Charge
-from confide.contract import Audience, Unit
+from confide.contract import Audience, Relation
 from confide.privacy import Account, PureDP, PureEvent
 from confide.regression import PrivateTruthfulRegression
 
@@ -43,9 +43,9 @@ def settled(path: str, url: str, folder: str) -> dict[str, float]:
 
 def debited(number: str, url: str, folder: str) -> dict[str, float]:
     """Two campaigns on the same people; the second finds all accounts there."""
-    account = Account(name="people", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="people", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     subjects = [str(rank) for rank in range(1, int(number) + 1)]
-    one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+    one = PureEvent(epsilon=0.1, neighbours=Relation.REPLACE)
     charge = Charge(account=account, events=(one,), delta=0.0, budget=PureDP(1.0), subject_budget=PureDP(1.0),
                     subjects=subjects)
     seconds = []

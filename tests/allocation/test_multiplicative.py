@@ -24,7 +24,7 @@ from confide.allocation.multiplicative import (
     multiplicative_auction,
 )
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
@@ -168,7 +168,7 @@ def test_a_released_optimum():
     assert exact.high == 239.25 + release.reach + 2.0**-20
     assert OptimumRelease(epsilon=1.0, failure_probability=0.1,
                           neighbours="add_or_remove").events()[0].neighbours \
-        == Unit.RECORD_ADDED_OR_REMOVED
+        == Relation.ADD_OR_REMOVE
     with pytest.raises(Refused, match="may be 0"):
         release.release(5.0, Noise.replayed({"optimum": np.array([0])}))
     # an uncertain OPT takes more rounds, and its failure is added

@@ -17,9 +17,9 @@ from confide.contract import (
     InvalidInput,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.privacy import ApproxDP, PureDP
 from confide.privacy.events import ApproxEvent, PureEvent, ZCDPEvent
@@ -27,14 +27,14 @@ from confide.privacy.losses import GDP, ZCDP, RenyiDP
 
 SOURCE = Source(document="a", statement="b")
 PROMISES: dict[Concern, Guarantee] = {
-    Concern.PRIVACY: Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE),
+    Concern.PRIVACY: Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC, source=SOURCE),
     Concern.INCENTIVES: Truthfulness(gain=0.1, trivial=1.0, who="everybody", source=SOURCE),
     Concern.ACCURACY: Accuracy(bound=0.2, measure="the error", trivial=1.0, source=SOURCE),
     Concern.PARTICIPATION: Participation(utility=0.0, who="everybody", source=SOURCE),
     Concern.BUDGET: Budget(expected=10.0, lowest=0.0, highest=1.0, source=SOURCE),
 }
 TEETH = Control("privacy", "no noise", True)
-BIT = PureEvent(epsilon=0.5, neighbours=Unit.BIT)
+BIT = PureEvent(epsilon=0.5, neighbours=Relation.BIT)
 
 
 def row(concern: str, name: str = "x") -> AuditRow:
@@ -84,8 +84,8 @@ def test_a_name_is_not_shown_twice() -> None:
         "one report", "money: in all")
 
 
-def promised(loss, unit=Unit.BIT, audience=Audience.PUBLIC) -> Privacy:
-    return Privacy(loss=loss, unit=unit, audience=audience, source=SOURCE)
+def promised(loss, neighbours=Relation.BIT, audience=Audience.PUBLIC) -> Privacy:
+    return Privacy(loss=loss, neighbours=neighbours, audience=audience, source=SOURCE)
 
 
 @pytest.mark.parametrize(("judged", "follows"), [
@@ -115,7 +115,7 @@ def shrunk(loss):
 
 
 @pytest.mark.parametrize("other", [
-    promised(PureDP(0.01)), promised(ZCDP(1e-9)), promised(PureDP(1.0), unit=Unit.RECORD_REPLACED),
+    promised(PureDP(0.01)), promised(ZCDP(1e-9)), promised(PureDP(1.0), neighbours=Relation.REPLACE),
     promised(PureDP(1.0), audience=Audience.OTHERS), promised(PureDP(1.0), audience=Audience.COLLECTOR),
 ])
 def test_a_row_refuses_a_promise_that_does_not_follow_from_its_own(other) -> None:
@@ -159,9 +159,9 @@ def test_a_promise_above_the_price_is_kept_and_says_so() -> None:
 
 
 def test_a_price_of_another_step_is_none() -> None:
-    (found,), _ = promise_rows([promised(PureDP(2.0), unit=Unit.RECORD_REPLACED)], lambda: [BIT])
+    (found,), _ = promise_rows([promised(PureDP(2.0), neighbours=Relation.REPLACE)], lambda: [BIT])
     assert (found.verdict, found.measured) == ("broken", math.inf)
-    approx = ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Unit.BIT)
+    approx = ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Relation.BIT)
     assert promise_rows([promised(ZCDP(9.0))], lambda: [approx])[0][0].flagged
 
 
@@ -206,8 +206,8 @@ def test_a_completed_report_leaves_nothing_out() -> None:
 
 @pytest.mark.parametrize(("events", "loss"), [
     ((BIT, BIT), PureDP(1.0)),
-    ((ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Unit.BIT),), ApproxDP(0.5, 1e-6)),
-    ((ZCDPEvent(rho=0.25, neighbours=Unit.BIT),), ZCDP(0.25)),
+    ((ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Relation.BIT),), ApproxDP(0.5, 1e-6)),
+    ((ZCDPEvent(rho=0.25, neighbours=Relation.BIT),), ZCDP(0.25)),
 ])
 def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
     found, planted = charge_rows(events, loss)
@@ -218,10 +218,10 @@ def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
 
 
 def test_a_charge_below_the_promise_is_flagged_in_every_part() -> None:
-    small = charge_rows((PureEvent(epsilon=1e-9, neighbours=Unit.BIT),), PureDP(50.0))[0]
+    small = charge_rows((PureEvent(epsilon=1e-9, neighbours=Relation.BIT),), PureDP(50.0))[0]
     assert (small.verdict, small.note) == ("broken", "less is charged than is promised")
     assert small.measured == pytest.approx(2e-11)
-    event = ApproxEvent(epsilon=0.1, delta=1e-6, neighbours=Unit.BIT)  # its delta is right
+    event = ApproxEvent(epsilon=0.1, delta=1e-6, neighbours=Relation.BIT)  # its delta is right
     assert charge_rows((event,), ApproxDP(0.5, 1e-6))[0].flagged
 
 

@@ -19,11 +19,11 @@ from confide.campaign.pages import ledger_sections
 from confide.campaign.settlement import data_set_charge
 from confide.campaign.store import Charge, Store
 from confide.campaign.store import schema as s
-from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit, kind
+from confide.contract import Audience, BudgetExceeded, InvalidInput, Relation, kind
 from confide.privacy import Account, ApproxDP, ApproxEvent, Filter, PureDP, PureEvent, ZCDPEvent
 from confide.privacy.filter import price
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 PANEL = Account(name="panel", neighbours=RECORD, audience=Audience.PUBLIC)
 
 
@@ -165,7 +165,7 @@ def test_concentrated_spends_by_their_own_rule(store: Store) -> None:
 
 
 def test_scopes_do_not_mix(store: Store) -> None:
-    others = [replace(PANEL, name="other", neighbours=Unit.RECORD_ADDED_OR_REMOVED),
+    others = [replace(PANEL, name="other", neighbours=Relation.ADD_OR_REMOVE),
               replace(PANEL, audience=Audience.COLLECTOR)]
     store.charge(campaign(store, "panel"), ask(1.0))
     for k, scope in enumerate(others):
@@ -174,7 +174,7 @@ def test_scopes_do_not_mix(store: Store) -> None:
         assert spent(store, "ann", scope) == PureDP(1.0)
     assert len(store.ledger()) == 3
     with pytest.raises(InvalidInput, match="only by proved rules"):
-        ask(events=(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_ADDED_OR_REMOVED),))
+        ask(events=(PureEvent(epsilon=0.1, neighbours=Relation.ADD_OR_REMOVE),))
 
 
 def test_a_clock_that_was_put_back_makes_no_earlier_day(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_clock_that_was_put_back_makes_no_earlier_day(store: Store, monkeypatc
 def test_a_data_set_has_one_relation(store: Store) -> None:
     """A second one would be a second budget for the same people."""
     store.charge(campaign(store, "first"), ask(1.0))
-    other = replace(PANEL, neighbours=Unit.RECORD_ADDED_OR_REMOVED)
+    other = replace(PANEL, neighbours=Relation.ADD_OR_REMOVE)
     event = PureEvent(epsilon=0.1, neighbours=other.neighbours)
     again = campaign(store, "second")
     asked = ask(account=other, events=(event,))

@@ -18,9 +18,9 @@ from confide.contract import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.contract.words import number
 from confide.privacy import ApproxDP, PureDP
@@ -29,7 +29,8 @@ SOURCE = Source(document="Someone 2015", statement="Theorem 1", spec="room 4.2",
 
 
 def privacy(loss: Any = None, **more: Any) -> Privacy:
-    return Privacy(source=SOURCE, loss=loss or PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, **more)
+    return Privacy(source=SOURCE, loss=loss or PureDP(1.0), neighbours=Relation.REPLACE,
+                   audience=Audience.OTHERS, **more)
 
 
 def truth(**more: Any) -> Truthfulness:
@@ -107,7 +108,7 @@ def test_sentences() -> None:
     (Audience.FELLOWS, "fellow participants"),
 ])
 def test_the_audience_is_named(audience: Audience, words: str) -> None:
-    made = Privacy(source=SOURCE, loss=PureDP(1.0), unit=Unit.BIT, audience=audience)
+    made = Privacy(source=SOURCE, loss=PureDP(1.0), neighbours=Relation.BIT, audience=audience)
     assert words in made.sentence()
     assert "one bit" in made.sentence()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from confide.audit.mixing import mixed
-from confide.contract import Guarantee, InvalidInput, Privacy, Source, Unit, canonical
+from confide.contract import Guarantee, InvalidInput, Privacy, Relation, Source, canonical
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Audience
 from confide.contract.upgrades import UPGRADES, upgraded
@@ -109,13 +109,13 @@ def test_what_is_broken_on_purpose_is_not_written_as_what_is_sound() -> None:
 
 
 def test_promises_and_events_are_written_by_declared_names() -> None:
-    one = PureEvent(epsilon=1.0, neighbours=Unit.BIT, label="a")
-    assert Repeated(event=one, count=2, neighbours=Unit.BIT).to_dict() == {
+    one = PureEvent(epsilon=1.0, neighbours=Relation.BIT, label="a")
+    assert Repeated(event=one, count=2, neighbours=Relation.BIT).to_dict() == {
         "event": "Repeated", "neighbours": "one bit", "label": "", "count": 2, "of": {
             "event": "PureEvent", "neighbours": "one bit", "label": "a", "epsilon": 1.0}}
-    assert Composed(events=(one, one), neighbours=Unit.BIT).to_dict()["of"] == [one.to_dict()] * 2
+    assert Composed(events=(one, one), neighbours=Relation.BIT).to_dict()["of"] == [one.to_dict()] * 2
 
-    promise: dict[str, Any] = {"loss": PureDP(1.0), "unit": Unit.BIT, "audience": Audience.PUBLIC,
+    promise: dict[str, Any] = {"loss": PureDP(1.0), "neighbours": Relation.BIT, "audience": Audience.PUBLIC,
                                "source": Source(document="d", statement="s")}
 
     class Whispered(Privacy):

@@ -15,6 +15,15 @@ from missing import missing
 from people.own_packages import installed_module
 
 _numbers = count(1)
+_FOLDER = Path(__file__).parent
+_THIRD_PARTY = "ignore:.*'[Uu]nit' is called:confide.contract.renamed.ConfideDeprecationWarning"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The third party's kind uses the names of its time; what they are called today it is told, and goes on."""
+    for item in items:
+        if _FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings(_THIRD_PARTY))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -23,7 +23,7 @@ def facts(store: Store) -> dict[str, Any]:
 
 def _standing(store: Store, it: Any) -> dict[str, Any]:
     people = {identity: store.subject(it.account, identity) for identity in _SUBJECTS}
-    return {"neighbours": it.account.neighbours.value, "subjects": it.subjects, "whole": _balance(it.filter),
+    return {"neighbours": it.account.neighbours.words, "subjects": it.subjects, "whole": _balance(it.filter),
             "least_left": None if it.least_left is None else _balance(it.least_left),
             "people": {name: _balance(found.filter) for name, found in people.items() if found is not None},
             "debits": [[debit.campaign, debit.cost, debit.subjects] for debit in it.debits]}

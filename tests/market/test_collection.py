@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.contract import InvalidInput, Unit
+from confide.contract import InvalidInput, Relation
 from confide.contract.guarantees import Audience, Budget, Participation, Truthfulness
 from confide.market import (
     BitBillboard,
@@ -82,9 +82,9 @@ def test_promises_leave_room_for_whole_coins() -> None:
     budget = coarse.of(Budget)[0]
     assert (budget.expected, budget.currency) == (plain.of(Budget)[0].expected + 9.0, "EUR")
     privacy = coarse.privacy[0]
-    assert (privacy.loss, privacy.unit, privacy.audience) == (PureDP(1.0), Unit.BIT, Audience.COLLECTOR)
+    assert (privacy.loss, privacy.unit, privacy.audience) == (PureDP(1.0), Relation.BIT, Audience.COLLECTOR)
     (event,) = COLLECTION.events()
-    assert (event.epsilon, event.neighbours) == (1.0, Unit.BIT)
+    assert (event.epsilon, event.neighbours) == (1.0, Relation.BIT)
 
 
 def test_bad_data_is_refused_without_saying_whose() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from confide.contract import Billboard, Guarantees, Keys, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Keys, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people import DeviceKind, MechanismPlan, PeoplesTables, RehearsalTable
 from confide.privacy import PureDP, randomized_response
@@ -56,11 +56,11 @@ class OnDevices(Mechanism):
 
     def guarantees(self) -> Guarantees:
         law = Source(document="Warner 1965", statement="randomised response")
-        return Guarantees((Privacy(source=law, loss=PureDP(self.epsilon), unit=Unit.RECORD_REPLACED,
+        return Guarantees((Privacy(source=law, loss=PureDP(self.epsilon), neighbours=Relation.REPLACE,
                                    audience=Audience.COLLECTOR),))
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="reports"),)
+        return (PureEvent(epsilon=self.epsilon, neighbours=Relation.REPLACE, label="reports"),)
 
     def submit(self, private: Any, offer: Any = None, noise: Any = None) -> int | None:
         if private is None:

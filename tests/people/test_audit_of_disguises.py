@@ -16,7 +16,7 @@ import pytest
 
 from cases import fast
 from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
-from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people import default_audit, overhearing
 from confide.people.default_audit import audit_mechanism
@@ -29,7 +29,7 @@ from confide.tables import Category
 
 PEOPLE = 40
 YES = (Category(column="a", levels=("no", "yes")),)
-PUBLIC = Privacy(loss=PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+PUBLIC = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                  source=Source(document="a", statement="b"))
 KEPT: dict[str, float] = {}
 MADE = logging.getLogger("somebody.else")
@@ -58,7 +58,7 @@ class Sound(Mechanism):
         return Guarantees(self.promises)
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=self.charged, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=self.charged, neighbours=Relation.REPLACE),)
 
     def run(self, data: Any, noise: Any) -> Any:
         level = np.full(PEOPLE, -1)

@@ -12,7 +12,7 @@ import pytest
 
 from cases import fast
 from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
-from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
 from confide.privacy import PureDP
@@ -23,7 +23,7 @@ from confide.tables import Category
 PEOPLE = 12
 COLUMNS = 5
 ROLES = tuple(Category(column=f"q{k}", levels=("no", "yes")) for k in range(COLUMNS))
-PUBLIC = Privacy(loss=PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+PUBLIC = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                  source=Source(document="a", statement="b"))
 
 
@@ -62,7 +62,7 @@ class Counts(Mechanism):
         return Guarantees((PUBLIC,))
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=1.0, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=1.0, neighbours=Relation.REPLACE),)
 
     def hidden_streams(self) -> Mapping[str, Any]:
         return {"it": OWN.get(self.rule, self.rule)}

@@ -15,7 +15,7 @@ import pytest
 
 from cases import fast
 from confide.audit import exact_bytes
-from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
 from confide.people.made_up_pairs import met
@@ -28,7 +28,7 @@ YES = (Category(column="a", levels=("no", "yes")),)
 BITS = tuple(Category(column=name, levels=("no", "yes")) for name in "abcd")
 LEVELS = (Category(column="a", levels=tuple(map(str, range(20)))),)
 NUMBER = (Numeric(column="a", lower=0, upper=10),)
-PUBLIC = Privacy(loss=PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+PUBLIC = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                  source=Source(document="a", statement="b"))
 COLLECTOR = replace(PUBLIC, audience=Audience.COLLECTOR)
 
@@ -63,7 +63,7 @@ class Leaky(Mechanism):
         return Guarantees(self.promises)
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=1.0, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=1.0, neighbours=Relation.REPLACE),)
 
     def run(self, data: Any, noise: Any) -> Any:
         cells = np.full((PEOPLE, self.columns), np.nan)
@@ -271,7 +271,7 @@ class Vectors(Leaky):
         return {"it": np.array(self.share)}
 
 
-@pytest.mark.parametrize("promises", [(), (replace(PUBLIC, unit=Unit.BIT),)], ids=["none", "about one bit"])
+@pytest.mark.parametrize("promises", [(), (replace(PUBLIC, neighbours=Relation.BIT),)], ids=["none", "about one bit"])
 def test_where_no_privacy_was_measured_nothing_passes(promises: tuple[Privacy, ...]) -> None:
     found = report(promises=promises, shows="the sum")
     assert not found.passed

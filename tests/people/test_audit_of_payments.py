@@ -17,7 +17,7 @@ from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch, instance_a
 from confide.allocation.bundles import CappedAdditive
 from confide.audit import AuditReport, AuditRow, Verdict
-from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
 from confide.people.paid_for import underpaid
@@ -45,7 +45,7 @@ from people.asked_on_devices import OnDevices
 
 PEOPLE = 24
 ROLES = tuple(Category(column=name, levels=("no", "yes")) for name in "ab")
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 
 Rule = Callable[[np.ndarray, np.ndarray, Any], Any]
 """(n,) slots of those who are there, (n, 2) their cells, noise -> what is published."""
@@ -74,7 +74,7 @@ class Paying(Mechanism):
     people: int = PEOPLE
 
     def guarantees(self) -> Guarantees:
-        return Guarantees((Privacy(source=Source(document="a", statement="b"), unit=RECORD,
+        return Guarantees((Privacy(source=Source(document="a", statement="b"), neighbours=RECORD,
                                    loss=composed(self.events()), audience=Audience.PUBLIC),))
 
     def events(self) -> tuple[Event, ...]:

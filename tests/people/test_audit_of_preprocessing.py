@@ -13,7 +13,7 @@ import pytest
 
 from cases import fast
 from confide.audit import AuditReport
-from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
 from confide.privacy import PureDP
@@ -55,10 +55,10 @@ class Own(Mechanism):
 
     def guarantees(self) -> Guarantees:
         return Guarantees((Privacy(source=Source(document="a", statement="b"), loss=PureDP(1.0),
-                                   unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC),))
+                                   neighbours=Relation.REPLACE, audience=Audience.PUBLIC),))
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=1.0, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=1.0, neighbours=Relation.REPLACE),)
 
     def run(self, data: Any, noise: Any) -> Any:
         roles, rule = (MISTAKES | SOUND)[self.name][:2]

@@ -13,7 +13,7 @@ import pytest
 
 from cases import fast
 from confide.audit import Verdict
-from confide.contract import Unit
+from confide.contract import Relation
 from confide.people.crowd_paths import crowd_paths
 from confide.people.default_audit import audit_mechanism
 from confide.people.pair_words import pair_words
@@ -64,12 +64,12 @@ def test_where_a_run_begins_to_do_another_thing_is_found(name: str) -> None:
 
 def test_the_pair_is_the_one_at_which_it_begins() -> None:
     it = Mean(name="a mean above .777")
-    (pair, *_) = stepping(it.run, LIKE, 1000, Unit.RECORD_REPLACED, 1)
+    (pair, *_) = stepping(it.run, LIKE, 1000, Relation.REPLACE, 1)
     assert pair_words(pair, LIKE) == ("a crowd of 778: like=80, age=60 against no record in slot 777, beside 777 with "
                                       "like=80, age=60")
 
 
-def looked_at(unit: Unit) -> int:
+def looked_at(unit: Relation) -> int:
     """Crowds at the places of all paths; of paths with a common history each once, and the crowd of that history.
     Nothing is halved where all records weigh the same.
     """
@@ -86,19 +86,19 @@ def test_sound_runs_are_left_alone_at_few_runs() -> None:
         ran.append(sum(len(batch.index) for batch in data))
         return Mean(name="nothing").run(data, noise)
 
-    assert list(stepping(run, LIKE, 1000, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == looked_at(Unit.RECORD_REPLACED)
+    assert list(stepping(run, LIKE, 1000, Relation.REPLACE, 1)) == []
+    assert len(ran) == looked_at(Relation.REPLACE)
     ran.clear()
-    assert list(stepping(run, LIKE, 1000, Unit.RECORD_ADDED_OR_REMOVED, 1)) == []
-    assert len(ran) == looked_at(Unit.RECORD_ADDED_OR_REMOVED)
+    assert list(stepping(run, LIKE, 1000, Relation.ADD_OR_REMOVE, 1)) == []
+    assert len(ran) == looked_at(Relation.ADD_OR_REMOVE)
     assert max(ran) == 1000
-    assert list(stepping(run, LIKE, 3_000_000, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == looked_at(Unit.RECORD_ADDED_OR_REMOVED)  # too many people
+    assert list(stepping(run, LIKE, 3_000_000, Relation.REPLACE, 1)) == []
+    assert len(ran) == looked_at(Relation.ADD_OR_REMOVE)  # too many people
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 40])
 def test_pairs_are_neighbours(people: int) -> None:
-    for unit in (Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED):
+    for unit in (Relation.REPLACE, Relation.ADD_OR_REMOVE):
         def run(data: Any, noise: Any) -> Any:  # another billboard for any other data
             cells = np.vstack([batch.cells for batch in data])
             outcome = Mean(name="nothing", people=people).run(data, noise)
@@ -111,14 +111,14 @@ def test_pairs_are_neighbours(people: int) -> None:
                       zip(batch.index, batch.cells.tolist(), strict=True)} for data in (pair.first, pair.second)]
             assert max(max(side, default=0) for side in sides) < people
             assert len({*sides[0].items()} - {*sides[1].items()}) == 1
-            assert len({*sides[1].items()} - {*sides[0].items()}) <= (unit is Unit.RECORD_REPLACED)
+            assert len({*sides[1].items()} - {*sides[0].items()}) <= (unit is Relation.REPLACE)
             outcome = run(pair.first, Noise.simulated(1))
             assert pair.published(outcome)
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 100, 3000])
-@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
-def test_one_record_moves_in_each_step_of_a_path(unit: Unit, people: int) -> None:
+@pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
+def test_one_record_moves_in_each_step_of_a_path(unit: Relation, people: int) -> None:
     roles = (*LIKE, Category(column="place", levels=tuple("abcdefghij")))
     low, high = np.array([-1, -1, 0]), np.array([1, 1, 9])
     paths = [path for path in crowd_paths(roles, people, unit) if path.length]
@@ -133,7 +133,7 @@ def test_one_record_moves_in_each_step_of_a_path(unit: Unit, people: int) -> Non
             assert changed == [moved - 1]
             assert there.keys() - before.keys() <= {moved - 1}
             assert before.keys() <= there.keys() <= set(range(people))
-            assert unit is Unit.RECORD_REPLACED or changed[0] not in before
+            assert unit is Relation.REPLACE or changed[0] not in before
             rows = np.array(list(there.values()))
             assert ((low <= rows) & (rows <= high)).all()
 
@@ -149,15 +149,15 @@ def test_halving_stops_at_the_heaviest_record() -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(1.0, 1, stream="it",
                                              center=center)), shares=pa.table({"it": np.zeros(1000)}))
 
-    pairs = list(stepping(run, LIKE[:1], 1000, Unit.RECORD_REPLACED, 1))
+    pairs = list(stepping(run, LIKE[:1], 1000, Relation.REPLACE, 1))
     assert pairs
     assert pair_words(pairs[0], LIKE[:1]) == ("a crowd of 300: like=80 against no record in slot 299, beside 299 with "
                                               "like=80")
 
 
-@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
+@pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
 @pytest.mark.parametrize("levels", [4, 7, 40])
-def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, unit: Unit) -> None:
+def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, unit: Relation) -> None:
     names = [str(k) for k in range(levels)]
     roles = (Category(column="a", levels=names), Category(column="b", levels=names[:4]), LIKE[0])
     met: list[set[tuple[int, int]]] = [set(), set()]
@@ -191,10 +191,10 @@ def test_crowds_that_paths_have_in_common_are_run_once() -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(2.0, 7, stream="it",
                                              center=there)), shares=pa.table({"it": np.zeros(1000)}))
 
-    paths = list(crowd_paths(roles, 1000, Unit.RECORD_REPLACED))
+    paths = list(crowd_paths(roles, 1000, Relation.REPLACE))
     own = sum(len(places(path)) for path in paths if not path.shared)
     common = {path.told(moved) for path in paths if path.shared for moved in places(path)}
-    assert list(stepping(run, roles, 1000, Unit.RECORD_REPLACED, 1)) == []
+    assert list(stepping(run, roles, 1000, Relation.REPLACE, 1)) == []
     assert len(common) == 7 + 21 * 3
     assert len(ran) == own + len(common) + 1  # that of which they have the noisy answers
 
@@ -211,7 +211,7 @@ def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(
             2.0, 4, stream="it", center=there.astype(float).tolist())), shares=pa.table({"it": np.zeros(1000)}))
 
-    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Unit.RECORD_REPLACED, 1)]
+    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Relation.REPLACE, 1)]
     assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in told
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from confide.audit import AuditReport, Verdict, exact_bytes
-from confide.contract import Unit
+from confide.contract import Relation
 from confide.people import default_audit
 from confide.people.crowd_paths import crowd_paths
 from confide.people.default_audit import audit_mechanism
@@ -41,8 +41,8 @@ class Counts(Sound):
                              shares=pa.table({"it": np.zeros(0)}))
 
 
-@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
-def test_what_a_run_publishes_of_many_is_seen_in_a_crowd_of_all(unit: Unit) -> None:
+@pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
+def test_what_a_run_publishes_of_many_is_seen_in_a_crowd_of_all(unit: Relation) -> None:
     pairs = list(whole_pairs(TEN, MANY, unit))
     for pair in pairs:
         shown = [exact_bytes(Counts().run(data, ForcedNoise(())).billboard) for data in (pair.first, pair.second)]
@@ -54,13 +54,13 @@ def test_what_a_run_publishes_of_many_is_seen_in_a_crowd_of_all(unit: Unit) -> N
         changed = [slot for slot in first if first[slot] != second.get(slot)]
         assert len(changed) == 1
         assert second.keys() >= first.keys() - set(changed)
-        assert (len(second) < MANY) or unit is Unit.RECORD_REPLACED
+        assert (len(second) < MANY) or unit is Relation.REPLACE
     assert {len(pair.second) for pair in pairs} == {2}
-    assert len(pairs) == (3 if unit is Unit.RECORD_REPLACED else 2)
+    assert len(pairs) == (3 if unit is Relation.REPLACE else 2)
 
 
 def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
-    found = list(stepping(Counts().run, TEN, MANY, Unit.RECORD_REPLACED, 1))
+    found = list(stepping(Counts().run, TEN, MANY, Relation.REPLACE, 1))
     assert len(found) == 3  # the other paths are of more than a thousand people from the beginning
     assert pair_words(found[0], TEN).startswith("a crowd of 1,001: q0=yes, q1=yes")
     ran: list[int] = []
@@ -69,21 +69,21 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
         ran.append(sum(len(batch.index) for batch in data))
         return Counts(many=MANY).run(data, noise)
 
-    assert list(stepping(run, TEN, MANY, Unit.RECORD_REPLACED, 1)) == []
-    assert len(ran) == sum(len(places(path)) for path in crowd_paths(TEN, MANY, Unit.RECORD_REPLACED)) == 21
+    assert list(stepping(run, TEN, MANY, Relation.REPLACE, 1)) == []
+    assert len(ran) == sum(len(places(path)) for path in crowd_paths(TEN, MANY, Relation.REPLACE)) == 21
     assert max(ran) == MANY
 
 
 def test_a_pair_of_many_is_told_in_words() -> None:
-    pair = next(whole_pairs(TEN[:1], 1_500_000, Unit.RECORD_REPLACED))
+    pair = next(whole_pairs(TEN[:1], 1_500_000, Relation.REPLACE))
     assert pair_words(pair, TEN[:1]) == ("a crowd of 1,500,000: q0=yes against no record in slot 1499999, beside "
                                          "750,000 with q0=no and 749,999 with q0=yes")
 
 
 def test_few_are_gone_through_elsewhere_and_too_many_nowhere() -> None:
-    assert list(whole_pairs(TEN, 100_000, Unit.RECORD_REPLACED)) == []
-    assert list(whole_pairs(TEN[:1], LARGEST_PEOPLE + 1, Unit.RECORD_REPLACED)) == []
-    assert list(stepping(Counts().run, TEN[:1], LARGEST_PEOPLE + 1, Unit.RECORD_REPLACED, 1)) == []
+    assert list(whole_pairs(TEN, 100_000, Relation.REPLACE)) == []
+    assert list(whole_pairs(TEN[:1], LARGEST_PEOPLE + 1, Relation.REPLACE)) == []
+    assert list(stepping(Counts().run, TEN[:1], LARGEST_PEOPLE + 1, Relation.REPLACE, 1)) == []
     assert built(100_000, 10)
     assert not built(LARGEST_PEOPLE, 100)
 

@@ -12,7 +12,7 @@ import pytest
 
 from cases import fast
 from confide.audit import Verdict
-from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
 from confide.people.made_up_pairs import random_pairs
@@ -25,7 +25,7 @@ from confide.tables import Category, Measured, Numeric
 PEOPLE = 60
 ROLES = tuple(Category(column=name, levels=("no", "yes")) for name in "abcde")
 SOURCE = Source(document="a", statement="b")
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +65,7 @@ class Counts(Mechanism):
     altered: bool = False
 
     def guarantees(self) -> Guarantees:
-        own = Privacy(loss=PureDP(self.epsilon), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE)
+        own = Privacy(loss=PureDP(self.epsilon), neighbours=RECORD, audience=Audience.PUBLIC, source=SOURCE)
         return Guarantees((own,) if self.promise is None else (own, self.promise))
 
     def events(self) -> tuple[PureEvent, ...]:
@@ -124,7 +124,7 @@ def test_a_charge_beside_the_promise_is_found() -> None:
 @pytest.mark.slow
 def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
     """`submit` hands the record over as it is: local privacy is promised and not there, whatever the run does."""
-    local = Privacy(loss=PureDP(1.0), unit=RECORD, audience=Audience.COLLECTOR, source=SOURCE)
+    local = Privacy(loss=PureDP(1.0), neighbours=RECORD, audience=Audience.COLLECTOR, source=SOURCE)
     found = report(promise=local)
     (row,) = (row for row in found.rows if row.flagged)
     assert (row.holds, row.measured) == ((local.sentence(),), float("inf"))
@@ -132,8 +132,9 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("promise", "why"), fast(1, [
-    (Privacy(loss=PureDP(1.0), unit=RECORD, audience=Audience.FELLOWS, source=SOURCE), "fellow participants"),
-    (Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE), "this is about one bit"),
+    (Privacy(loss=PureDP(1.0), neighbours=RECORD, audience=Audience.FELLOWS, source=SOURCE), "fellow participants"),
+    (Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC, source=SOURCE),
+     "this is about one bit"),
 ]))
 def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     row, around = report(promise=promise).unmeasured  # by concern
@@ -149,10 +150,10 @@ def test_a_share_that_is_no_decode_is_found() -> None:
 
 
 @pytest.mark.parametrize("promise", fast(0, [
-    Privacy(loss=GDP(9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE),
-    Privacy(loss=RenyiDP(2.0, 9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE),
-    Privacy(loss=PureDP(9.0), unit=RECORD, audience=Audience.PUBLIC, source=SOURCE, part="the counts"),
-    Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE),
+    Privacy(loss=GDP(9.0), neighbours=RECORD, audience=Audience.PUBLIC, source=SOURCE),
+    Privacy(loss=RenyiDP(2.0, 9.0), neighbours=RECORD, audience=Audience.PUBLIC, source=SOURCE),
+    Privacy(loss=PureDP(9.0), neighbours=RECORD, audience=Audience.PUBLIC, source=SOURCE, part="the counts"),
+    Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC, source=SOURCE),
 ]), ids=["GDP", "Renyi", "a part", "another neighbour"])
 def test_every_promise_is_held_against_the_charge(promise: Privacy) -> None:
     """In whatever notion, of whatever part, for whatever neighbours: as settlement does before it charges."""
@@ -169,7 +170,7 @@ def test_every_column_reaches_its_ends() -> None:
     kinds = {None if move.second is None else tuple(np.flatnonzero(move.first != move.second))
              for move in changes(roles, RECORD)}
     assert {None, *((place,) for place in range(len(roles)))} <= kinds
-    assert all(move.second is None for move in changes(roles, Unit.RECORD_ADDED_OR_REMOVED))
+    assert all(move.second is None for move in changes(roles, Relation.ADD_OR_REMOVE))
 
 
 def as_records(data: Any) -> dict[int, tuple[float, ...]]:

@@ -15,7 +15,7 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign, verify
-from confide.contract import InvalidInput, LocalKind, Privacy, Refused, Source, Unit, kind
+from confide.contract import InvalidInput, LocalKind, Privacy, Refused, Relation, Source, kind
 from confide.contract.guarantees import Audience, Guarantees
 from confide.contract.offering import Question, unanswered
 from confide.people import PeoplesKind
@@ -190,7 +190,7 @@ def test_who_has_no_record_hands_in_nothing(path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("promises", [(), (PureDP(1.0), PureDP(2.0)), (ApproxDP(1.0, 1e-6),)])
 def test_a_device_needs_one_epsilon(promises: tuple[Any, ...], path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    public = Privacy(loss=PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+    public = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                      source=Source(document="a", statement="b"))
     monkeypatch.setattr(module().OnDevices, "guarantees", lambda it: Guarantees((public, *(
         replace(public, loss=loss, audience=Audience.COLLECTOR) for loss in promises))))

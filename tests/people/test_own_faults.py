@@ -18,7 +18,7 @@ from confide.audit import Verdict
 from confide.campaign import Campaign
 from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.contract import Billboard, Guarantees, InvalidInput, Keys, Mechanism, Privacy, Source, Unit, kind
+from confide.contract import Billboard, Guarantees, InvalidInput, Keys, Mechanism, Privacy, Relation, Source, kind
 from confide.contract.guarantees import Accuracy, Audience, Budget, Guarantee
 from confide.contract.kinds import summaries
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables, SlotRows
@@ -187,11 +187,11 @@ class Total(Mechanism):
     between: float = 0.0
 
     def guarantees(self) -> Guarantees:
-        return Guarantees((Privacy(loss=PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+        return Guarantees((Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                                    source=SOURCE),))
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=1.0, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=1.0, neighbours=Relation.REPLACE),)
 
     def run(self, data: Any, noise: Any) -> Any:
         own = np.zeros(self.people)

@@ -8,7 +8,7 @@ import pytest
 
 from confide.campaign import Campaign
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation, Source
 from confide.contract.kinds import kind as kind_named
 from confide.contract.kinds import kind_names
 from confide.privacy.covering import check_covered, composed, largest_delta
@@ -16,15 +16,16 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, Pur
 from confide.privacy.filter import price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 
 
-def promise(loss, unit=RECORD, audience=Audience.PUBLIC, **more):
-    return Privacy(loss=loss, unit=unit, audience=audience, source=Source(document="a", statement="b"), **more)
+def promise(loss, neighbours=RECORD, audience=Audience.PUBLIC, **more):
+    return Privacy(loss=loss, neighbours=neighbours, audience=audience,
+                   source=Source(document="a", statement="b"), **more)
 
 
-def pure(epsilon, unit=RECORD):
-    return PureEvent(epsilon=epsilon, neighbours=unit)
+def pure(epsilon, neighbours=RECORD):
+    return PureEvent(epsilon=epsilon, neighbours=neighbours)
 
 
 RHO = ZCDPEvent(rho=0.02, neighbours=RECORD)
@@ -190,9 +191,9 @@ def test_whoever_collects_may_see_more_than_the_public_is_charged_for():
 
 def test_relations_are_not_converted():
     with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
-        check_covered([pure(1.0, Unit.BIT)], [promise(PureDP(1.0))])
+        check_covered([pure(1.0, Relation.BIT)], [promise(PureDP(1.0))])
     with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
-        check_covered([pure(1.0), pure(1.0, Unit.BIT)], [promise(PureDP(1.0))])
+        check_covered([pure(1.0), pure(1.0, Relation.BIT)], [promise(PureDP(1.0))])
 
 
 def test_nothing_is_held_against_nothing():

@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from confide.contract import Unit
+from confide.contract import Relation
 from confide.privacy import GDP, ZCDP, Accountant, PureDP, RenyiDP, ZCDPEvent, gaussian_delta, gaussian_sigma, gdp_mu
 from confide.privacy.losses import largest, least
 from confide.privacy.noise.balls import precision
@@ -262,7 +262,7 @@ def test_squares_are_rounded_up(value: float) -> None:
 
 def test_an_event_that_is_not_pure_costs_a_positive_delta() -> None:
     assert ZCDP(1e-6).delta_at(1.0) == TINY
-    assert Accountant((ZCDPEvent(rho=1e-6, neighbours=Unit.RECORD_REPLACED),)).delta(1.0) == TINY
+    assert Accountant((ZCDPEvent(rho=1e-6, neighbours=Relation.REPLACE),)).delta(1.0) == TINY
     assert gaussian_delta(1.0, 1e-3) == TINY
     assert PureDP(math.inf).to_zcdp().vacuous
     assert RenyiDP(2.0, 0.0).epsilon_at(1e-6) == 0.0

@@ -14,7 +14,7 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
-from confide.contract import Audience, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Audience, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.kinds import kind
 from confide.contract.words import percent
 from confide.privacy import (
@@ -43,7 +43,7 @@ from confide.privacy.groups import (
 from confide.search import PTarget
 
 SOURCE = Source(document="a", statement="b")
-REPLACED = Unit.RECORD_REPLACED
+REPLACED = Relation.REPLACE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +66,8 @@ class Promising(Mechanism):
         raise NotImplementedError
 
 
-def promise(loss: Any, audience: Audience = Audience.PUBLIC, unit: Unit = REPLACED, **more: Any) -> Privacy:
-    return Privacy(loss=loss, audience=audience, unit=unit, source=SOURCE, **more)
+def promise(loss: Any, audience: Audience = Audience.PUBLIC, neighbours: Relation = REPLACED, **more: Any) -> Privacy:
+    return Privacy(loss=loss, audience=audience, neighbours=neighbours, source=SOURCE, **more)
 
 
 def figures(*promises: Privacy, events: tuple[Any, ...] = ()) -> dict[tuple[str, int], Any]:
@@ -193,12 +193,12 @@ def test_a_household_in_a_network_with_a_degree_bound_takes_more_steps() -> None
 
 
 def test_the_words_say_what_a_household_is() -> None:
-    def said(unit: Unit, audience: Audience, loss: Any = None) -> str:
-        made = (promise(loss or PureDP(1.0), audience, unit),)
+    def said(neighbours: Relation, audience: Audience, loss: Any = None) -> str:
+        made = (promise(loss or PureDP(1.0), audience, neighbours),)
         return words([groups_section(Promising(promises=made, spends=()), made)])
 
-    assert "who send one report each" in said(Unit.BIT, Audience.COLLECTOR)
-    assert "counts twice" in said(Unit.RECORD_ADDED_OR_REMOVED, Audience.PUBLIC)
+    assert "who send one report each" in said(Relation.BIT, Audience.COLLECTOR)
+    assert "counts twice" in said(Relation.ADD_OR_REMOVE, Audience.PUBLIC)
     joint = said(REPLACED, Audience.OTHERS)
     assert "everybody outside of the group" in joint
     assert "sees their own share" in joint
@@ -244,7 +244,7 @@ def test_what_a_mechanism_knows_of_its_noise_makes_the_figure_sharper() -> None:
     assert right_at_most(Promising(promises=part, spends=()), part, Audience.PUBLIC) == 1.0
 
 
-ADDED = Unit.RECORD_ADDED_OR_REMOVED
+ADDED = Relation.ADD_OR_REMOVE
 
 
 def best_of(*pairs: tuple[np.ndarray, np.ndarray]) -> float:
@@ -268,7 +268,7 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
     none = best_of((law, np.roll(law, 1)))
     another = best_of((law, np.roll(law, 2)))
     assert (none, another) == (pytest.approx(0.7310586), pytest.approx(0.81606, abs=1e-5))
-    made = (promise(PureDP(1.0), unit=ADDED),)
+    made = (promise(PureDP(1.0), neighbours=ADDED),)
     it = Promising(promises=made, spends=(PureEvent(epsilon=1.0, neighbours=ADDED),))
     assert another <= right_at_most(it, made, Audience.PUBLIC) == pytest.approx(math.e**2 / (1.0 + math.e**2))
     said = guess_in_words(it, made, Audience.PUBLIC)
@@ -278,11 +278,11 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
     assert right_at_most(Promising(promises=both, spends=()), both, Audience.PUBLIC) == pytest.approx(0.802, abs=1e-3)
 
 
-@pytest.mark.parametrize(("unit", "between"), [
-    (REPLACED, "two records of yours, even"), (Unit.VERTEX_REWIRED, "two versions of your contacts, even"),
-    (Unit.BIT, "two records of yours that differ in one bit, even")])
-def test_one_step_is_said_to_be_what_it_is(unit: Unit, between: str) -> None:
-    made = (promise(PureDP(1.0), unit=unit),)
+@pytest.mark.parametrize(("neighbours", "between"), [
+    (REPLACED, "two records of yours, even"), (Relation.EDGES_OF_ONE, "two versions of your contacts, even"),
+    (Relation.BIT, "two records of yours that differ in one bit, even")])
+def test_one_step_is_said_to_be_what_it_is(neighbours: Relation, between: str) -> None:
+    made = (promise(PureDP(1.0), neighbours=neighbours),)
     said = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC)
     assert f"guess between {between} money beforehand, is right at most 73.1% of the time" in said
     assert "none" not in said
@@ -290,11 +290,13 @@ def test_one_step_is_said_to_be_what_it_is(unit: Unit, between: str) -> None:
     assert "your" not in about
 
 
-@pytest.mark.parametrize(("name", "unit", "thing", "steps"), [
+@pytest.mark.parametrize(("name", "neighbours", "thing", "steps"), [
     ("program", "substitution", "record", 1), ("program", "null", "record", 2),
     ("matching", "substitution", "row", 1), ("matching", "add_remove", "row", 2)])
-def test_an_offer_says_how_often_a_guess_is_right(name: str, unit: str, thing: str, steps: int, tmp_path: Path) -> None:
-    text, changed = re.subn(r'neighbours = "\w+"', f'neighbours = "{unit}"', kind(name).template)
+def test_an_offer_says_how_often_a_guess_is_right(
+    name: str, neighbours: str, thing: str, steps: int, tmp_path: Path,
+) -> None:
+    text, changed = re.subn(r'neighbours = "\w+"', f'neighbours = "{neighbours}"', kind(name).template)
     assert changed
     file = tmp_path / "campaign.toml"
     file.write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from confide.contract import Audience, Privacy, Source, Unit
+from confide.contract import Audience, Privacy, Relation, Source
 from confide.contract.guarantees import PrivacyLoss
 from confide.contract.kinds import kind, kind_names
 from confide.privacy.hiding import NEXT_TO_NOTHING, guess_at, hides_next_to_nothing
@@ -18,8 +18,8 @@ EDGE = 1.0 / (1.0 + math.exp(-NEXT_TO_NOTHING))
 
 
 def promised(loss: PrivacyLoss, audience: Audience = Audience.PUBLIC, part: str = "the whole outcome",
-             unit: Unit = Unit.RECORD_REPLACED) -> Privacy:
-    return Privacy(loss=loss, unit=unit, audience=audience, part=part,
+             neighbours: Relation = Relation.REPLACE) -> Privacy:
+    return Privacy(loss=loss, neighbours=neighbours, audience=audience, part=part,
                    source=Source(document="confide", statement="test"))
 
 
@@ -58,13 +58,13 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
     assert float(right.max()) > 0.9
 
 
-@pytest.mark.parametrize(("unit", "between"), [
-    (Unit.RECORD_REPLACED, "two records of somebody, even"),
-    (Unit.RECORD_ADDED_OR_REMOVED, "somebody's record and none, even"),
-    (Unit.VERTEX_REWIRED, "two versions of somebody's contacts, even"),
-    (Unit.BIT, "two records of somebody that differ in one bit, even")])
-def test_a_warning_says_between_what_the_guess_is(unit: Unit, between: str) -> None:
-    (said,) = hides_next_to_nothing([promised(PureDP(20.0), unit=unit)])
+@pytest.mark.parametrize(("neighbours", "between"), [
+    (Relation.REPLACE, "two records of somebody, even"),
+    (Relation.ADD_OR_REMOVE, "somebody's record and none, even"),
+    (Relation.EDGES_OF_ONE, "two versions of somebody's contacts, even"),
+    (Relation.BIT, "two records of somebody that differ in one bit, even")])
+def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, between: str) -> None:
+    (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
     assert f"must guess between {between}" in said
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit, Unsupported
+from confide.contract import Audience, BudgetExceeded, InvalidInput, Relation, Unsupported
 from confide.privacy import (
     GDP,
     ZCDP,
@@ -33,7 +33,7 @@ from confide.privacy.accounting import float_up, written
 from confide.privacy.filter import Cost, Filter, price
 from confide.privacy.ledger import Rule
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 ACCOUNT = Account(name="survey", neighbours=RECORD, audience=Audience.PUBLIC)
 
 
@@ -190,7 +190,7 @@ def test_budgets_can_only_be_lowered() -> None:
 def test_wrong_relation_and_unknown_account() -> None:
     ledger = _ledger(PureDP(1.0))
     with pytest.raises(InvalidInput, match="neighbours"):
-        ledger.charge(ACCOUNT, PureEvent(epsilon=0.1, neighbours=Unit.BIT))
+        ledger.charge(ACCOUNT, PureEvent(epsilon=0.1, neighbours=Relation.BIT))
     with pytest.raises(InvalidInput, match="not registered"):
         ledger.charge(Account(name="other", neighbours=RECORD, audience=Audience.PUBLIC), _pure(0.1))
     with pytest.raises(InvalidInput, match="unlimited"):
@@ -269,9 +269,9 @@ def test_an_unknown_event_is_refused_and_changes_nothing(rule: Rule) -> None:
 def test_a_charge_takes_the_same_work_however_many_came_before():
     """Exact sums run along; nothing is added up again."""
     ledger = Ledger()
-    account = Account(name="queries", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="queries", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     ledger.register(account, ApproxDP(2.0, 1e-6), rule="zcdp")
-    event = PureEvent(epsilon=0.001, neighbours=Unit.RECORD_REPLACED)
+    event = PureEvent(epsilon=0.001, neighbours=Relation.REPLACE)
     for _ in range(2000):
         ledger.charge(account, event)
     assert len(ledger.events(account)) == 2000
@@ -281,19 +281,19 @@ def test_a_charge_takes_the_same_work_however_many_came_before():
 
 
 def test_what_is_no_event_no_budget_and_no_account():
-    account = Account(name="a", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="a", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     ledger = Ledger()
     for budget in (1.0, ZCDP(0.5)):
         with pytest.raises(InvalidInput, match="no budget"):
             ledger.register(account, budget)
     ledger.register(account, PureDP(1.0))
-    for wrong in (0.1, PureDP(0.1), (PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED),)):
+    for wrong in (0.1, PureDP(0.1), (PureEvent(epsilon=0.1, neighbours=Relation.REPLACE),)):
         with pytest.raises(InvalidInput, match="no event"):
             ledger.charge(account, wrong)
     with pytest.raises(InvalidInput, match="audience"):
-        Account(name="a", neighbours=Unit.RECORD_REPLACED, audience="public")
+        Account(name="a", neighbours=Relation.REPLACE, audience="public")
     with pytest.raises(InvalidInput, match="no relation"):
         PureEvent(epsilon=0.1, neighbours="replaced")
     with pytest.raises(InvalidInput, match="no event"):
         Accountant((0.1,))
-    assert Accountant(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)).epsilon() == 0.1
+    assert Accountant(PureEvent(epsilon=0.1, neighbours=Relation.REPLACE)).epsilon() == 0.1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confide.audit import DampedNoise
-from confide.contract import InvalidInput, Unit
+from confide.contract import InvalidInput, Relation
 from confide.contract.metered import Overspent
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import (
@@ -64,15 +64,15 @@ HALF, ONE = Fraction(1, 2), Fraction(1)
 
 
 def pure(epsilon: float, label: str = "sum") -> PureEvent:
-    return PureEvent(epsilon=epsilon, neighbours=Unit.BIT, label=label)
+    return PureEvent(epsilon=epsilon, neighbours=Relation.BIT, label=label)
 
 
 def zcdp(rho: float, label: str = "sum") -> ZCDPEvent:
-    return ZCDPEvent(rho=rho, neighbours=Unit.BIT, label=label)
+    return ZCDPEvent(rho=rho, neighbours=Relation.BIT, label=label)
 
 
 def repeated(event: Event, count: int) -> Repeated:
-    return Repeated(event=event, count=count, neighbours=Unit.BIT, label=event.label)
+    return Repeated(event=event, count=count, neighbours=Relation.BIT, label=event.label)
 
 
 def meter(*lines: Line) -> Meter:
@@ -128,11 +128,11 @@ def test_an_allowance_admits_what_its_accountant_does(costs: list[Fraction]) -> 
     (zcdp(0.03125), DrawCost.selection(HALF), True),
     (zcdp(0.03125), DrawCost.laplace(HALF), False),
     (zcdp(0.5), DrawCost.gaussian(ONE), True),
-    (GDPEvent(mu=1.0, neighbours=Unit.BIT), DrawCost.gaussian(ONE), True),
-    (GDPEvent(mu=1.0, neighbours=Unit.BIT), DrawCost.concentrated(HALF), False),
-    (BoundedRangeEvent(epsilon=0.5, neighbours=Unit.BIT), DrawCost.selection(HALF), True),
-    (BoundedRangeEvent(epsilon=0.5, neighbours=Unit.BIT), DrawCost.laplace(HALF), False),
-    (ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Unit.BIT), DrawCost.laplace(HALF), True),
+    (GDPEvent(mu=1.0, neighbours=Relation.BIT), DrawCost.gaussian(ONE), True),
+    (GDPEvent(mu=1.0, neighbours=Relation.BIT), DrawCost.concentrated(HALF), False),
+    (BoundedRangeEvent(epsilon=0.5, neighbours=Relation.BIT), DrawCost.selection(HALF), True),
+    (BoundedRangeEvent(epsilon=0.5, neighbours=Relation.BIT), DrawCost.laplace(HALF), False),
+    (ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Relation.BIT), DrawCost.laplace(HALF), True),
 ])
 def test_which_event_pays_for_which_draw(event: Event, cost: DrawCost, admitted: bool) -> None:
     assert cost.within(event) is admitted
@@ -140,7 +140,7 @@ def test_which_event_pays_for_which_draw(event: Event, cost: DrawCost, admitted:
 
 def test_two_draws_of_bounded_range_are_none() -> None:
     """Their sum is pure, and no longer of bounded range: an event of that kind pays for one."""
-    found = meter(Allowance(name="choice", event=BoundedRangeEvent(epsilon=1.0, neighbours=Unit.BIT)))
+    found = meter(Allowance(name="choice", event=BoundedRangeEvent(epsilon=1.0, neighbours=Relation.BIT)))
     found.spend("choice", DrawCost.selection(HALF), "one")
     with pytest.raises(Overspent):
         found.spend("choice", DrawCost.selection(HALF), "two")
@@ -148,12 +148,12 @@ def test_two_draws_of_bounded_range_are_none() -> None:
 
 def test_an_approximate_allowance_converts() -> None:
     epsilon = GDP(1.0).epsilon_at(1e-6)
-    found = meter(Allowance(name="sum", event=ApproxEvent(epsilon=epsilon, delta=1e-6, neighbours=Unit.BIT)))
+    found = meter(Allowance(name="sum", event=ApproxEvent(epsilon=epsilon, delta=1e-6, neighbours=Relation.BIT)))
     found.spend("sum", DrawCost.gaussian(ONE), "one")
     with pytest.raises(Overspent):
         found.spend("sum", DrawCost.gaussian(Fraction(1, 100)), "two")
     by_rho = ZCDP(0.5).epsilon_at(1e-6)
-    other = meter(Allowance(name="sum", event=ApproxEvent(epsilon=by_rho, delta=1e-6, neighbours=Unit.BIT)))
+    other = meter(Allowance(name="sum", event=ApproxEvent(epsilon=by_rho, delta=1e-6, neighbours=Relation.BIT)))
     other.spend("sum", DrawCost.concentrated(HALF), "one")
 
 
@@ -189,7 +189,7 @@ def test_groups_spend_side_by_side() -> None:
 
 @pytest.mark.parametrize("line", [
     OnDevices(name="it", event=pure(1.0)),
-    Unprotected(name="it", event=UnprotectedEvent(neighbours=Unit.BIT)),
+    Unprotected(name="it", event=UnprotectedEvent(neighbours=Relation.BIT)),
     WithoutDraw(name="it", delta=1e-6),
 ])
 def test_lines_that_pay_for_no_draw(line: Line) -> None:
@@ -207,11 +207,11 @@ def test_a_device_spends_its_own_allowance() -> None:
 
 def test_a_bundle_covers_its_parts() -> None:
     noise = Session(name="flags", event=pure(1.0, "flags"))
-    Bundle(name="all", event=ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=Unit.BIT), proof="",
+    Bundle(name="all", event=ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=Relation.BIT), proof="",
            parts=(noise, WithoutDraw(name="stops", delta=1e-6)))
     for epsilon, delta in ((0.9, 1e-6), (1.0, 1e-7)):
         with pytest.raises(InvalidInput, match="does not cover its parts"):
-            Bundle(name="all", event=ApproxEvent(epsilon=epsilon, delta=delta, neighbours=Unit.BIT), proof="",
+            Bundle(name="all", event=ApproxEvent(epsilon=epsilon, delta=delta, neighbours=Relation.BIT), proof="",
                    parts=(noise, WithoutDraw(name="stops", delta=1e-6)))
     with pytest.raises(InvalidInput, match="does not cover its parts"):
         Bundle(name="all", event=pure(1.0), proof="", parts=(noise,))
@@ -256,13 +256,13 @@ PRIMITIVES: dict[str, tuple[Event, Any]] = {  # an event that pays for it, and a
         noise, [3.0], noise_scale=Fraction(4) * much, l1_sensitivity=2, stream=("s", k))),
     "discrete_gaussian": (zcdp(0.125), lambda noise, much, k: add_discrete_gaussian(
         noise, [3, 4], noise_std=Fraction(4) * much, l2_sensitivity_squared=4, stream=("s", k))),
-    "gaussian": (GDPEvent(mu=0.5, neighbours=Unit.BIT), lambda noise, much, k: add_gaussian(
+    "gaussian": (GDPEvent(mu=0.5, neighbours=Relation.BIT), lambda noise, much, k: add_gaussian(
         noise, [3.0], noise_std=Fraction(4) * much, l2_sensitivity_squared=4, stream=("s", k))),
     "vector_laplace": (pure(0.5), lambda noise, much, k: add_vector_laplace(
         noise, [3.0, 1.0], noise_scale=Fraction(4) * much, l2_sensitivity=2, stream=("s", k))),
-    "exponential_mechanism": (BoundedRangeEvent(epsilon=0.5, neighbours=Unit.BIT), lambda noise, much, k:
+    "exponential_mechanism": (BoundedRangeEvent(epsilon=0.5, neighbours=Relation.BIT), lambda noise, much, k:
                               exponential_mechanism([3, 1], float(HALF / much), 1.0, noise, stream=("s", k))),
-    "draw_by_logits": (BoundedRangeEvent(epsilon=0.5, neighbours=Unit.BIT), lambda noise, much, k:
+    "draw_by_logits": (BoundedRangeEvent(epsilon=0.5, neighbours=Relation.BIT), lambda noise, much, k:
                        draw_by_logits(noise, [0.0, -1.0], bounded_range=HALF / much, stream=("s", k))),
     "report_noisy_max": (pure(0.5), lambda noise, much, k: report_noisy_max(
         [3, 1], float(HALF / much), 1, noise, stream=("s", k))),
@@ -314,7 +314,7 @@ def test_a_larger_sensitivity_raises(draw: Any, event: Event) -> None:
 
 def test_a_session_draws_no_more_than_it_declared() -> None:
     counter = TreeCounter(horizon=3, scale=3.0, counters=2, arity=2)
-    noise = metered(*counter.events(Unit.BIT))
+    noise = metered(*counter.events(Relation.BIT))
     session = counter.open(noise, "c")
     counter.draw_block(session, (2, 3), ("c", 0))
     with pytest.raises(Overspent, match="0 of the session are left"):
@@ -325,7 +325,7 @@ def test_a_session_draws_no_more_than_it_declared() -> None:
 
 def test_armings_are_paid_one_by_one() -> None:
     twice = SparseVector(threshold=5, epsilon=0.5, armings=2)
-    noise = metered(*twice.events(Unit.BIT))
+    noise = metered(*twice.events(Relation.BIT))
     assert [twice.run([9], noise, arming=k) is not None for k in (0, 1)]
     with pytest.raises(Overspent):
         SparseVector(threshold=5, epsilon=0.5, armings=3).arm(noise, arming=2)
@@ -343,7 +343,7 @@ def test_noise_in_the_place_of_absentees_is_as_wide_as_theirs() -> None:
 
 
 def test_a_draw_knows_what_was_paid_for_it() -> None:
-    noise = metered(pure(1.0), ZCDPEvent(rho=1.0, neighbours=Unit.BIT, label="rest"))
+    noise = metered(pure(1.0), ZCDPEvent(rho=1.0, neighbours=Relation.BIT, label="rest"))
     add_laplace(noise, [3.0], noise_scale=2.0, l1_sensitivity=1, stream="count", line="sum")
     session = open_session(noise, lambda scales: DrawCost.concentrated(1 / scales["part"]),
                            {"part": Part("laplace", 4)}, stream="session", line="rest")
@@ -405,17 +405,17 @@ def test_a_draw_that_nothing_paid_for_is_noted_or_refused() -> None:
 def test_costs_are_those_of_the_accountant() -> None:
     """The meter's exact costs, beside what the accountant makes of the same events."""
     assert float(DrawCost.laplace(HALF).rho or 0) == Accountant((pure(0.5),)).rho()
-    ranged = BoundedRangeEvent(epsilon=0.5, neighbours=Unit.BIT)
+    ranged = BoundedRangeEvent(epsilon=0.5, neighbours=Relation.BIT)
     assert float(DrawCost.selection(HALF).rho or 0) == Accountant((ranged,)).rho()
     assert float(DrawCost.gaussian(HALF).rho or 0) == pytest.approx(
-        Accountant((GDPEvent(mu=0.5**0.5, neighbours=Unit.BIT),)).rho(), rel=1e-15)
+        Accountant((GDPEvent(mu=0.5**0.5, neighbours=Relation.BIT),)).rho(), rel=1e-15)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["3/7", "1/9", "0", "2/5"]), st.integers(1, 4)), max_size=12))
 def test_an_allowance_adds_up_unequal_draws_exactly(asked: list[tuple[str, int]]) -> None:
     """In whatever order: repeated draws are counted down, and others added, to the same end."""
     known = {text: DrawCost.concentrated(Fraction(text)) for text, _ in asked}
-    meter = Meter(lines_of([ZCDPEvent(rho=2.5, neighbours=Unit.BIT, label="path")]))
+    meter = Meter(lines_of([ZCDPEvent(rho=2.5, neighbours=Relation.BIT, label="path")]))
     spent = Fraction(0)
     for step, (text, count) in enumerate(asked):
         if spent + count * Fraction(text) > Fraction(5, 2):

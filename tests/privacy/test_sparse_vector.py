@@ -15,14 +15,14 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from confide.audit import replayed_audit
-from confide.contract import InvalidInput, NotGuaranteed, Refused, Unit, Unsupported
+from confide.contract import InvalidInput, NotGuaranteed, Refused, Relation, Unsupported
 from confide.privacy import Accountant, ApproxEvent, Noise, PureDP, PureEvent, SparseVector
 from confide.privacy.divergences import exact_epsilon, hockey_stick, max_divergence
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
 
 from false_alarms import alpha
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 LAWS = ("discrete", "continuous")
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from confide.audit import Neighbours, door_audit, exact_audit, replayed_audit
 from confide.audit.planted import DampedNoise
-from confide.contract import InvalidInput, NotGuaranteed, Refused, Unit
+from confide.contract import InvalidInput, NotGuaranteed, Refused, Relation
 from confide.privacy import GDP, ZCDP, GDPEvent, Noise, PureDP, PureEvent, TreeCounter, ZCDPEvent, gdp_mu
 from confide.privacy.noise import ForcedNoise, RecordingNoise
 from confide.privacy.tree_blocks import (
@@ -29,7 +29,7 @@ from confide.privacy.tree_blocks import (
 )
 from confide.privacy.tree_bounds import best_arity
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 
 
 def blocks(horizon, arity):

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from cases import fast
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -152,7 +152,7 @@ def test_stops_cost_no_more_than_they_may() -> None:
            "failure_probability": 0.05}
     plan, loose = flags(stop_delta=1e-7, **big), flags(**big)
     assert 0.99e-7 < plan.delta <= 1e-7
-    event = plan.event(Unit.RECORD_REPLACED)
+    event = plan.event(Relation.REPLACE)
     assert (event.epsilon, event.delta) == (0.4, 1e-7)  # type: ignore[attr-defined]
     assert loose.delta == 0.0
     assert 2.0 < plan.room / loose.room < 2.4

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from confide.contract import Audience, InvalidInput, Unit
+from confide.contract import Audience, InvalidInput, Relation
 from confide.privacy import Ledger, Noise, PureDP
 from confide.privacy.ledger import Account
 from confide.regression import PrivateRegression
@@ -105,7 +105,7 @@ def test_text_where_numbers_are_expected(column: Any) -> None:
         make = pl.DataFrame
     elif isinstance(column, pa.Array):
         make = pa.table
-    account = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     books = Ledger()
     books.register(account, PureDP(1.0))
     with pytest.raises(InvalidInput, match=r"^city: ") as caught:

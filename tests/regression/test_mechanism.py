@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide import Outcome, SimulatedOutcome
-from confide.contract import InvalidInput, Unit
+from confide.contract import InvalidInput, Relation
 from confide.privacy import Accountant, Noise
 from confide.regression import (
     AdaSSP,
@@ -227,7 +227,7 @@ def test_a_billboard_of_a_run_is_one_and_a_contradiction_is_none(release: object
 
 def test_events_add_up() -> None:
     pure = _mechanism(release=SufficientStatistics(epsilon=1.0))
-    assert [e.neighbours for e in pure.events()] == [Unit.RECORD_REPLACED] * 2
+    assert [e.neighbours for e in pure.events()] == [Relation.REPLACE] * 2
     assert Accountant(pure.events()).epsilon() == 1.5
     assert Accountant(_mechanism(release=Averaged(epsilon_payment=0.5, ridge_payment=20.0)).events()).epsilon() == 0.5
     approximate = _mechanism(release=AdaSSP(epsilon=1.0, delta=1e-6))

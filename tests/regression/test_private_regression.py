@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from confide.contract import Audience, InvalidInput, Refused, Unit
+from confide.contract import Audience, InvalidInput, Refused, Relation
 from confide.contract.errors import BudgetExceeded
 from confide.contract.metered import Overspent
 from confide.privacy import ApproxDP, Ledger, Noise, PureDP
@@ -39,7 +39,7 @@ from confide.tables import Design, Numeric
 
 NEVER_STOPPED = "one person's cell stops no fit that was charged: their row counts as a null record, with a warning"
 EXPECTED = {"check_dtype_object": NEVER_STOPPED, "check_supervised_y_no_nan": NEVER_STOPPED}
-ACCOUNT = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+ACCOUNT = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
 BOUNDS: dict[str, Any] = {"feature_bounds": (0, 100), "response_bounds": (0, 200)}
 SLOPES, CONSTANT, STD = np.array([1.0, 0.5, -0.25]), 20.0, 4.0
 
@@ -260,7 +260,7 @@ def test_the_release_is_chosen_from_public_numbers(quiet: None) -> None:
     few = model(epsilon=0.01, smallest_eigenvalue=0.01, release="ridge", parameter_bound=1.0).fit(X, y)
     (promise,) = few.guarantees_.privacy
     assert "D(R,Y)/(gamma epsilon)" in promise.note
-    assert (promise.unit, promise.audience) == (Unit.RECORD_REPLACED, Audience.PUBLIC)
+    assert (promise.unit, promise.audience) == (Relation.REPLACE, Audience.PUBLIC)
 
 
 def test_noise_is_paid_for_on_the_meter(monkeypatch: pytest.MonkeyPatch) -> None:

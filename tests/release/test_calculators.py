@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cases import fast
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import Accountant, written
 from confide.privacy.accounting.per_round import epsilon as per_round
 from confide.privacy.events import PureEvent, Repeated, ZCDPEvent
@@ -41,7 +41,7 @@ ROUNDS = {  # spec query_release F, figure 1: eta = 2, delta = 1e-3
 
 
 def _pure(level: float) -> PureEvent:
-    return PureEvent(epsilon=level, neighbours=Unit.RECORD_REPLACED)
+    return PureEvent(epsilon=level, neighbours=Relation.REPLACE)
 
 
 def test_the_accountant_behind_the_calculators() -> None:
@@ -155,12 +155,12 @@ def test_each_of_the_three_is_the_largest_within_the_budget(calculator: str) -> 
 
 
 def test_what_is_spent_besides_is_part_of_the_budget() -> None:
-    other = ZCDPEvent(rho=0.03, neighbours=Unit.RECORD_REPLACED)
+    other = ZCDPEvent(rho=0.03, neighbours=Relation.REPLACE)
     alone, beside = (solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000, besides=each) for each in ((), (other,)))
     assert beside.rounds < alone.rounds
     assert beside.epsilon <= 1.0
     assert beside.rho == pytest.approx(rho(30_162, 2.0, beside.rounds, 1000) + 0.03, rel=1e-12)
-    too_much = ZCDPEvent(rho=10.0, neighbours=Unit.RECORD_REPLACED)
+    too_much = ZCDPEvent(rho=10.0, neighbours=Relation.REPLACE)
     with pytest.raises(Refused, match="below one round"):
         solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000, besides=(too_much,))
 
@@ -187,7 +187,7 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
     ({"calculator": "basic"}, "calculator"), ({"eta": None}, "eta"), ({"rounds": 5}, "rounds"),
     ({"rounds": 0, "eta": None}, "rounds"), ({"rounds": 10**6, "eta": None}, "rounds"),
     ({"samples": 2**41}, "samples"),
-    ({"calculator": "per-round", "besides": (ZCDPEvent(rho=0.1, neighbours=Unit.RECORD_REPLACED),)}, "calculator"),
+    ({"calculator": "per-round", "besides": (ZCDPEvent(rho=0.1, neighbours=Relation.REPLACE),)}, "calculator"),
 ])
 def test_settings_that_are_refused(arguments: dict[str, object], field: str) -> None:
     usual = {"records": 1000, "epsilon": 1.0, "delta": 1e-3, "eta": 1.0, "samples": 100}
@@ -212,6 +212,6 @@ def test_the_source_setting_is_far_from_practice() -> None:
 @given(st.integers(1, 10**6), st.floats(1e-6, 1e3), st.integers(2, 60), st.integers(1, 500))
 def test_round_by_round_is_what_the_events_prove(n, eta, rounds, samples):
     events = [Repeated(event=_pure(round_epsilon(n, eta, t)),
-                       count=samples, neighbours=Unit.RECORD_REPLACED) for t in range(2, rounds + 1)]
+                       count=samples, neighbours=Relation.REPLACE) for t in range(2, rounds + 1)]
     by_events = per_round(Accountant(tuple(events)).spend, 1e-6)
     assert epsilon(n, eta, rounds, samples, 1e-6, calculator="per-round") == by_events

@@ -13,7 +13,7 @@ from made_up_data import brute_answers, latent_classes
 
 from confide.contract import InvalidInput, Outcome, Refused, SimulatedOutcome
 from confide.contract.encoding import decode, encode
-from confide.contract.guarantees import Accuracy, Audience, Unit
+from confide.contract.guarantees import Accuracy, Audience, Relation
 from confide.privacy import Accountant
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -162,7 +162,7 @@ def test_the_cost_is_that_of_the_parts():
     assert mwem.rho == pytest.approx(5 / (32 * 40), rel=1e-12)
     accountant = Accountant(mwem.events())
     assert accountant.epsilon() == 1.0
-    assert {event.neighbours for event in mwem.events()} == {Unit.RECORD_REPLACED}
+    assert {event.neighbours for event in mwem.events()} == {Relation.REPLACE}
     losses = [promise.loss for promise in mwem.guarantees().privacy]
     assert losses == [PureDP(1.0), ZCDP(mwem.rho)]
     assert all(promise.audience is Audience.PUBLIC for promise in mwem.guarantees().privacy)
@@ -218,7 +218,7 @@ def test_the_law_of_a_round_keeps_its_half_epsilons():
 
 def test_the_ledger_admits_what_it_was_calibrated_for():
     mwem = MWEM(records=1000, workload=TRIPLES, rounds=4, epsilon=1.0)
-    account = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     ledger = Ledger()
     ledger.register(account, ApproxDP(0.5, 1e-6), "zcdp")
     with pytest.raises(Refused):

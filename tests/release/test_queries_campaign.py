@@ -30,7 +30,7 @@ from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.privacy.events import BoundedRangeEvent, Repeated
 from confide.privacy.filter import price
 from confide.privacy.groups import right_at_most
@@ -231,7 +231,7 @@ def test_a_budget_admits_what_is_written_the_same(epsilon: str, method: str, tmp
 
 def test_many_draws_are_priced_together_under_the_usual_rule() -> None:
     """Draws of bounded range add up to far more than they lose together; the list was fixed beforehand."""
-    draw = BoundedRangeEvent(epsilon=0.01, neighbours=Unit.RECORD_REPLACED)
+    draw = BoundedRangeEvent(epsilon=0.01, neighbours=Relation.REPLACE)
     many = (Repeated(event=draw, count=1000, neighbours=draw.neighbours),)
     cost = price("basic", many, 1e-6)
     assert float(cost.epsilon) == pytest.approx(ZCDP(1000 * 0.01**2 / 8).epsilon_at(1e-6))

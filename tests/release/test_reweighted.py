@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from confide.contract import InvalidInput, NotGuaranteed, Outcome, Refused
 from confide.contract.encoding import decode, encode
-from confide.contract.guarantees import Audience, Unit
+from confide.contract.guarantees import Audience, Relation
 from confide.privacy import Accountant
 from confide.privacy.events import BoundedRangeEvent, Repeated, ZCDPEvent
 from confide.privacy.ledger import Account, Ledger
@@ -130,7 +130,7 @@ def test_exact_answers_of_a_reweighting_are_found_again():
 
 def test_the_ledger_shows_all_parts_before_the_first_draw():
     planned = tenth(measured=48, selection="private")
-    account = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
     ledger = Ledger()
     ledger.register(account, ApproxDP(1.0, 1e-6), "zcdp")
 
@@ -160,7 +160,7 @@ def test_a_budget_is_split_and_kept(selection):
     named = [event for event in planned.events() if event.label == "selections"]
     if selection == "private":
         assert isinstance(named[0], Repeated)
-        assert named[0].event == BoundedRangeEvent(epsilon=planned.epsilon_sel, neighbours=Unit.RECORD_REPLACED,
+        assert named[0].event == BoundedRangeEvent(epsilon=planned.epsilon_sel, neighbours=Relation.REPLACE,
                                                    label="selection")
         assert named[0].count * planned.epsilon_sel**2 / 8 == pytest.approx(planned.rho_sel, rel=1e-9)
     else:

@@ -16,7 +16,7 @@ from cases import fast
 from confide.contract import InvalidInput, Outcome, Refused, SimulatedOutcome
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import BudgetExceeded
-from confide.contract.guarantees import Accuracy, Audience, Privacy, Unit
+from confide.contract.guarantees import Accuracy, Audience, Privacy, Relation
 from confide.privacy import Accountant
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ApproxDP, PureDP
@@ -161,11 +161,11 @@ def test_smoothed_scores_are_the_expected_number_before_the_fake():
 def test_the_guarantee_is_pure_and_says_what_it_covers():
     promise, = HARDENED.guarantees().privacy
     assert promise.loss == PureDP(2.0)
-    assert promise.unit is Unit.VERTEX_REWIRED
+    assert promise.unit is Relation.EDGES_OF_ONE
     assert promise.audience is Audience.PUBLIC
     assert "sequence" in promise.note
     assert "at most d" in promise.note
-    assert Accountant(HARDENED.events()).neighbours is Unit.VERTEX_REWIRED
+    assert Accountant(HARDENED.events()).neighbours is Relation.EDGES_OF_ONE
     printed, = HARDENED.guarantees().of(Privacy, claimable=False)
     assert printed.loss.epsilon == pytest.approx(0.5)
     assert PTarget(16, 1, None, 0.3, None, "none").guarantees().privacy[0].loss == PureDP(0.0)
@@ -390,7 +390,7 @@ def test_changed_answers_are_refused_and_nothing_of_them_is_kept():
 
 
 def test_each_call_is_charged_before_it_begins_and_a_refusal_ends_the_search_between_calls():
-    account = Account(name="contacts", neighbours=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC)
+    account = Account(name="contacts", neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC)
     ledger = Ledger()
     ledger.register(account, PureDP(1.2))
     search = PTarget(16, 9, None, 0.5, None, "none")

@@ -12,9 +12,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.privacy.losses import ZCDP
 
@@ -34,17 +34,17 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     each = "the largest that any reports can lead to; each contract states its own, usually far smaller"
     lattice = Source(document=DOCUMENT, statement="Lemma 1", spec=f"{_SPEC} 2",
                      erratum="noise on one integer lattice; lattice noise under real weights shows every record")
-    unit, part = Unit.RECORD_REPLACED, "one record"
+    unit, part = Relation.REPLACE, "one record"
     payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
                       erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
                               "grid that no report moves")
     who = "everybody, whatever the others report, while noise is drawn on her side and absence does not hang on offers"
     return Guarantees((
-        Privacy(loss=local, unit=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
+        Privacy(loss=local, neighbours=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
                 note=f"{each}. Reports of sensitivity have no privacy: contracts follow from them"),
-        Privacy(loss=central, unit=unit, part=part, audience=Audience.PUBLIC, source=lattice,
+        Privacy(loss=central, neighbours=unit, part=part, audience=Audience.PUBLIC, source=lattice,
                 note=f"{each}. It rests on the noise of the others"),
-        Privacy(loss=local, unit=unit, part=part, audience=Audience.FELLOWS, source=Source(
+        Privacy(loss=local, neighbours=unit, part=part, audience=Audience.FELLOWS, source=Source(
             document="confide", statement="a fellow subtracts her own noise", spec=f"{_SPEC} 2"),
             note="towards a fellow who knows her own noise, and towards all the others together"),
         Accuracy(bound=it.mse_bound, trivial=it.width**2 / 4, source=Source(

@@ -38,7 +38,7 @@ from confide.acquisition.release.losses import least_right
 from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Unit
+from confide.contract.guarantees import Audience, Guarantees, Relation
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome, SimulatedOutcome
 from confide.contract.parameters import Parameter
@@ -332,7 +332,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     def events(self) -> tuple[ZCDPEvent, ...]:
         """One record of each person, at the largest local loss that any reports can lead to."""
-        return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Unit.RECORD_REPLACED,
+        return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Relation.REPLACE,
                           label=ONE_RECORD),)
 
     def group_guess(self, size: int, audience: Audience) -> float:

@@ -17,7 +17,7 @@ from confide.allocation.duality import CERTIFIED, CertificatePlan
 from confide.allocation.measuring import Law, Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.parameters import Parameter
@@ -30,30 +30,29 @@ from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["NEIGHBOURS_WRITTEN", "UNITS", "Market", "Neighbours", "Overflow", "down", "neighbours_today"]
+__all__ = ["NEIGHBOURS_WRITTEN", "Market", "Neighbours", "Overflow", "down", "neighbours_today"]
 
 Neighbours = Literal["replace", "add_or_remove"]
 Overflow = Literal["flag", "truncate"]
 
 _MOST_COPIES = 2**53
-UNITS: Mapping[Neighbours, Unit] = {
-    "replace": Unit.RECORD_REPLACED, "add_or_remove": Unit.RECORD_ADDED_OR_REMOVED}
-"""Neighbouring relation -> what one neighbour step changes."""
 NEIGHBOURS_WRITTEN: Mapping[str, str] = {"replace": "substitution", "add_or_remove": "add_remove"}
 """What packs and first campaign files call the neighbouring relation."""
 
 
 def neighbours_today(called: str, given: Any) -> Any:
-    """The neighbouring relation in today's words; an old word, or a `Unit`, is taken with a warning.
+    """The neighbouring relation in today's words; an old word is taken with a warning.
 
     Args:
         called: what has it.
         given: by a caller.
     """
-    olds = {old: new for new, old in NEIGHBOURS_WRITTEN.items()} | {unit: word for word, unit in UNITS.items()}
-    if not isinstance(given, str | Unit) or given not in olds:
+    if isinstance(given, Relation):
+        return given.value
+    olds = {old: new for new, old in NEIGHBOURS_WRITTEN.items()}
+    if not isinstance(given, str) or given not in olds:
         return given
-    warn_of_old(called, str(given), olds[given])
+    warn_of_old(called, given, olds[given])
     return olds[given]
 
 
@@ -129,9 +128,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return tuple(self.supply)  # type: ignore[arg-type]
 
     @property
-    def unit(self) -> Unit:
-        """What one neighbour step changes."""
-        return UNITS[self.neighbours]
+    def relation(self) -> Relation:
+        """The neighbouring relation, as promises and events name it."""
+        return Relation(self.neighbours)
 
     @property
     def l1_sensitivity(self) -> int:
@@ -202,7 +201,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
     def events(self) -> tuple[Event, ...]:
         """What a run spends. With truncation it is one release: how often its delta counts depends on the whole."""
         if self.on_overflow == "truncate" and self._spent():
-            return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.unit, label="allocation"),)
+            return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.relation, label="allocation"),)
         return self._spent()
 
     def lines(self) -> tuple[Line, ...]:
@@ -224,7 +223,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
     def guarantees(self) -> Guarantees:
         source = Source(document="confide", statement="billboard lemma", spec="allocation 1, 3.2")
         return Guarantees((
-            Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
+            Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
                     note="whoever sees her own good, such as its provider, learns it"),
             Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
                      failure_probability=self.overflow_probability, trivial=float(self.people)),

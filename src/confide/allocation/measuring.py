@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent, ZCDPEvent
 from confide.privacy.noise import Noise, Stream
@@ -61,7 +61,7 @@ class Measure:
             return float_up(self.l1_sensitivity / written(self.cost))
         return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP
 
-    def event(self, unit: Unit) -> Event:
+    def event(self, unit: Relation) -> Event:
         """What it spends.
 
         Args:

@@ -20,14 +20,14 @@ from typing import Annotated, Any
 import numpy as np
 
 from confide.allocation.guarantees import EquilibriumPromises
-from confide.allocation.market import UNITS, Neighbours, neighbours_today
+from confide.allocation.market import Neighbours, neighbours_today
 from confide.allocation.measuring import Measure
 from confide.allocation.pmatch import PMatch
 from confide.allocation.printed.settings import BidsSetting
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import finite, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Source
+from confide.contract.guarantees import Accuracy, Relation, Source
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
@@ -107,7 +107,7 @@ class OptimumRelease(Declared):
 
     def events(self) -> tuple[Event, ...]:
         """What it spends."""
-        return (self._measure.event(UNITS[self.neighbours]),)
+        return (self._measure.event(Relation(self.neighbours)),)
 
     def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
         """A public range that holds OPT.

@@ -78,7 +78,7 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
 
     def guarantees(self) -> Guarantees:
         return Guarantees((
-            Privacy(loss=self.auction.loss, unit=self.auction.unit, audience=Audience.PUBLIC,
+            Privacy(loss=self.auction.loss, neighbours=self.auction.relation, audience=Audience.PUBLIC,
                     source=Source(document="Wu 2017", statement="section 4.5, price release", spec="allocation 6")),))
 
     def events(self) -> Sequence[Spend]:

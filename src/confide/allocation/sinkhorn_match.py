@@ -226,7 +226,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         spent = [(self._demands_cost, _DEMANDS), (self.part_down(self.clear), _CLEARING)]
         if self.certificate_plan is not None:
             spent.append((self.certificate_plan.measure.cost, "certificate"))
-        return tuple(PureEvent(epsilon=epsilon, neighbours=self.unit, label=label) for epsilon, label in spent)
+        return tuple(PureEvent(epsilon=epsilon, neighbours=self.relation, label=label) for epsilon, label in spent)
 
     def guarantees(self) -> Guarantees:
         common = super().guarantees()

@@ -37,9 +37,9 @@ def charge_rows(
         InvalidInput: another loss, or one of nothing.
 
     Example:
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy.events import PureEvent
-        >>> row, planted = charge_rows([PureEvent(epsilon=1.0, neighbours=Unit.BIT)], PureDP(1.0))
+        >>> row, planted = charge_rows([PureEvent(epsilon=1.0, neighbours=Relation.BIT)], PureDP(1.0))
         >>> row.measured, row.verdict, [control.flagged for control in planted]
         (1.0, <Verdict.KEPT: 'kept'>, [True, True])
     """

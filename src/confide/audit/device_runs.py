@@ -14,7 +14,7 @@ from confide.audit.door import DoorAudit, Neighbours, door_audit
 from confide.audit.implied import strongest
 from confide.audit.report import AuditRow, Concern, Control
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.privacy.noise import Noise
 
 __all__ = ["JointAudits", "checked_row", "decoded_row", "device_controls", "joint_audits", "joint_rows"]
@@ -70,7 +70,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
 
 def joint_audits(
-    promises: Iterable[Privacy], unit: Unit, played: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours],
+    promises: Iterable[Privacy], unit: Relation, played: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours],
     seed: int, histories: int = 1,
 ) -> JointAudits:
     """What people hold, through their devices and the run, to all that others see: one walk for each promise towards
@@ -84,7 +84,7 @@ def joint_audits(
         seed: of the histories.
         histories: of each pair.
     """
-    held = strongest(each for each in promises if each.unit is unit and each.audience is Audience.COLLECTOR)
+    held = strongest(each for each in promises if each.neighbours is unit and each.audience is Audience.COLLECTOR)
     found = door_audit(played, pairs, {}, lambda k: Noise.simulated(seed * 1013 + k), histories=histories,
                        promises=[promise for promise, _ in held])
     return [(audit, follow) for audit, (_, follow) in zip(found.values(), held, strict=True)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from confide.audit.comparing import Loss, promised_parameter
 from confide.audit.other_answers import armings, other_losers, other_pattern
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.gdp import mu
 from confide.privacy.accounting.sums import totals
@@ -52,7 +52,7 @@ class HiddenPart:
     other_answers: Callable[[Sequence[Draw]], Sequence[Draw]]
 
 
-_RELATION = Unit.RECORD_REPLACED  # one relation throughout; which one does not matter to a sum
+_RELATION = Relation.REPLACE  # one relation throughout; which one does not matter to a sum
 
 
 def belongs(draw: Draw, part: str) -> bool:
@@ -122,8 +122,8 @@ def spent(events: Iterable[Event], claim: Loss) -> float:
         claim: which says in what parameter they are counted, and at which delta.
 
     Example:
-        >>> from confide.contract import Unit
-        >>> round(spent([PureEvent(epsilon=0.5, neighbours=Unit.BIT)] * 2, ZCDP(1.0)), 6)
+        >>> from confide.contract import Relation
+        >>> round(spent([PureEvent(epsilon=0.5, neighbours=Relation.BIT)] * 2, ZCDP(1.0)), 6)
         0.25
     """
     together = tuple(events)

@@ -72,9 +72,10 @@ def implies(one: Privacy, other: Privacy) -> bool:
         other: the promise that is to follow from it.
 
     Example:
-        >>> from confide.contract import Audience, Source, Unit
+        >>> from confide.contract import Audience, Source, Relation
         >>> def promise(audience, loss=PureDP(1.0), **part):
-        ...     return Privacy(loss=loss, unit=Unit.BIT, audience=audience, source=Source(document="a", statement="b"),
+        ...     return Privacy(loss=loss, neighbours=Relation.BIT, audience=audience,
+        ...                    source=Source(document="a", statement="b"),
         ...                    **part)
         >>> local, public = promise(Audience.COLLECTOR), promise(Audience.PUBLIC)
         >>> implies(local, public), implies(public, local), implies(local, promise(Audience.PUBLIC, PureDP(0.1)))
@@ -89,7 +90,8 @@ def implies(one: Privacy, other: Privacy) -> bool:
     if not isinstance(known, Loss) or not isinstance(wanted, Loss):
         return False
     of_part = one.part in (Privacy.part, other.part)  # by default a promise is of the whole
-    return of_part and one.unit is other.unit and other.audience in one.audience.sees and loss_implies(known, wanted)
+    return (of_part and one.neighbours is other.neighbours and other.audience in one.audience.sees
+            and loss_implies(known, wanted))
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:

@@ -47,11 +47,11 @@ def promise_rows(
             ledger is charged for may be other events.
 
     Example:
-        >>> from confide.contract import Audience, Source, Unit
+        >>> from confide.contract import Audience, Source, Relation
         >>> from confide.privacy.events import PureEvent
-        >>> promise = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC,
+        >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC,
         ...                   source=Source(document="a", statement="b"))
-        >>> rows, planted = promise_rows([promise], lambda: [PureEvent(epsilon=1.0, neighbours=Unit.BIT)])
+        >>> rows, planted = promise_rows([promise], lambda: [PureEvent(epsilon=1.0, neighbours=Relation.BIT)])
         >>> [(row.concern.value, row.measured, row.verdict.value) for row in rows]
         [('privacy', 1.0, 'kept'), ('budget', 1.0, 'kept')]
         >>> all(control.flagged for control in planted)
@@ -92,9 +92,9 @@ def _rows(promises: list[Privacy], events: tuple[Event, ...], paid: Paid) -> lis
 def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
     """A promise against what the accountant proves of the events that pay for it."""
     promised, loss = _number(promise), promise.loss
-    of_step = all(event.neighbours is promise.unit for event in events)
+    of_step = all(event.neighbours is promise.neighbours for event in events)
     charged = spent(events, loss) if of_step and isinstance(loss, Loss) else math.inf
-    note = "" if of_step else f"what is paid for is not about {promise.unit.value}"
+    note = "" if of_step else f"what is paid for is not about {promise.neighbours.words}"
     if charged < promised * (1.0 - RELATIVE):
         note = f"more is promised than its releases cost, by {1.0 - charged / promised:.3g} of it"
     row = AuditRow.of_privacy(promise, charged, f"the price of {len(events)} kinds of releases, by the accountant's "
@@ -105,7 +105,7 @@ def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
 def _ledgers_share(promise: Privacy, events: tuple[Event, ...]) -> list[float]:
     """Which share of a promise the ledger is charged, by the rules of its filter; none where it has no such rule."""
     promised, loss = _number(promise), promise.loss
-    if any(event.neighbours is not promise.unit for event in events) or not promised:
+    if any(event.neighbours is not promise.neighbours for event in events) or not promised:
         return [1.0] if not promised and not events else []
     match loss:
         case PureDP() | GDP() | ZCDP():

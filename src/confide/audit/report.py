@@ -260,9 +260,9 @@ class AuditRow:
             false_alarm: probability of a wrong "broken".
 
         Example:
-            >>> from confide.contract import Audience, Source, Unit
+            >>> from confide.contract import Audience, Source, Relation
             >>> from confide.privacy import PureDP
-            >>> promise = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC,
+            >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC,
             ...                   source=Source(document="a", statement="b"))
             >>> row = AuditRow.of_privacy(promise, 1.5, "all pairs enumerated")
             >>> row.promised, row.verdict

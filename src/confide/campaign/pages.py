@@ -153,7 +153,7 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
     debits: list[tuple[str | int, ...]] = []
     for found in standings:
         least = "" if found.least_left is None else found.least_left.left
-        rows.append((found.account.name, found.account.neighbours.value, str(found.filter.spent), found.filter.left,
+        rows.append((found.account.name, found.account.neighbours.words, str(found.filter.spent), found.filter.left,
                      found.subjects or _UNLISTED, least))
         debits.extend((found.account.name, entry.day, entry.campaign, entry.title, _charged_for(entry), entry.cost,
                        entry.subjects or _UNLISTED) for entry in found.debits)
@@ -193,7 +193,7 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
             "She was in no campaign on this data set.",)),))
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
     account = found.account
-    return Section(title=f"Participant {identity}, {account.name} ({account.neighbours.value})", private=True, blocks=(
+    return Section(title=f"Participant {identity}, {account.name} ({account.neighbours.words})", private=True, blocks=(
         Table(columns=("", "in all her campaigns"), rows=rows),
         Table(columns=("all campaigns on this data set, hers or not", "day", "charged for", "cost"), rows=tuple(
             (entry.campaign, entry.day, _charged_for(entry), entry.cost) for entry in found.debits),

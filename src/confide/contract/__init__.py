@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         Participation,
         Privacy,
         PrivacyLoss,
+        Relation,
         Source,
         Truthfulness,
-        Unit,
     )
     from confide.contract.kinds import (
         CampaignPlan,
@@ -113,6 +113,7 @@ __all__ = [
     "PublicOutcome",
     "PublicWarning",
     "Refused",
+    "Relation",
     "RewordedKind",
     "RunFailed",
     "RunOutcome",
@@ -126,7 +127,6 @@ __all__ = [
     "Trial",
     "TriedKind",
     "Truthfulness",
-    "Unit",
     "Unsupported",
     "as_billboard",
     "canonical",
@@ -148,7 +148,7 @@ __getattr__, __dir__ = doors(
         "file_words": ("FileWords",),
         "guarantees": (
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
-            "Source", "Truthfulness", "Unit",
+            "Relation", "Source", "Truthfulness",
         ),
         "kinds": (
             "CampaignPlan", "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind",
@@ -164,4 +164,5 @@ __getattr__, __dir__ = doors(
         "public_warnings": ("PublicWarning",),
         "renamed": ("ConfideDeprecationWarning",),
     },
+    renamed={"Unit": "Relation"},
 )

@@ -30,7 +30,7 @@ import rfc8785
 
 from confide.contract.errors import InvalidInput
 from confide.contract.upgrades import newest
-from confide.contract.wire import named, wire_name, wire_of, wire_parts
+from confide.contract.wire import named, wire_name, wire_of, wire_parts, word_of
 from confide.contract.words import cause
 
 __all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_from_bytes"]
@@ -132,7 +132,7 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
         InvalidInput: a type that has no form here, or a mapping whose keys are not text.
     """
     if value is None or isinstance(value, str | bool):
-        return value.value if isinstance(value, Enum) else value
+        return word_of(value) if isinstance(value, Enum) else value
     if is_dataclass(value) and not isinstance(value, type):
         return _encode_dataclass(value, columns)
     if isinstance(value, Mapping):
@@ -303,7 +303,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if not isinstance(kind, type) or kind is Any or getattr(kind, "_is_protocol", False):
         return True
     if issubclass(kind, Enum):  # comes back as its word
-        return any(value == member.value for member in kind)
+        return any(value in (member.value, word_of(member)) for member in kind)
     if isinstance(value, bool):
         return issubclass(bool, kind) and kind is not int
     if isinstance(value, tuple):  # whatever the sequence was, it comes back as a tuple

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from confide.contract.renamed import renamed
 from confide.contract.wire import declared, wire, wire_parts, wire_types
 
 __all__ = [
@@ -24,26 +25,58 @@ __all__ = [
     "Participation",
     "Privacy",
     "PrivacyLoss",
+    "Relation",
     "Source",
     "Truthfulness",
-    "Unit",
 ]
 
 
-class Unit(StrEnum):
-    """What one neighbour step changes."""
+class Relation(StrEnum):
+    """The neighbouring relation: what differs between two data sets that the output must not tell apart.
 
-    RECORD_REPLACED = "one record replaced"
-    RECORD_ADDED_OR_REMOVED = "one record added or removed"
-    VERTEX_REWIRED = "one protected vertex rewired"
-    BIT = "one bit"
+    What was written before, in packs and stores, has longer words; they are written on, and read for ever.
 
+    Example:
+        >>> Relation("replace").words, Relation("one record replaced").value
+        ('one record replaced', 'replace')
+    """
+
+    REPLACE = "replace"
+    ADD_OR_REMOVE = "add_or_remove"
+    EDGES_OF_ONE = "edges_of_one"
+    BIT = "bit"
+
+    RECORD_REPLACED = "replace"  # this name and the two below it go with confide 1.0.0
+    RECORD_ADDED_OR_REMOVED = "add_or_remove"
+    VERTEX_REWIRED = "edges_of_one"
+
+    @property
+    def words(self) -> str:
+        """What changes from one data set to its neighbour."""
+        return _CHANGES[self.value]
+
+    @property
+    def wire_word(self) -> str:
+        """The word that is written."""
+        return self.words
+
+    @classmethod
+    def _missing_(cls, value: object) -> Relation | None:
+        return next((each for each in cls if each.words == value), None)
+
+
+_CHANGES = {
+    "replace": "one record replaced",
+    "add_or_remove": "one record added or removed",
+    "edges_of_one": "one protected vertex rewired",
+    "bit": "one bit",
+}
 
 _STEPS = {
-    Unit.RECORD_REPLACED: "one record is replaced",
-    Unit.RECORD_ADDED_OR_REMOVED: "one record is added or removed",
-    Unit.VERTEX_REWIRED: "one protected vertex is rewired",
-    Unit.BIT: "one bit changes",
+    Relation.REPLACE: "one record is replaced",
+    Relation.ADD_OR_REMOVE: "one record is added or removed",
+    Relation.EDGES_OF_ONE: "one protected vertex is rewired",
+    Relation.BIT: "one bit changes",
 }
 
 
@@ -178,17 +211,18 @@ _ALL_OF_IT = {
 """Other words for all that an audience sees."""
 
 
-@wire("privacy", f"{_EVERY} loss unit audience part", absent=_ABSENT)
+@renamed(unit="neighbours")
+@wire("privacy", f"{_EVERY} loss unit audience part", absent=_ABSENT, neighbours="unit")
 @dataclass(frozen=True, kw_only=True)
 class Privacy(Guarantee):
-    """The output moves by at most `loss` when one `unit` changes, in the eyes of `audience`.
+    """The output moves by at most `loss` between two neighbours, in the eyes of `audience`.
 
     Without `part` it is about the whole outcome. Promises of parts bound nothing else: each may keep its own loss, and
     all together lose the sum.
     """
 
     loss: PrivacyLoss
-    unit: Unit
+    neighbours: Relation
     audience: Audience
     part: str = "the whole outcome"
 
@@ -199,7 +233,7 @@ class Privacy(Guarantee):
         Example:
             >>> from dataclasses import replace
             >>> from confide.privacy import PureDP
-            >>> it = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.OTHERS, part="the billboard",
+            >>> it = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.OTHERS, part="the billboard",
             ...              source=Source(document="a", statement="b"))
             >>> it.whole, replace(it, audience=Audience.PUBLIC).whole  # others see payments besides
             (False, True)
@@ -218,7 +252,7 @@ class Privacy(Guarantee):
         }[self.audience]
         if self.loss.vacuous:
             return f"no {kind} for {self.part}"
-        return f"{self.loss}: {kind} for {self.part}, when {_STEPS[self.unit]}"
+        return f"{self.loss}: {kind} for {self.part}, when {_STEPS[self.neighbours]}"
 
 
 @wire("accuracy", f"{_EVERY} bound measure trivial", absent=_ABSENT)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
-from confide.contract.guarantees import Audience, Guarantees, Unit
+from confide.contract.guarantees import Audience, Guarantees, Relation
 from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, RunOutcome, SimulatedOutcome
 from confide.contract.parameters import Declared
 from confide.contract.type_variables import B_co, C_co
@@ -50,7 +50,7 @@ class Spend(Protocol):
     """What every privacy event shows (`confide.privacy.events`)."""
 
     @property
-    def neighbours(self) -> Unit: ...
+    def neighbours(self) -> Relation: ...
 
     def to_dict(self) -> dict[str, Any]: ...
 

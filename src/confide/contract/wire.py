@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Wire", "declared", "from_parts", "named", "wire", "wire_name", "wire_of", "wire_parts", "wire_types"]
+__all__ = ["Wire", "declared", "from_parts", "named", "wire", "wire_name", "wire_of", "wire_parts", "wire_types",
+           "word_of"]
 
 _Kind = TypeVar("_Kind", bound=type)
 _Made = TypeVar("_Made")
@@ -47,6 +49,8 @@ class Wire(NamedTuple):
             field: its name in Python.
             value: in Python.
         """
+        if isinstance(value, Enum):
+            return word_of(value)
         return self.words.get(field, {}).get(value, value) if isinstance(value, str) else value
 
     def read(self, field: str, value: Any) -> Any:
@@ -63,6 +67,15 @@ class Wire(NamedTuple):
     def tag(self) -> str:
         """What an object that is written of this type is marked with: its name, and its version from 2 on."""
         return self.name if self.version == 1 else f"{self.name}/{self.version}"
+
+
+def word_of(value: Enum) -> Any:
+    """What is written of a member of an enumeration: its `wire_word`, where it has one, or else its value.
+
+    Args:
+        value: the member.
+    """
+    return getattr(value, "wire_word", value.value)
 
 
 def wire(

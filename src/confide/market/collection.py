@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
+from confide.contract.guarantees import Budget, Guarantee, Guarantees, Relation, Truthfulness
 from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
@@ -174,7 +174,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if math.isinf(level):
             raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
                                 "give a ceiling")
-        return (PureEvent(epsilon=level, neighbours=Unit.BIT, label=_REPORT),)
+        return (PureEvent(epsilon=level, neighbours=Relation.BIT, label=_REPORT),)
 
     def lines(self) -> tuple[Line, ...]:
         return tuple(OnDevices(name=_REPORT, event=event) for event in self.events())

@@ -11,9 +11,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.privacy.losses import PureDP
 
@@ -33,7 +33,7 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
     others = "each person while all others play the same strategy and all hold the design's prior"
     attended = market.people * market.presence
     return Guarantees((
-        Privacy(loss=PureDP(market.epsilon), unit=Unit.BIT, audience=Audience.COLLECTOR, part="one report",
+        Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=DOCUMENT, statement="Definition 5", spec="data_market 1"),
                 note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
                      "payments and decisions are made from the report; levels of repeated reports add up"),

@@ -38,8 +38,8 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
     loss = charge_of(mechanism, promises)
     if loss is None or any(each.whole and each.loss == loss and each.audience in audiences for each in promises):
         return []
-    (unit, *_) = (each.unit for each in promises if each.audience is audiences[0])
-    return [Privacy(loss=loss, unit=unit, audience=audiences[0], source=_SOURCE)]
+    (unit, *_) = (each.neighbours for each in promises if each.audience is audiences[0])
+    return [Privacy(loss=loss, neighbours=unit, audience=audiences[0], source=_SOURCE)]
 
 
 def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | ApproxDP | ZCDP | None:

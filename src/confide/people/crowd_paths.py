@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import Neighbours, published
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.people.column_rows import Role
 from confide.people.round_numbers import off_grids, special
 from confide.people.slot_rows import SlotRows
@@ -80,7 +80,7 @@ class CrowdPath:
         return Neighbours(self.crowd(moved), self.crowd(moved - 1), lambda outcome: published(outcome, moved - 1))
 
 
-def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -> Iterator[CrowdPath]:
+def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[CrowdPath]:
     """The paths of a campaign.
 
     - Nobody, to everybody at the last ends of columns; and half of the people at the first ends, while others come with
@@ -116,7 +116,7 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
     yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
     yield CrowdPath(people - half, None, last, ((first, half),))
     paths = _replaced(roles, people, first, last)
-    added = unit is Unit.RECORD_ADDED_OR_REMOVED
+    added = unit is Relation.ADD_OR_REMOVE
     if added:
         yield from map(_arriving, islice(paths, 1, None))  # the first one would be the second again
     else:

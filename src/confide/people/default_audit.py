@@ -29,7 +29,7 @@ from confide.audit import (
     sampler_audit,
 )
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Unit
+from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.charged_for_all import about_the_charge, as_promise, charge_of
@@ -99,7 +99,7 @@ def audit_mechanism(
             shows in a share p of such pairs is missed with probability (1 - p)^tries.
     """
     promises = mechanism.guarantees()
-    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in RECORDS]
+    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.neighbours in RECORDS]
     attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
     beside = as_promise(mechanism, attacked)
     attacked += beside
@@ -249,14 +249,14 @@ def _attack(
         return act(data, noise, deepcopy(mechanism))
 
     if central:
-        certain: _Pairs = lambda: neighbours(roles, people, promise.unit)  # noqa: E731
-        steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.unit),  # noqa: E731
-                                      stepping(run, roles, people, promise.unit, seed, part))
-        random: _Pairs = lambda: random_pairs(roles, people, promise.unit, count, seed)  # noqa: E731
+        certain: _Pairs = lambda: neighbours(roles, people, promise.neighbours)  # noqa: E731
+        steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.neighbours),  # noqa: E731
+                                      stepping(run, roles, people, promise.neighbours, seed, part))
+        random: _Pairs = lambda: random_pairs(roles, people, promise.neighbours, count, seed)  # noqa: E731
     else:
-        certain = lambda: reports(roles, promise.unit)  # noqa: E731
+        certain = lambda: reports(roles, promise.neighbours)  # noqa: E731
         steps = tuple
-        random = lambda: islice(reports(roles, promise.unit, 2 * count, seed), count)  # noqa: E731
+        random = lambda: islice(reports(roles, promise.neighbours, 2 * count, seed), count)  # noqa: E731
     whole = not central or built(people, len(roles))
     return _Attack(
         mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
@@ -273,7 +273,7 @@ def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privac
     Payments are about the neighbours that the charge is about, and about no others.
     """
     central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
-    if units != {it.promise.unit} or central in walked:
+    if units != {it.promise.neighbours} or central in walked:
         return it
     walked[central] = PaidFor(it.run, it.hidden, charge_of(it.mechanism, private), it.words)
     return replace(it, paid=walked[central])
@@ -324,7 +324,7 @@ def _damped(run: Run, factor: float) -> Run:
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
     """Of each law that is asked for, whether secure draws have it."""
     heard = RecordingNoise(Noise.simulated(seed))
-    overheard(lambda: settled_run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard, mechanism))
+    overheard(lambda: settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, mechanism))
     if local:
         overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
@@ -364,10 +364,10 @@ def _times(loss: Any, factor: float) -> Any:
 
 
 def _why_not(promise: Guarantee, *, large: bool) -> str:
-    if large and isinstance(promise, Privacy) and promise.unit in RECORDS and promise.audience in _CENTRAL:
+    if large and isinstance(promise, Privacy) and promise.neighbours in RECORDS and promise.audience in _CENTRAL:
         return "so many people are more than an audit makes up: it was walked among fewer"
-    if isinstance(promise, Privacy) and promise.unit not in RECORDS:
-        return f"the audit of any mechanism changes records, and this is about {promise.unit.value}"
+    if isinstance(promise, Privacy) and promise.neighbours not in RECORDS:
+        return f"the audit of any mechanism changes records, and this is about {promise.neighbours.words}"
     if isinstance(promise, Privacy):
         return "what fellow participants know of each other's noise is not known to the audit of any mechanism"
     return "no audit of any mechanism can measure it; its kind does where its `measured` gives a row"

@@ -8,7 +8,7 @@ from typing import Any
 
 from confide.audit import Neighbours, door_audit, exact_bytes
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
 from confide.contract.kinds import LocalKind
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
@@ -20,7 +20,7 @@ from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["RECORDS", "check_devices", "drawn_locally", "reports", "to_the_collector"]
 
-RECORDS = (Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED)
+RECORDS = (Relation.REPLACE, Relation.ADD_OR_REMOVE)
 """The neighbour steps that change records."""
 
 
@@ -34,7 +34,7 @@ def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
     return mechanism.submit(record, None, given(noise))
 
 
-def reports(roles: Sequence[Role], unit: Unit, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:
+def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:
     """Pairs of records between which a report should not tell: the ends of columns and values between; none, where who
     takes part is to be hidden, too; and random ones.
 
@@ -47,7 +47,7 @@ def reports(roles: Sequence[Role], unit: Unit, tries: int = 0, seed: int = 0) ->
     draw = study_generator(seed, "reports")
     random = (random_change(roles, unit, draw) for _ in range(tries))
     for move in chain(changes(roles, unit), changes_between(roles, unit), random):
-        if move.second is None and unit is Unit.RECORD_REPLACED:
+        if move.second is None and unit is Relation.REPLACE:
             continue
         yield Neighbours(move.first, move.second, exact_bytes)
 
@@ -68,7 +68,7 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
     """
     name = type(mechanism).__name__
     for promise in to_the_collector(mechanism.guarantees()):
-        if promise.unit in RECORDS:
+        if promise.neighbours in RECORDS:
             leaks = _leaks(mechanism, roles, promise)
             if leaks:
                 raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and its `submit` lets two "
@@ -88,7 +88,8 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
     claims: Any = {"": promise.loss}
     failed = f"{type(mechanism).__name__}: `submit` fails on made-up records"
     try:
-        found = door_audit(lambda record, noise: drawn_locally(record, noise, mechanism), reports(roles, promise.unit),
+        found = door_audit(lambda record, noise: drawn_locally(record, noise, mechanism),
+                           reports(roles, promise.neighbours),
                            claims, Noise.simulated)
     except ConfideError as error:
         raise InvalidInput("mechanism", f"{failed}: {error}") from error

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import Neighbours
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.people.column_rows import Role
 from confide.people.stretching import CELLS, Change, corners, together
 from confide.privacy.noise.simulated import study_generator
@@ -37,7 +37,7 @@ def met(pairs: int) -> float:
     return float(-np.expm1(np.log1p(-_SURELY) / pairs))
 
 
-def random_pairs(roles: Sequence[Role], people: int, unit: Unit, count: int, seed: int) -> Iterator[Neighbours]:
+def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int, seed: int) -> Iterator[Neighbours]:
     """Pairs of data sets that differ in one record, each drawn for itself.
 
     Any number of others up to two hundred, or now and then everybody; any slots; every column of theirs with a law of
@@ -62,7 +62,7 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Unit, count: int, see
                        int(draw.integers(1, 4)))
 
 
-def random_change(roles: Sequence[Role], unit: Unit, draw: Any) -> Change:
+def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
     """What becomes of one record.
 
     Args:
@@ -71,7 +71,7 @@ def random_change(roles: Sequence[Role], unit: Unit, draw: Any) -> Change:
         draw: what `study_generator` gives.
     """
     first, second = (np.array([_cells(role, 1, draw)[0] for role in roles]) for _ in range(2))
-    if unit is Unit.RECORD_ADDED_OR_REMOVED or draw.random() < 0.2:
+    if unit is Relation.ADD_OR_REMOVE or draw.random() < 0.2:
         return Change(first, None)
     if draw.random() < 0.5:  # one column alone
         place = int(draw.integers(len(roles)))

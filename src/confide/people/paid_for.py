@@ -19,7 +19,7 @@ from typing import Any
 
 from confide.audit import AuditRow, Concern, HiddenPart, Loss, Neighbours, Verdict, exceeds
 from confide.audit.history_loss import Pair, belongs, history_loss, promised_parameter
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Overspent
 from confide.people.among_others import among_others
@@ -236,7 +236,7 @@ def paid_for(
 
     def run() -> Any:
         try:
-            return settled_run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard, deepcopy(mechanism))
+            return settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, deepcopy(mechanism))
         except Overspent as error:
             overspent.append(str(error))
             raise

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import Neighbours, published
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
 from confide.privacy.noise.simulated import study_generator
@@ -165,7 +165,7 @@ def _values(role: Role) -> tuple[float, ...]:
     return tuple(sorted({low, high, *between, *round_ones}))
 
 
-def changes(roles: Sequence[Role], unit: Unit) -> list[Change]:
+def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
     """What a neighbour step may do to one record: any two corners of few, one column's end for another of many, and a
     record for none.
 
@@ -175,7 +175,7 @@ def changes(roles: Sequence[Role], unit: Unit) -> list[Change]:
     """
     records = corners(roles)
     found = [Change(row, None) for row in records]
-    if unit is Unit.RECORD_ADDED_OR_REMOVED:
+    if unit is Relation.ADD_OR_REMOVE:
         return found
     pairs = list(combinations(range(len(records)), 2))
     if len(records) > _CORNERS:  # from the first record every column moves alone, and all of them together
@@ -200,7 +200,7 @@ def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
     return found
 
 
-def neighbours(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Neighbours]:
+def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
     """Pairs of data sets that differ in one record, those first that stretch furthest.
 
     - every change between ends in the last slot among every small crowd, some of the changes in other slots, and among
@@ -252,7 +252,7 @@ def _counted(people: int, move: Change, first: _Row) -> Iterator[Neighbours]:
             yield _pair(np.array([move.first] * yes + [first] * (others - yes)), people - 1, move)
 
 
-def changes_between(roles: Sequence[Role], unit: Unit) -> list[Change]:
+def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
     """Every record of `records` for none or for the first one, but for what `changes` has.
 
     Args:
@@ -261,7 +261,7 @@ def changes_between(roles: Sequence[Role], unit: Unit) -> list[Change]:
     """
     known, rows = {_cells(move) for move in changes(roles, unit)}, records(roles)
     found = [Change(row, None) for row in rows]
-    if unit is not Unit.RECORD_ADDED_OR_REMOVED:
+    if unit is not Relation.ADD_OR_REMOVE:
         found += [Change(row, rows[0]) for row in rows[1:]]
     return [move for move in found if _cells(move) not in known]
 
@@ -271,20 +271,20 @@ def _cells(move: Change) -> tuple[tuple[float, ...], ...]:
     return tuple(sorted(() if row is None else tuple(row.tolist()) for row in (move.first, move.second)))
 
 
-def _far(roles: Sequence[Role], unit: Unit) -> Change:
+def _far(roles: Sequence[Role], unit: Relation) -> Change:
     """The last end of every column for the first one, or for none."""
     ends = [_ends(role) for role in roles]
     first, last = (np.array([each[place] for each in ends]) for place in (0, -1))
-    return Change(last, None if unit is Unit.RECORD_ADDED_OR_REMOVED else first)
+    return Change(last, None if unit is Relation.ADD_OR_REMOVE else first)
 
 
-def _few(roles: Sequence[Role], unit: Unit) -> list[Change]:
+def _few(roles: Sequence[Role], unit: Relation) -> list[Change]:
     """One record for none, and the last end of each column by itself for its first."""
     first = corners(roles)[0]
     found = [Change(first, None)]
     for place in range(len(roles)):
         moved = ends_moved(roles, [place])
-        found.append(Change(moved, None if unit is Unit.RECORD_ADDED_OR_REMOVED else first))
+        found.append(Change(moved, None if unit is Relation.ADD_OR_REMOVE else first))
     return found
 
 

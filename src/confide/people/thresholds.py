@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from confide.audit import Neighbours
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.people.center_moves import Shown, apart, shown, uneven
 from confide.people.column_rows import Role
 from confide.people.crowd_paths import CrowdPath, crowd_paths, some_of_each
@@ -46,7 +46,7 @@ Run = Callable[[Any, Noise], Any]
 
 
 def stepping(
-    run: Run, roles: Sequence[Role], people: int, unit: Unit, seed: int, part: str = ""
+    run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
     """Neighbours along some paths between which what is shown changes, or else those of the heaviest record, if it is
     heavier than any before; none where a crowd is too large to be made up (`confide.people.whole_crowds`).

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import Neighbours, published
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
 from confide.people.stretching import CELLS, Change, corners, ends_moved
@@ -68,7 +68,7 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
     return found
 
 
-def whole_pairs(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Neighbours]:
+def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
     """Pairs of everybody, some of each, of whom one has no record, or the last ends of all columns for the first.
 
     None where `confide.people.stretching` has more of such pairs, nor where the crowd is too large.
@@ -80,7 +80,7 @@ def whole_pairs(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Neig
 
     Example:
         >>> from confide.tables import Category
-        >>> pairs = list(whole_pairs([Category(column="a", levels=("no", "yes"))], 1_200_000, Unit.RECORD_REPLACED))
+        >>> pairs = list(whole_pairs([Category(column="a", levels=("no", "yes"))], 1_200_000, Relation.REPLACE))
         >>> len(pairs), sum(len(batch.index) for batch in pairs[0].first)
         (3, 1200000)
     """
@@ -88,7 +88,7 @@ def whole_pairs(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Neig
         return
     first, last = corners(roles)[0], ends_moved(roles, range(len(roles)))
     yield _pair(roles, people, people - 1, Change(last, None))
-    if unit is Unit.RECORD_ADDED_OR_REMOVED:
+    if unit is Relation.ADD_OR_REMOVE:
         yield _pair(roles, people, people // 2, Change(last, None))
         return
     yield _pair(roles, people, people - 1, Change(last, first))

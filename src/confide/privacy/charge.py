@@ -319,8 +319,9 @@ def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
         events: of one run. Their labels name the lines; where one has none, or one that stood before, its number does.
 
     Example:
-        >>> from confide.contract import Unit
-        >>> [(line.name, line.form) for line in lines_of([PureEvent(epsilon=1.0, neighbours=Unit.BIT, label="sum")])]
+        >>> from confide.contract import Relation
+        >>> event = PureEvent(epsilon=1.0, neighbours=Relation.BIT, label="sum")
+        >>> [(line.name, line.form) for line in lines_of([event])]
         [('sum', 'allowance')]
     """
     found: list[Line] = []

@@ -55,11 +55,11 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
             not covered.
 
     Example:
-        >>> from confide.contract.guarantees import Source, Unit
+        >>> from confide.contract.guarantees import Source, Relation
         >>> from confide.privacy.events import PureEvent
-        >>> promise = Privacy(loss=PureDP(50.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+        >>> promise = Privacy(loss=PureDP(50.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
         ...                   source=Source(document="a", statement="b"))
-        >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Unit.RECORD_REPLACED)], [promise])
+        >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
         confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
 the ledger must be charged for at least what is promised
@@ -74,9 +74,9 @@ the ledger must be charged for at least what is promised
     compared = _guarded(claimed)
     for promise in compared:
         for event in spent:
-            if event.neighbours is not promise.unit:
-                raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "
-                                   f"{promise.unit.value}", "relations are converted only by proved rules")
+            if event.neighbours is not promise.neighbours:
+                raise InvalidInput("events", f"are about {event.neighbours.words}, and the promise about "
+                                   f"{promise.neighbours.words}", "relations are converted only by proved rules")
         _compare(spent, promise)
     _check_whole(compared)
     _check_delta(spent, compared)
@@ -94,9 +94,9 @@ def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP |
         InvalidInput: they have no price, such as without that delta.
 
     Example:
-        >>> from confide.contract.guarantees import Unit
+        >>> from confide.contract.guarantees import Relation
         >>> from confide.privacy.events import PureEvent, ZCDPEvent
-        >>> count, mean = PureEvent(epsilon=1.0, neighbours=Unit.BIT), ZCDPEvent(rho=0.5, neighbours=Unit.BIT)
+        >>> count, mean = PureEvent(epsilon=1.0, neighbours=Relation.BIT), ZCDPEvent(rho=0.5, neighbours=Relation.BIT)
         >>> composed([count, count]), composed([count, mean])
         (PureDP(epsilon=2.0), ZCDP(rho=1.0))
     """
@@ -121,8 +121,8 @@ def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
         The public and the other participants, where something is promised of them; else whoever it is promised of.
 
     Example:
-        >>> from confide.contract.guarantees import Source, Unit
-        >>> promise = Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.COLLECTOR,
+        >>> from confide.contract.guarantees import Source, Relation
+        >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.COLLECTOR,
         ...                   source=Source(document="a", statement="b"))
         >>> charged_for([promise])
         (<Audience.COLLECTOR: 'collector'>,)

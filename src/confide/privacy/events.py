@@ -11,8 +11,8 @@ from typing import Any
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Unit
-from confide.contract.wire import wire, wire_of, wire_parts, wire_types
+from confide.contract.guarantees import Relation
+from confide.contract.wire import wire, wire_of, wire_parts, wire_types, word_of
 
 __all__ = [
     "EVENTS",
@@ -35,12 +35,12 @@ __all__ = [
 class Event:
     """One release. `neighbours` is the relation for which its cost was proved; there is no default."""
 
-    neighbours: Unit
+    neighbours: Relation
     label: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.neighbours, Unit):
-            raise InvalidInput("neighbours", f"{self.neighbours!r} is no relation", "use confide.contract.Unit")
+        if not isinstance(self.neighbours, Relation):
+            raise InvalidInput("neighbours", f"{self.neighbours!r} is no relation", "use confide.contract.Relation")
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary with the event's type."""
@@ -183,13 +183,13 @@ def _plain(part: Any) -> Any:
         return [_plain(each) for each in part]
     if isinstance(part, Event):
         return part.to_dict()
-    return part.value if isinstance(part, Unit) else part
+    return word_of(part) if isinstance(part, Relation) else part
 
 
-def _same_relation(neighbours: Unit, events: tuple[Event, ...]) -> None:
+def _same_relation(neighbours: Relation, events: tuple[Event, ...]) -> None:
     for event in events:
         if event.neighbours is not neighbours:
-            raise InvalidInput("neighbours", f"{event.neighbours.value!r} within {neighbours.value!r}",
+            raise InvalidInput("neighbours", f"{event.neighbours.words!r} within {neighbours.words!r}",
                                "relations are converted only by proved rules")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from confide.contract.claims import Finding
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting.accountant import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.divergences import exact_epsilon, hockey_stick, renyi_divergence
@@ -22,7 +22,7 @@ from confide.privacy.losses import gaussian_delta
 
 __all__: list[str] = []
 
-_RECORD = Unit.RECORD_REPLACED
+_RECORD = Relation.REPLACE
 
 
 def basic_composition() -> Finding:

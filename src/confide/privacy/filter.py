@@ -100,9 +100,9 @@ class Filter:
         InvalidInput: an unlimited budget, or one without the delta that its rule needs.
 
     Example:
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy.events import PureEvent
-        >>> half = price("basic", [PureEvent(epsilon=0.5, neighbours=Unit.RECORD_REPLACED)])
+        >>> half = price("basic", [PureEvent(epsilon=0.5, neighbours=Relation.REPLACE)])
         >>> once = Filter(PureDP(0.8)).charged(half, "survey")
         >>> once.spent
         PureDP(epsilon=0.5)

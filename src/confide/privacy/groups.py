@@ -27,7 +27,7 @@ from typing import Any
 
 from confide.contract.checks import whole
 from confide.contract.errors import ConfideError
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number, percent
@@ -154,7 +154,7 @@ def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
         alone: see `group_loss`.
 
     Example:
-        >>> group_event(GDPEvent(mu=0.5, neighbours=Unit.RECORD_REPLACED), 4).mu
+        >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
         2.0
     """
     if alone:
@@ -207,7 +207,7 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
         record is then removed and the other one added. 1 where nothing is promised of all that the audience sees.
     """
     made = tuple(promises)
-    return min((_right(mechanism, made, audience, unit, 2 if unit is Unit.RECORD_ADDED_OR_REMOVED else 1)
+    return min((_right(mechanism, made, audience, unit, 2 if unit is Relation.ADD_OR_REMOVE else 1)
                 for unit in _compared(made)), default=1.0)
 
 
@@ -230,29 +230,29 @@ def guess_in_words(
     right = max(right_at_most(mechanism, made, each) for each in audiences)
     your, yours = ("somebody's", "somebody") if somebody else ("your", "yours")
     between = f"{thing}s of {yours}"
-    if units == (Unit.BIT,):
+    if units == (Relation.BIT,):
         between += " that differ in one bit"
-    elif units == (Unit.VERTEX_REWIRED,):
+    elif units == (Relation.EDGES_OF_ONE,):
         between = f"versions of {your} contacts"
     said = (f"Anybody who must guess between two {between}{seen}, even money beforehand, is right at most "
             f"{percent(right)} of the time by the mechanism's own loss, whatever else they know.")
-    if Unit.RECORD_ADDED_OR_REMOVED not in units:
+    if Relation.ADD_OR_REMOVE not in units:
         return said
-    there = max(_right(mechanism, made, each, Unit.RECORD_ADDED_OR_REMOVED, 1) for each in audiences)
+    there = max(_right(mechanism, made, each, Relation.ADD_OR_REMOVE, 1) for each in audiences)
     return f"{said} Between {your} {thing} and none, they are right at most {percent(there)} of the time."
 
 
-def _compared(promises: Sequence[Privacy]) -> tuple[Unit, ...]:
+def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
     """The units that a guess about one person is between: records, where any promise is about them."""
-    there = {each.unit for each in _of_the_whole(promises)}
-    return next((found for units in ((Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED), (Unit.BIT,),
-                                     (Unit.VERTEX_REWIRED,))
+    there = {each.neighbours for each in _of_the_whole(promises)}
+    return next((found for units in ((Relation.REPLACE, Relation.ADD_OR_REMOVE), (Relation.BIT,),
+                                     (Relation.EDGES_OF_ONE,))
                  if (found := tuple(each for each in units if each in there))), ())
 
 
-def _right(mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, unit: Unit, size: int) -> float:
+def _right(mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, unit: Relation, size: int) -> float:
     """The guess at so many steps of one unit, by the promises about it alone."""
-    found = _towards(mechanism, [each for each in promises if each.unit is unit], audience, (size,))
+    found = _towards(mechanism, [each for each in promises if each.neighbours is unit], audience, (size,))
     return found[0].guess if found else 1.0
 
 
@@ -270,7 +270,7 @@ def _towards(
         return []
     try:
         events: tuple[Any, ...] = tuple(mechanism.events()) if audience in charged_for(own) else ()
-        if Accountant(events).neighbours not in {None, *(each.unit for each in there)}:
+        if Accountant(events).neighbours not in {None, *(each.neighbours for each in there)}:
             events = ()
     except ConfideError:  # nothing can be charged, or an event that no rule is proved for: promises alone count
         events = ()
@@ -334,15 +334,16 @@ def _as_read(loss: Any, delta: float) -> PureDP | ApproxDP:
 
 
 _OWN = {
-    Unit.RECORD_REPLACED: "A group is so many records: of the people of a household, or of one person who has several.",
-    Unit.RECORD_ADDED_OR_REMOVED: "A group is so many records that are added or removed together: of the people of a "
-                                  "household, or of one person who has several. A record that is replaced counts "
-                                  "twice, once removed and once added.",
-    Unit.VERTEX_REWIRED: "A group is so many protected people, such as a household without a member of the group that "
-                         "is searched for. All their contacts change together, those with each other too. A household "
-                         "with a member of that group in it is not protected as one: nothing is stated of it.",
-    Unit.BIT: "A group is so many people who send one report each. Where their answers go together, as in a household, "
-              "this is also what all their reports together may tell about one of them.",
+    Relation.REPLACE: "A group is so many records: of the people of a household, or of one person who has several.",
+    Relation.ADD_OR_REMOVE: "A group is so many records that are added or removed together: of the people of a "
+                            "household, or of one person who has several. A record that is replaced counts twice, once "
+                            "removed and once added.",
+    Relation.EDGES_OF_ONE: "A group is so many protected people, such as a household without a member of the group "
+                           "that is searched for. All their contacts change together, those with each other too. A "
+                           "household with a member of that group in it is not protected as one: nothing is stated of "
+                           "it.",
+    Relation.BIT: "A group is so many people who send one report each. Where their answers go together, as in a "
+                  "household, this is also what all their reports together may tell about one of them.",
 }
 
 _TOWARDS = {
@@ -372,7 +373,7 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
         (size, "; ".join(_TOWARDS[audience] for audience in audiences),
          "says nothing" if loss.vacuous else number(loss.epsilon), number(float(getattr(loss, "delta", 0.0))),
          percent(guess)) for figures, audiences in seen.items() for size, loss, guess in figures)
-    units = {each.unit for each in made if each.claimable and each.whole and not each.loss.vacuous}
+    units = {each.neighbours for each in made if each.claimable and each.whole and not each.loss.vacuous}
     own = [text for unit, text in _OWN.items() if unit in units]
     if any(each.audience is Audience.OTHERS for each in found):
         own.append("Each member of the group sees their own share, which may tell of the group: that is not covered.")

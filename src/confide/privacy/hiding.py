@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from confide.contract.guarantees import Relation
 from confide.contract.offering import best_guess
 from confide.contract.words import percent
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
@@ -75,9 +76,9 @@ def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
         Sentences without a full stop.
 
     Example:
-        >>> from confide.contract import Audience, Privacy, Source, Unit
+        >>> from confide.contract import Audience, Privacy, Relation, Source
         >>> def promised(loss):
-        ...     return Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+        ...     return Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
         ...                    source=Source(document="confide", statement="example"))
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
@@ -88,7 +89,7 @@ records of somebody, even money beforehand, may be right in 99.9999998% of all c
     least: dict[tuple[str, str, str], tuple[float, str]] = {}
     for each in promises:
         if not each.vacuous:
-            of = (_TOWARDS[each.audience.value], each.part, _BETWEEN[each.unit.value])
+            of = (_TOWARDS[each.audience.value], each.part, _BETWEEN[each.neighbours])
             least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
     weakest: dict[str, tuple[float, str, str, str]] = {}
     for (who, part, between), (guess, loss) in least.items():
@@ -99,10 +100,10 @@ records of somebody, even money beforehand, may be right in 99.9999998% of all c
                  for who, (guess, loss, part, between) in weakest.items())
 
 
-_BETWEEN = {"one record replaced": "two records of somebody",
-            "one record added or removed": "somebody's record and none",
-            "one protected vertex rewired": "two versions of somebody's contacts",
-            "one bit": "two records of somebody that differ in one bit"}
+_BETWEEN = {Relation.REPLACE: "two records of somebody",
+            Relation.ADD_OR_REMOVE: "somebody's record and none",
+            Relation.EDGES_OF_ONE: "two versions of somebody's contacts",
+            Relation.BIT: "two records of somebody that differ in one bit"}
 
 _TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
             "fellows": "fellow participants"}

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Unit
+from confide.contract.guarantees import Audience, Relation
 from confide.privacy.events import Event
 from confide.privacy.filter import Filter, Rule, price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -27,23 +27,23 @@ class Account:
     """Whose budget: a subject's or a data set's name, in the eyes of one audience, under one relation."""
 
     name: str
-    neighbours: Unit
+    neighbours: Relation
     audience: Audience
 
     def __post_init__(self) -> None:
-        for field_name, kind in (("neighbours", Unit), ("audience", Audience)):
+        for field_name, kind in (("neighbours", Relation), ("audience", Audience)):
             if not isinstance(getattr(self, field_name), kind):
                 raise InvalidInput(field_name, f"{getattr(self, field_name)!r} is none",
                                    f"use confide.contract.{kind.__name__}")
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.neighbours.value}, seen by {_EYES[self.audience]})"
+        return f"{self.name} ({self.neighbours.words}, seen by {_EYES[self.audience]})"
 
 
 def check_relation(event: Event, account: Account) -> None:
     """Refuse an event of another neighbouring relation than the account's."""
     if event.neighbours is not account.neighbours:
-        raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
+        raise InvalidInput("neighbours", f"{event.neighbours.words!r} charged to {account}",
                            "relations are converted only by proved rules")
 
 
@@ -59,12 +59,12 @@ class Ledger:
     """An in-memory ledger; every method is safe under threads.
 
     Example:
-        >>> from confide.contract import Audience, Unit
+        >>> from confide.contract import Audience, Relation
         >>> from confide.privacy import PureDP, PureEvent
-        >>> survey = Account(name="survey", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+        >>> survey = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
         >>> ledger = Ledger()
         >>> ledger.register(survey, PureDP(1.0))
-        >>> ledger.charge(survey, PureEvent(epsilon=0.75, neighbours=Unit.RECORD_REPLACED))
+        >>> ledger.charge(survey, PureEvent(epsilon=0.75, neighbours=Relation.REPLACE))
         >>> ledger.spent(survey)
         PureDP(epsilon=0.75)
     """

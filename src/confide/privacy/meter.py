@@ -68,9 +68,9 @@ class Meter:
 
     Example:
         >>> from fractions import Fraction
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy.events import PureEvent
-        >>> meter = Meter(lines_of([PureEvent(epsilon=1.0, neighbours=Unit.BIT, label="sum")]))
+        >>> meter = Meter(lines_of([PureEvent(epsilon=1.0, neighbours=Relation.BIT, label="sum")]))
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Unsupported
-from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.guarantees import Accuracy, Relation, Source
 from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import DrawCost
@@ -208,7 +208,7 @@ class SparseVector:
         unit = 2.0**-self.grid
         return replace(self, clamp=(bounds[0] * _ROUNDED_UP + unit, bounds[1] * _ROUNDED_UP + unit))
 
-    def events(self, neighbours: Unit) -> tuple[Event, ...]:
+    def events(self, neighbours: Relation) -> tuple[Event, ...]:
         """What all armings together cost: to be charged before the first one.
 
         Args:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.contract.guarantees import Accuracy, Relation, Source
 from confide.privacy.accounting import float_up, written, written_up
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
@@ -235,7 +235,7 @@ class TreeCounter:
             case _:
                 return GDP(_root_up(self.reach / scale**2))
 
-    def events(self, neighbours: Unit) -> tuple[Event, ...]:
+    def events(self, neighbours: Relation) -> tuple[Event, ...]:
         """What a run costs: to be charged before the first step.
 
         Args:

@@ -19,7 +19,7 @@ from typing_extensions import TypeVar
 
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
@@ -57,10 +57,6 @@ MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"
 """How the fields of all of them are written, where they have other names."""
 
 _SHARD = 1 << 16  # people of one, at most
-_UNITS: Mapping[Neighbours, Unit] = {
-    "replace": Unit.RECORD_REPLACED, "add_or_remove": Unit.RECORD_ADDED_OR_REMOVED}
-
-
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
          squared_sensitivity="squared_l2_sensitivity")
 @dataclass(frozen=True)
@@ -145,9 +141,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
     # ---- public arithmetic
 
     @property
-    def unit(self) -> Unit:
-        """What one neighbour step changes."""
-        return _UNITS[self.neighbours]
+    def relation(self) -> Relation:
+        """The neighbouring relation, as promises and events name it."""
+        return Relation(self.neighbours)
 
     @cached_property
     def squared_budget(self) -> Fraction:
@@ -226,7 +222,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     def events(self) -> tuple[Event, ...]:
         """What a run spends: one Gaussian release for the whole path, and whatever else the mechanism releases."""
-        return (event(self.law, self.squared_budget * self.path_share, self.unit, PRICES),)
+        return (event(self.law, self.squared_budget * self.path_share, self.relation, PRICES),)
 
     @cached_property
     def regret(self) -> float:
@@ -243,9 +239,10 @@ class Dude(Mechanism[P_co, PathCertificate]):
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
                         erratum="exact Gaussian DP in place of strong composition; any epsilon")
         return Guarantees((
-            Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
+            Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
                     note="whoever provides what she gets learns it"),
-            Privacy(loss=self.loss, unit=self.unit, audience=Audience.PUBLIC, source=source, part="the billboard"),
+            Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.PUBLIC, source=source,
+                    part="the billboard"),
             *self._accuracy(),
         ))
 

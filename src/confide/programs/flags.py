@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
 from confide.numerics.compiled import kernel
 from confide.privacy.accounting import float_up
@@ -310,7 +310,7 @@ class Flags:
         return added_delta(self.epsilon, _ROOM * self.rows * _fails(
             self.room - 2, self.level_scale, self.query_scale, self.queries))
 
-    def event(self, unit: Unit) -> Event:
+    def event(self, unit: Relation) -> Event:
         """What all flags cost.
 
         Args:
@@ -320,7 +320,7 @@ class Flags:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
-    def line(self, unit: Unit) -> Line:
+    def line(self, unit: Relation) -> Line:
         """The same as a line of a charge.
 
         Args:

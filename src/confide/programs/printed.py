@@ -178,9 +178,9 @@ class PrintedDude(PrivDude):
             "exact accounting of the printed noise gives a larger epsilon: Theorem 2.3.2 is for a round's epsilon' < 1 "
             "only, strong composition for T epsilon'(e^epsilon' - 1) <= epsilon/2; or sigma is too small")
         privacy = [
-            Privacy(loss=self.proved, unit=self.unit, audience=audience, source=ours, part=part)
+            Privacy(loss=self.proved, neighbours=self.relation, audience=audience, source=ours, part=part)
             for audience, part in ((Audience.OTHERS, "the whole outcome"), (Audience.PUBLIC, "the billboard"))]
-        printed = Privacy(loss=ApproxDP(self.epsilon, self.delta), unit=self.unit, audience=Audience.OTHERS,
+        printed = Privacy(loss=ApproxDP(self.epsilon, self.delta), neighbours=self.relation, audience=Audience.OTHERS,
                           source=print_, claimable=holds, note=note)
         return Guarantees((*privacy, printed, *self._accuracy()))
 

@@ -134,15 +134,15 @@ class RoundDude(Dude[FlagBillboard]):
             # Its own part of delta stands in the event: a ledger that turned it into an epsilon at the whole delta
             # would add the stops' delta on top.
             epsilon, delta = self._gaussian_part
-            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.unit, label=PRICES),)
-        return (*path, self.flags.event(self.unit))
+            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.relation, label=PRICES),)
+        return (*path, self.flags.event(self.relation))
 
     def lines(self) -> tuple[Line, ...]:
         path = lines_of(super().events())
         if self.truncate:
             path = (Bundle(name="prices, converted", event=self.events()[0], parts=path,
                            proof="Gaussian noise at its own part of delta"),)
-        return (*path, self.flags.line(self.unit))
+        return (*path, self.flags.line(self.relation))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.events import Event, GDPEvent, ZCDPEvent
 from confide.privacy.gaussian import gdp_mu
@@ -59,7 +59,7 @@ def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
     return 2 * Fraction(ZCDP.within(epsilon, delta).rho)
 
 
-def event(law: Law, squared: Fraction, unit: Unit, label: str) -> Event:
+def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
     """What a share of the squared budget is spent on.
 
     Args:

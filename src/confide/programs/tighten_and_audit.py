@@ -201,7 +201,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     def events(self) -> tuple[Event, ...]:
         share = written(self.audit_share)
-        return (*super().events(), event(self.law, self.squared_budget * share, self.unit, "audit"))
+        return (*super().events(), event(self.law, self.squared_budget * share, self.relation, "audit"))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="confide", statement="tighten and audit", spec="convex_programs 6.2")

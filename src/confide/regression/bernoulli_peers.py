@@ -27,9 +27,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
@@ -269,7 +269,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     def events(self) -> tuple[UnprotectedEvent, ...]:
         """A release without privacy, which no ledger admits."""
-        return (UnprotectedEvent(neighbours=Unit.RECORD_REPLACED, label="number of ones"),)
+        return (UnprotectedEvent(neighbours=Relation.REPLACE, label="number of ones"),)
 
     def guarantees(self) -> Guarantees:
         """What holds where everybody takes part and is truthful; expectations are exact."""
@@ -280,7 +280,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         chance = np.array([1 - prior.mean, prior.mean])
         cost = self.cost_of_lying
         return Guarantees((
-            Privacy(loss=PureDP(math.inf), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+            Privacy(loss=PureDP(math.inf), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                     source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC),
                     note="no privacy: the exact number of ones is published"),
             Truthfulness(

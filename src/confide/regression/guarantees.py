@@ -17,9 +17,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
@@ -223,13 +223,13 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         return CUT if cut else note
 
     items: list[Guarantee] = [
-        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=together,
+        Privacy(loss=f.loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
                 part="the billboard and everybody else's payments", note=reach[0]),
-        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=together,
+        Privacy(loss=f.loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=together,
                 part="the billboard", note=reach[1]),
-        Privacy(loss=paid, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=paid_proof,
+        Privacy(loss=paid, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=paid_proof,
                 part="the payment estimates alone", note=paid_formula),
-        Privacy(loss=own, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=proof,
+        Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
                 part="the release alone", note=formula),
         Truthfulness(
             gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,

@@ -22,9 +22,9 @@ from confide.contract.guarantees import (
     Guarantee,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
@@ -497,7 +497,7 @@ def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
         return {"source": source, "claimable": False, "note": f"as printed, and wrong: {row.wrong}"}
 
     false = [] if mechanism.claims_privacy else [
-        Privacy(loss=PureDP(rows["privacy"].printed), unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS,
+        Privacy(loss=PureDP(rows["privacy"].printed), neighbours=Relation.REPLACE, audience=Audience.OTHERS,
                 part="the billboard and everybody else's payments", **about("privacy")),
     ]
     return [

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
 from confide.privacy.accounting.sums import written
 from confide.privacy.events import Event
 from confide.privacy.filter import Cost, Filter, Rule
@@ -215,7 +215,7 @@ class PrivateRegression:
             name: _moved(release.interval_of(setting, released, coef, row, level), offset)
             for name, row, offset in zip((INTERCEPT, *features.labels), rows, natural.offset, strict=True)}
         self.guarantees_ = Guarantees((Privacy(
-            loss=loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=source,
+            loss=loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=source,
             note=f"{formula}; holds for every data set, n is public"),))
         self.privacy_spent_: PureDP | ApproxDP = loss
         self.n_features_in_ = len(features.labels)

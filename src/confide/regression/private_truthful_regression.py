@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.guarantees import Guarantees, Relation
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Declared, Parameter
@@ -304,9 +304,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         if not self.claims_privacy:
             raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
                                 "run it with simulated noise, for a study, or take mode='corrected'")
-        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label=_PAYMENTS)
+        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Relation.REPLACE, label=_PAYMENTS)
         if isinstance(self.release, PrintedRidge):
-            return (peers, PureEvent(epsilon=self.release.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"))
+            return (peers, PureEvent(epsilon=self.release.epsilon, neighbours=Relation.REPLACE, label="release"))
         return (peers, *self.release.events())
 
     def lines(self) -> tuple[Line, ...]:

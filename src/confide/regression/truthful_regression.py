@@ -28,9 +28,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
@@ -189,7 +189,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     def events(self) -> tuple[UnprotectedEvent, ...]:
         """A release without privacy, which no ledger admits."""
-        return (UnprotectedEvent(neighbours=Unit.RECORD_REPLACED, label="least squares"),)
+        return (UnprotectedEvent(neighbours=Relation.REPLACE, label="least squares"),)
 
     def guarantees(self) -> Guarantees:
         """What holds, from public parameters alone. In expectation, where everybody takes part and is truthful.
@@ -203,7 +203,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         peers = "the other group" if self.groups else "everybody else"
         return Guarantees((
             Privacy(
-                loss=PureDP(math.inf), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+                loss=PureDP(math.inf), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                 source=Source(document=DOCUMENT, statement="Algorithm 1", spec=SPEC),
                 note="no privacy: exact estimates are published; use PrivateTruthfulRegression where that matters",
             ),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
@@ -65,7 +65,7 @@ __all__ = [
 Law = Literal["gaussian", "structured", "laplace"]
 _SPEC = "query_release F"
 _MOST = 2**52  # records: their counts are exact in doubles
-_UNIT = Unit.RECORD_REPLACED
+_UNIT = Relation.REPLACE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class _Baseline(Mechanism[B_co, None]):
 
     def guarantees(self) -> Guarantees:
         return Guarantees((Privacy(
-            loss=self._loss(), unit=_UNIT, audience=Audience.PUBLIC, note=wire_name(self),
+            loss=self._loss(), neighbours=_UNIT, audience=Audience.PUBLIC, note=wire_name(self),
             source=Source(document="confide", statement="baselines", spec=_SPEC)),))
 
     @abstractmethod

@@ -18,7 +18,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
@@ -62,7 +62,7 @@ MOST_ROUNDS = 10**5
 MOST_SAMPLES = 2**39
 """Draws a round at most, so that clauses and negations of a round are 2^40 at most."""
 
-_NEIGHBOURS = Unit.RECORD_REPLACED
+_NEIGHBOURS = Relation.REPLACE
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import positive, whole
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.contract.renamed import warn_of_old
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
@@ -105,7 +105,7 @@ def marginals_noise_std(rho: float, attributes: int, groups: int = 0, grouped: i
 
 def marginals_event(rho: float) -> ZCDPEvent:
     """What the measurement is charged."""
-    return ZCDPEvent(rho=rho, neighbours=Unit.RECORD_REPLACED, label=MARGINALS)
+    return ZCDPEvent(rho=rho, neighbours=Relation.REPLACE, label=MARGINALS)
 
 
 def noisy_marginals(

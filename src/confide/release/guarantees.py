@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -28,7 +28,7 @@ _FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1,
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
     """The zCDP guarantee towards the public of a list of events."""
-    return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+    return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                    source=source, note=_STEP)
 
 
@@ -45,17 +45,17 @@ def dual_query_guarantees(it: DualQuery) -> Guarantees:
     found: list[Privacy | Accuracy] = [concentrated_privacy(events, Source(
         document="confide", statement="a draw of range epsilon costs epsilon^2/8", spec=f"{_SPEC} A2 and D2"))]
     if it.free != "marginals":
-        found.append(Privacy(loss=PureDP(it.epsilon(calculator="pure")), unit=Unit.RECORD_REPLACED,
+        found.append(Privacy(loss=PureDP(it.epsilon(calculator="pure")), neighbours=Relation.REPLACE,
                              audience=Audience.PUBLIC, source=theorem, note=_STEP))
     if it.delta:
         found.append(Privacy(
-            loss=ApproxDP(it.epsilon(), it.delta), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+            loss=ApproxDP(it.epsilon(), it.delta), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
             source=Source(document=DOCUMENT, statement=_STATEMENTS[it.calculator], spec=f"{_SPEC} A2 and D2",
                           erratum="a reported epsilon names its calculator" if it.literal else ""),
             note=_FALSE if it.literal else f"by the calculator {it.calculator!r}; {_STEP}"))
     if it.literal and (it.records, it.eta, it.rounds, it.samples) == _PRINTED:
         found.append(Privacy(
-            loss=ApproxDP(1.0, 1e-3), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, claimable=False,
+            loss=ApproxDP(1.0, 1e-3), neighbours=Relation.REPLACE, audience=Audience.PUBLIC, claimable=False,
             source=Source(document=DOCUMENT, statement="section 3.6, more queries", spec=f"{_SPEC} erratum 2",
                           erratum="Theorem 3.4.2 gives 1.859 for this setting"), note=_FALSE))
     if it.workload is not None:

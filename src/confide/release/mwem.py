@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.parameters import Parameter
@@ -57,7 +57,7 @@ _MOST_ITEMS = 2**24  # of one selection
 MOST_WORK = 2.0**43
 """Updates of a cell in all rounds: an hour or so. Whoever verifies a release does them again."""
 _SPEC = "query_release C"
-_UNIT = Unit.RECORD_REPLACED
+_UNIT = Relation.REPLACE
 
 Form = Literal["replay", "analysed"]
 Stop = Literal["settled", "unchanged"]
@@ -475,13 +475,14 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         rule = "T selections and T Laplace measurements at epsilon/(2T)"
         source = Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.1", spec=_SPEC)
         items: list[Any] = [
-            Privacy(loss=PureDP(self.epsilon), unit=_UNIT, audience=Audience.PUBLIC, source=source, note=rule),
-            Privacy(loss=ZCDP(self.rho), unit=_UNIT, audience=Audience.PUBLIC, note=f"{rule}: 5 epsilon^2 / (32 T)",
+            Privacy(loss=PureDP(self.epsilon), neighbours=_UNIT, audience=Audience.PUBLIC, source=source, note=rule),
+            Privacy(loss=ZCDP(self.rho), neighbours=_UNIT, audience=Audience.PUBLIC,
+                    note=f"{rule}: 5 epsilon^2 / (32 T)",
                     source=Source(document="confide", statement="selections have bounded range", spec=_SPEC)),
         ]
         if self.delta:
             items.append(Privacy(
-                loss=ApproxDP(Accountant(self.events()).epsilon(self.delta), self.delta), unit=_UNIT,
+                loss=ApproxDP(Accountant(self.events()).epsilon(self.delta), self.delta), neighbours=_UNIT,
                 audience=Audience.PUBLIC, note="by concentrated composition",
                 source=Source(document="confide", statement="selections have bounded range", spec=_SPEC)))
         if self.form == "analysed":

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
@@ -68,7 +68,7 @@ SHIFT = 0.15
 
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
-_UNIT = Unit.RECORD_REPLACED
+_UNIT = Relation.REPLACE
 _SPEC = "query_release D5"
 
 Selection = Literal["public", "transcript", "private"]
@@ -380,7 +380,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                         spec=_SPEC)
         privacy = [concentrated_privacy(self.events(), source)]
         if self.delta:
-            privacy.append(Privacy(loss=ApproxDP(self.epsilon(), self.delta), unit=_UNIT, audience=Audience.PUBLIC,
+            privacy.append(Privacy(loss=ApproxDP(self.epsilon(), self.delta), neighbours=_UNIT,
+                                   audience=Audience.PUBLIC,
                                    source=source, note="by zCDP"))
         game = self.dual_query.planned_certificate
         return Guarantees((*privacy, answers_accuracy(game, source, "of the records with even weights and optimal best "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
@@ -175,7 +175,7 @@ def random_order(
     course = Course(check_investigation(investigation), look, as_components(components), cap=limit, answers=answers)
     keep_search(source, "random order", investigation.graph, investigation.seeds)
     free = Guarantees((Privacy(
-        loss=PureDP(0.0), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
+        loss=PureDP(0.0), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
         note="of the list as a sequence, not of the time at which it or its next line appears"),))
     return finish(course, free if limit is None else no_guarantee("it has a query cap"))

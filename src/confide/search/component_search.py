@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import finite, one_of, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
@@ -182,7 +182,7 @@ class ComponentSearch:
         With gumbel noise it has bounded range too: its argmax is an exponential mechanism.
         """
         kind = BoundedRangeEvent if self.noise_kind == "gumbel" else PureEvent
-        unit, each = Unit.VERTEX_REWIRED, self.selection_epsilon
+        unit, each = Relation.EDGES_OF_ONE, self.selection_epsilon
         selection = kind(epsilon=each, neighbours=unit, label="selection")
         if not self.draws_threshold:
             return (selection,)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, positive, whole
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
@@ -109,7 +109,8 @@ def printed_search(
                        whole("stopping_target", stopping_target), positive("epsilon", epsilon),
                        whole("degree_bound", degree_bound, at_least=1), as_noise(noise))
     claim = Privacy(
-        loss=PureDP(calls * epsilon), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
+        loss=PureDP(calls * epsilon), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC,
+        part="the released list",
         source=Source(document="Wu 2017", statement="Theorem 7.3.3", spec="targeted_search 5",
                       erratum="counts over unexamined vertices depend on what is not released (E3)"),
         claimable=False, note="printed; false")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome
 from confide.contract.wire import wire
 from confide.privacy.losses import PureDP
@@ -206,6 +206,6 @@ def no_guarantee(why: str) -> Guarantees:
     Source: spec targeted_search 10, traps 1 and 2.
     """
     return Guarantees((Privacy(
-        loss=PureDP(math.inf), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
+        loss=PureDP(math.inf), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="one query separates two graphs", spec="targeted_search 10"),
         note=f"none: {why}"),))

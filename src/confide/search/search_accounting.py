@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -58,7 +58,7 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
 
     Source: spec targeted_search 4 ("two-step accounting").
     """
-    cost, unit = positive("epsilon", epsilon), Unit.VERTEX_REWIRED
+    cost, unit = positive("epsilon", epsilon), Relation.EDGES_OF_ONE
     kind = BoundedRangeEvent if as_kind(noise_kind) == "gumbel" else PureEvent
     if not _draws(stop):
         return (kind(epsilon=cost, neighbours=unit, label="selection"),)
@@ -90,7 +90,7 @@ def compositions(
     Source: spec targeted_search 4; rules of query_release A2.
     """
     number, cost, slack = whole("calls", calls, at_least=1), positive("epsilon", epsilon), fraction("delta", delta)
-    call = Accountant((_repeated(PureEvent(epsilon=cost, neighbours=Unit.VERTEX_REWIRED), number),))
+    call = Accountant((_repeated(PureEvent(epsilon=cost, neighbours=Relation.EDGES_OF_ONE), number),))
     steps = Accountant(tuple(_repeated(event, number) for event in step_events(cost, stop, noise_kind)))
     return {
         "basic": call.epsilon(0.0),

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Provenance, RunOutcome
 from confide.contract.progress import advance
@@ -38,7 +38,7 @@ from confide.search.walking import Walk
 
 __all__ = ["Debit", "PTarget", "Search", "within_budget"]
 
-_UNIT = Unit.VERTEX_REWIRED
+_UNIT = Relation.EDGES_OF_ONE
 _SPEC = "targeted_search 3.2-3.3, 4"
 _BESIDE = " for half of epsilon, and half for the threshold"
 _FAILURE = 0.05
@@ -185,18 +185,21 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                                 f"scale 2 Delta/epsilon{_BESIDE if self.call.draws_threshold else ''} (E2, E3, E7)")
         total = Accountant(self.events()).epsilon() if self.calls else 0.0
         items: list[Guarantee] = [Privacy(
-            loss=PureDP(total), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", source=source,
+            loss=PureDP(total), neighbours=_UNIT, audience=Audience.PUBLIC,
+                part="the released list", source=source,
             note=f"{reach}; {self.calls} searches for a component at epsilon each")]
         if self.delta and self.calls:
             name, epsilon = Accountant(self.events()).best(self.delta)
             items.append(Privacy(
-                loss=ApproxDP(epsilon, self.delta), unit=_UNIT, audience=Audience.PUBLIC, part="the released list",
+                loss=ApproxDP(epsilon, self.delta), neighbours=_UNIT, audience=Audience.PUBLIC,
+                part="the released list",
                 source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
                 note=f"{reach}; composition: {name}"))
         if self.noise_kind == "laplace" and self.calls:
             printed = self.calls * self.call.delta / self.call.scale
             items.append(Privacy(
-                loss=PureDP(printed), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", claimable=False,
+                loss=PureDP(printed), neighbours=_UNIT, audience=Audience.PUBLIC,
+                part="the released list", claimable=False,
                 source=Source(document="Wu 2017", statement="section 7.5, (k-1)/b for noise of scale b", spec=_SPEC,
                               erratum="a selection costs 2 Delta/b, and a drawn threshold as much again (E2)"),
                 note="printed; false"))

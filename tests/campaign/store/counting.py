@@ -21,7 +21,7 @@ from confide.campaign import Campaign
 from confide.contract import kinds
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.kinds import Check, Collection, PayoutTerms
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard
@@ -55,11 +55,13 @@ class Counting(Mechanism):
     epsilon: float
 
     def guarantees(self) -> Guarantees:
-        return Guarantees((Privacy(source=Source(document="confide", statement="a stand-in"), unit=Unit.RECORD_REPLACED,
+        return Guarantees((Privacy(source=Source(document="confide", statement="a stand-in"),
+                                   neighbours=Relation.REPLACE,
                                    loss=PureDP(self.epsilon), audience=Audience.PUBLIC),))
 
     def events(self) -> Sequence[PureEvent]:
-        return (PureEvent(neighbours=Unit.RECORD_REPLACED, epsilon=self.epsilon, label="sum"),)
+        return (PureEvent(
+                                   neighbours=Relation.REPLACE, epsilon=self.epsilon, label="sum"),)
 
     def run(self, data: Any, noise: Any) -> Any:
         records = {int(slot): int(value) for slots, values in data

@@ -19,7 +19,7 @@ from confide.campaign.states import Event, State, advance
 from confide.campaign.store import schema
 from confide.campaign.store.chain import Entry, broken
 from confide.campaign.store.ledger import subject_keys
-from confide.contract import Audience, Unit, digest
+from confide.contract import Audience, Relation, digest
 from confide.contract.encoding import table_from_bytes
 from confide.privacy import Account
 
@@ -61,7 +61,7 @@ class Life:
 
 def account(data_set: str) -> Account:
     """A data set's account, as the stand-in kind's campaigns charge it."""
-    return Account(name=data_set, neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    return Account(name=data_set, neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
 
 
 def lives(store: Store) -> dict[str, Life]:

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 from hypothesis import strategies as st
 
-from confide.contract import Unit
+from confide.contract import Relation
 from confide.privacy import (
     ApproxEvent,
     BoundedRangeEvent,
@@ -20,7 +20,7 @@ from confide.privacy import (
     ZCDPEvent,
 )
 
-RECORD = Unit.RECORD_REPLACED
+RECORD = Relation.REPLACE
 
 
 def pure(epsilon: float) -> PureEvent:

@@ -12,7 +12,7 @@ from event_lists import ALL, DELTAS, ONE_OF_EACH, RECORD, approx, gdp, pure, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.contract import InvalidInput, NotGuaranteed, Unit, Unsupported
+from confide.contract import InvalidInput, NotGuaranteed, Relation, Unsupported
 from confide.privacy import ZCDP, Accountant, Composed, Event, PureEvent, RandomizedResponseEvent, Repeated
 from confide.privacy.accounting import CALCULATORS, FAST, counted, float_up, written
 
@@ -176,7 +176,7 @@ def test_bad_events_are_refused() -> None:
 
 
 def test_relations_do_not_mix() -> None:
-    other = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_ADDED_OR_REMOVED)
+    other = PureEvent(epsilon=0.1, neighbours=Relation.ADD_OR_REMOVE)
     with pytest.raises(InvalidInput, match="2 neighbouring relations"):
         Accountant((pure(0.3), other))
     with pytest.raises(InvalidInput, match="neighbours"):
@@ -192,11 +192,11 @@ def test_float_up(value: Fraction) -> None:
 
 def test_exact_fractions_are_taken_exactly():
     def pure(epsilon):
-        return PureEvent(epsilon=epsilon, neighbours=Unit.RECORD_REPLACED)
+        return PureEvent(epsilon=epsilon, neighbours=Relation.REPLACE)
 
     assert Fraction(Accountant((pure(Fraction(2, 3)),)).epsilon()) >= Fraction(2, 3)
     assert Accountant((pure(Fraction(1, 3)),) * 3).epsilon() == 1.0
-    tiny = Repeated(event=pure(Fraction(1, 10**400)), count=10**400, neighbours=Unit.RECORD_REPLACED)
+    tiny = Repeated(event=pure(Fraction(1, 10**400)), count=10**400, neighbours=Relation.REPLACE)
     assert Accountant((tiny,)).epsilon() == 1.0
     with pytest.raises(InvalidInput, match="beyond the doubles"):
         pure(10**400)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from confide.audit import AuditRow, clopper_pearson
-from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, RunOutcome, Source, Unit
+from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Relation, RunOutcome, Source
 from confide.contract.guarantees import Audience
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
@@ -79,13 +79,13 @@ class NoisyHistogram(Mechanism[Counts, None]):
         law = Source(document="Ghosh, Roughgarden and Sundararajan 2012", statement="geometric mechanism")
         tail = Source(document="private-histogram", statement="exact tails of that law, for all counts together")
         return Guarantees((
-            Privacy(source=law, loss=PureDP(self.epsilon), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC),
+            Privacy(source=law, loss=PureDP(self.epsilon), neighbours=Relation.REPLACE, audience=Audience.PUBLIC),
             Accuracy(source=tail, failure_probability=self.beta, bound=self.error, trivial=self.people,
                      measure="the largest error of a count, in people"),
         ))
 
     def events(self) -> tuple[PureEvent, ...]:
-        return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="histogram"),)
+        return (PureEvent(epsilon=self.epsilon, neighbours=Relation.REPLACE, label="histogram"),)
 
     def run(self, data: Any, noise: Noise) -> RunOutcome[Counts, None]:
         level = np.full(self.people, -1)  # of who has no record

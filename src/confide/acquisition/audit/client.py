@@ -23,7 +23,7 @@ from confide.audit import (
     strongest,
 )
 from confide.contract.errors import ConfideError
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.privacy.losses import RenyiDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
@@ -56,7 +56,7 @@ def client_rows(
         return perturb(record, contract, noise).message if it is None else it.submit(record, contract, noise)
 
     held = strongest(each for each in (() if it is None else it.guarantees().privacy)
-                     if each.audience is Audience.COLLECTOR and each.unit is Unit.RECORD_REPLACED)
+                     if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE)
     found = _doors(contract, client, seed, [promise for promise, _ in held])
     rows = [found.pop("").row("privacy: one message, towards the platform, by its contract (Renyi)"),
             *(audit.row("privacy: one message, towards the platform").holding(*follow)

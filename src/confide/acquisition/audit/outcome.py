@@ -23,7 +23,7 @@ from confide.audit.device_runs import (
     joint_audits,
     joint_rows,
 )
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.noise import ForcedNoise, Noise
 from confide.privacy.noise.simulated import study_generator
 
@@ -149,4 +149,4 @@ def _jointly(
         one, other = (_Held({ranks[0]: mine}, everybody) for mine in (it.low, it.high))
         yield Neighbours(one, other, partial(published, index=ranks[0]))
 
-    return joint_audits(it.guarantees().privacy, Unit.RECORD_REPLACED, played, pairs(), seed)
+    return joint_audits(it.guarantees().privacy, Relation.REPLACE, played, pairs(), seed)

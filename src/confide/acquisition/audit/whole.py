@@ -20,7 +20,7 @@ from confide.acquisition.release.lattice import LatticeContracts, LatticeRelease
 from confide.audit import AuditReport, AuditRow, Concern, Control, Loss, promise_rows, strongest
 from confide.audit.history_loss import spent
 from confide.contract.errors import Refused
-from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Truthfulness, Unit
+from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Relation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.events import Event, ZCDPEvent
@@ -72,7 +72,7 @@ def _paid(it: TwoPartMechanism) -> Callable[[Privacy, tuple[Event, ...]], tuple[
     def paid(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
         if promise.audience is not Audience.PUBLIC:
             return events
-        return (ZCDPEvent(rho=it.concentrated(it.caps.central), neighbours=Unit.RECORD_REPLACED,
+        return (ZCDPEvent(rho=it.concentrated(it.caps.central), neighbours=Relation.REPLACE,
                           label="one record in the sum"),)
 
     return paid
@@ -155,8 +155,8 @@ def _losses(
     it: TwoPartMechanism, promises: Iterable[Privacy], who: Audience, what: str, loss: float, evidence: str
 ) -> list[AuditRow]:
     """What is promised towards somebody, against the largest loss that any contract leads to."""
-    paid = [ZCDPEvent(rho=it.concentrated(loss), neighbours=Unit.RECORD_REPLACED)]
-    held = strongest(each for each in promises if each.audience is who and each.unit is Unit.RECORD_REPLACED)
+    paid = [ZCDPEvent(rho=it.concentrated(loss), neighbours=Relation.REPLACE)]
+    held = strongest(each for each in promises if each.audience is who and each.neighbours is Relation.REPLACE)
     return [AuditRow.of_privacy(promise, spent(paid, promise.loss) if isinstance(promise.loss, Loss) else math.inf,
                                 evidence, named=f"privacy: {what}").holding(*follow) for promise, follow in held]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.measuring import Law
 from confide.contract.checks import one_of, positive, whole
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession
@@ -95,7 +95,7 @@ class Halting:
             return None
         return SparseVector(threshold=0, epsilon=self.cost)
 
-    def events(self, unit: Unit) -> tuple[Event, ...]:
+    def events(self, unit: Relation) -> tuple[Event, ...]:
         """What the test spends."""
         if self.counter is not None:
             return self.counter.events(unit)

@@ -202,22 +202,22 @@ class Ascending(Market[AuctionBillboard]):
     def _spent(self) -> tuple[Event, ...]:
         if self.plentiful:
             return ()
-        found: list[Event] = [*self.counter.events(self.unit), *self._halting_events()]
+        found: list[Event] = [*self.counter.events(self.relation), *self._halting_events()]
         if self.clearing is not None:
-            found.append(self.clearing.measure.event(self.unit))
+            found.append(self.clearing.measure.event(self.relation))
         if self.certificate_plan is not None:
-            found.append(self.certificate_plan.measure.event(self.unit))
+            found.append(self.certificate_plan.measure.event(self.relation))
         return tuple(found)
 
     def _drawn(self) -> tuple[Line, ...]:
         if self.plentiful:
             return ()
-        sessions: list[Line] = [Session(name=COUNTS, event=event) for event in self.counter.events(self.unit)]
+        sessions: list[Line] = [Session(name=COUNTS, event=event) for event in self.counter.events(self.relation)]
         sessions += [Session(name=HALTING_TEST, event=event) for event in self._halting_events()]
         return (*sessions, *lines_of(self._spent()[len(sessions):]))
 
     def _halting_events(self) -> tuple[Event, ...]:
-        return self.halting_plan.events(self.unit)
+        return self.halting_plan.events(self.relation)
 
     def guarantees(self) -> Guarantees:
         common = super().guarantees()

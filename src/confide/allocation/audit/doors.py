@@ -79,7 +79,8 @@ def walked(
 
     own = sound or mechanism
     parts = charges(own)
-    everything, others = beside_charge(parts[""], (each for each in own.guarantees().privacy if each.unit is own.unit))
+    everything, others = beside_charge(
+        parts[""], (each for each in own.guarantees().privacy if each.neighbours is own.relation))
     return door_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
                       histories(seed), hidden_parts(own), HISTORIES, others, disguises=1)
 
@@ -124,7 +125,7 @@ def asked_rows(
         inside = [draw for draw in heard.draws if draw.stream[0] == part]
         level = min(float(draw.scale) for draw in inside if draw.stream[-1] == "threshold")
         answer = min(float(draw.scale) for draw in inside if draw.stream[-1] != "threshold")
-        cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.unit)], claim)
+        cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.relation)], claim)
         rows.append(AuditRow.of_loss(
             f"privacy: {part}, by the noise that it asks for", claim, promised_parameter(claim), cost,
             f"one run: a threshold with noise of scale {level:g}, each answer of {answer:g}",

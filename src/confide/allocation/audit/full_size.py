@@ -118,8 +118,8 @@ def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
         return math.inf
     if not loss or math.isinf(loss):
         return loss
-    event = ZCDPEvent(rho=loss, neighbours=own.unit) if isinstance(promise(own), ZCDP) else \
-        PureEvent(epsilon=loss, neighbours=own.unit)
+    event = ZCDPEvent(rho=loss, neighbours=own.relation) if isinstance(promise(own), ZCDP) else \
+        PureEvent(epsilon=loss, neighbours=own.relation)
     known = stated.loss
     if isinstance(known, ApproxDP):
         known = replace(known, delta=known.delta - own.overflow_delta)

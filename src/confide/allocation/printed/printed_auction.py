@@ -26,7 +26,7 @@ from confide.allocation.printed.smallest import Bookkeeping, least_to_run
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
@@ -180,10 +180,10 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         return found if isinstance(found, PureDP) else PureDP(math.inf)
 
     def events(self) -> tuple[Event, ...]:
-        return (PureEvent(epsilon=self.loss.epsilon, neighbours=Unit.RECORD_REPLACED, label=_LINE),)
+        return (PureEvent(epsilon=self.loss.epsilon, neighbours=Relation.REPLACE, label=_LINE),)
 
     def guarantees(self) -> Guarantees:
-        common: dict[str, Any] = {"unit": Unit.RECORD_REPLACED, "audience": Audience.OTHERS}
+        common: dict[str, Any] = {"unit": Relation.REPLACE, "audience": Audience.OTHERS}
         claim = Source(document=DOCUMENT, statement="Theorem 4.3.4", spec=_SPEC,
                        erratum="one level more, and a joint distance of 2T + 1")
         found: list[Guarantee] = [Privacy(loss=self.loss, source=claim, **common,

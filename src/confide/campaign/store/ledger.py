@@ -39,7 +39,7 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.contract.encoding import canonical, encode
 from confide.contract.errors import BudgetExceeded, InvalidInput
-from confide.contract.guarantees import Audience, Unit
+from confide.contract.guarantees import Audience, Relation
 from confide.contract.upgrades import upgraded
 from confide.privacy.events import EVENTS, Event
 from confide.privacy.filter import Cost, Filter, Rule, price
@@ -201,9 +201,9 @@ def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> tuple
 def _check_only_relation(connection: Connection, account: Account) -> None:
     """Refuse accounts under a second relation: each would have a budget of its own for the same people."""
     others = set(connection.execute(select(s.scope.c.neighbours).filter_by(data_set=account.name)).scalars())
-    if others - {account.neighbours.value}:
+    if others - {account.neighbours.words}:
         raise InvalidInput("data_set", f"the budget of {account.name!r} protects {' and '.join(sorted(others))}, not "
-                           f"{account.neighbours.value}", "relations are converted only by proved rules")
+                           f"{account.neighbours.words}", "relations are converted only by proved rules")
 
 
 def _debit_known(
@@ -311,11 +311,11 @@ def subject_standing(connection: Connection, account: Account, identity: str, se
 
 def _values(account: Account) -> dict[str, str]:
     """The columns that tell one data set's accounts from another's."""
-    return {"data_set": account.name, "neighbours": account.neighbours.value, "audience": account.audience.value}
+    return {"data_set": account.name, "neighbours": account.neighbours.words, "audience": account.audience.value}
 
 
 def _account(row: Any) -> Account:
-    return Account(name=row.data_set, neighbours=Unit(row.neighbours), audience=Audience(row.audience))
+    return Account(name=row.data_set, neighbours=Relation(row.neighbours), audience=Audience(row.audience))
 
 
 def subject_keys(account: Account, secret: bytes, identities: Iterable[str]) -> list[bytes]:

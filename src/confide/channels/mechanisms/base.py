@@ -23,7 +23,7 @@ from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -102,7 +102,7 @@ class ChannelMechanism(ABC):
         audiences = [Audience.PUBLIC, Audience.COLLECTOR] if isinstance(self.coded, CodedRows) else [Audience.PUBLIC]
         note = "towards the collector where each person randomises her own row"
         found: list[Privacy | Accuracy] = [
-            Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=audience, source=self.source,
+            Privacy(loss=loss, neighbours=Relation.REPLACE, audience=audience, source=self.source,
                     note=note if audience is Audience.COLLECTOR else "") for audience in audiences]
         if self._fitted is not None and (distortion := self.levels().distortion) is not None:
             found.append(Accuracy(bound=distortion, measure="the expected number of changed rows under the prior",
@@ -119,7 +119,7 @@ class ChannelMechanism(ABC):
         if math.isinf(level):
             raise NotGuaranteed("differential privacy", "an output that is possible for one database is impossible for "
                                 "a neighbour", "use RandomizedResponse or TopK")
-        return (PureEvent(epsilon=level, neighbours=Unit.RECORD_REPLACED),)
+        return (PureEvent(epsilon=level, neighbours=Relation.REPLACE),)
 
     def lines(self) -> tuple[Line, ...]:
         """The same as the one line of a release: one coded law, by which all of it is drawn."""

@@ -16,7 +16,7 @@ from confide.channels.mechanisms.integer_tables import IntegerTable
 from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Source, Unit
+from confide.contract.guarantees import Relation, Source
 from confide.contract.wire import wire
 from confide.privacy.events import Event, RandomizedResponseEvent
 from confide.privacy.response import ResponseTable, response_table
@@ -112,4 +112,4 @@ class RandomizedResponse(ChannelMechanism):
         if self.epsilon == math.inf:
             return super().events()  # which refuses
         return (RandomizedResponseEvent(epsilon=self._table.level, categories=self.letters,
-                                        neighbours=Unit.RECORD_REPLACED),)
+                                        neighbours=Relation.REPLACE),)

@@ -22,7 +22,7 @@ from confide.audit.device_runs import (
     joint_audits,
     joint_rows,
 )
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.market.collection import BitCollection, Reports
 from confide.market.strategies import NONE
 from confide.privacy.noise import ForcedNoise, Noise
@@ -109,7 +109,7 @@ def _jointly(
         one, other = (_Held({n // 2: bit}, reported(others, reports[others])) for bit in (0, 1))
         yield Neighbours(one, other, partial(published, index=n // 2))
 
-    return joint_audits(collection.guarantees().privacy, Unit.BIT, played, pairs(), seed, histories=2)
+    return joint_audits(collection.guarantees().privacy, Relation.BIT, played, pairs(), seed, histories=2)
 
 
 def outcome_rows(collection: BitCollection, seed: int, worths: Sequence[float | None] = (None,)) -> list[AuditRow]:

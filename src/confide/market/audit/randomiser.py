@@ -16,7 +16,7 @@ from confide.audit import (
     sampler_audit,
     strongest,
 )
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.market.collection import BitCollection
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.response import randomized_response
@@ -40,7 +40,7 @@ def _pairs(worths: Sequence[float | None]) -> list[Neighbours]:
 def _local(collection: BitCollection) -> tuple[Privacy, ...]:
     """What is promised of one bit, towards whoever receives the report."""
     return tuple(each for each in collection.guarantees().privacy
-                 if each.unit is Unit.BIT and each.audience is Audience.COLLECTOR)
+                 if each.neighbours is Relation.BIT and each.audience is Audience.COLLECTOR)
 
 
 def _door(

@@ -11,9 +11,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.privacy.losses import PureDP
 
@@ -32,7 +32,7 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
     who = ("each person who knows her own bit and nothing else that explains why bits go together, such as her group, "
            "while all others play the same strategy and hold the design's prior")
     return Guarantees((
-        Privacy(loss=PureDP(market.epsilon), unit=Unit.BIT, audience=Audience.COLLECTOR, part="one report",
+        Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=DOCUMENT, statement="Definition 5", spec="data_market 1"),
                 note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
                      "payments and the estimate are made from the reports; levels of repeated reports add up"),

@@ -12,9 +12,9 @@ from confide.contract.guarantees import (
     Guarantees,
     Participation,
     Privacy,
+    Relation,
     Source,
     Truthfulness,
-    Unit,
 )
 from confide.privacy.losses import PureDP
 
@@ -43,7 +43,8 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
     how = "of the randomiser on her side" if math.isfinite(market.largest_level) else (
         "levels are unbounded: the cheaper privacy is to her, the higher is hers")
     return Guarantees((
-        Privacy(loss=PureDP(market.largest_level), unit=Unit.BIT, audience=Audience.COLLECTOR, part="one report",
+        Privacy(loss=PureDP(market.largest_level), neighbours=Relation.BIT, audience=Audience.COLLECTOR,
+                part="one report",
                 source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
         Truthfulness(gain=0.0, trivial=market.terms.stake, who=who, source=theorem, note="over all channels, and over "
                      "those up to the ceiling where there is one; nobody dearer gains by taking part. Not the only "

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Unsupported
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import advanced, basic, gdp, optimal, per_round, pld, split, zcdp
 from confide.privacy.accounting.sums import Spend, counted, float_up, totals
 from confide.privacy.events import Event
@@ -68,9 +68,9 @@ class Accountant:
         InvalidInput: events of several relations.
 
     Example:
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy import PureEvent
-        >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+        >>> one = PureEvent(epsilon=0.1, neighbours=Relation.REPLACE)
         >>> round(Accountant((one,) * 3).epsilon(), 12)
         0.3
     """
@@ -97,7 +97,7 @@ class Accountant:
         return found
 
     @property
-    def neighbours(self) -> Unit | None:
+    def neighbours(self) -> Relation | None:
         """The relation of all events; None when there are none."""
         return self.events[0].neighbours if self.events else None
 
@@ -118,9 +118,9 @@ class Accountant:
             name -> epsilon in nats, rounded up; infinity where that one proves nothing at this delta.
 
         Example:
-            >>> from confide.contract import Unit
+            >>> from confide.contract import Relation
             >>> from confide.privacy import PureEvent
-            >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+            >>> one = PureEvent(epsilon=0.1, neighbours=Relation.REPLACE)
             >>> found = Accountant((one,) * 100).bounds(1e-6)
             >>> min(found, key=found.get), round(found["advanced"], 6)
             ('optimal', 6.308231)
@@ -150,9 +150,9 @@ class Accountant:
         """Which closed form proves the least epsilon at this delta, and that epsilon.
 
         Example:
-            >>> from confide.contract import Unit
+            >>> from confide.contract import Relation
             >>> from confide.privacy import PureEvent
-            >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+            >>> one = PureEvent(epsilon=0.1, neighbours=Relation.REPLACE)
             >>> Accountant((one,) * 1000).best(1e-6)[0]
             'optimal'
         """

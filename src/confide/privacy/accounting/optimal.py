@@ -197,9 +197,9 @@ def epsilon(spend: Spend, delta: float) -> float:
     """Least epsilon of the product law at `delta`, rounded up; infinity beyond `ATOMS`.
 
     Example:
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy.accounting.sums import counted
-        >>> uses = counted([PureEvent(epsilon=0.05, neighbours=Unit.RECORD_REPLACED)] * 200)
+        >>> uses = counted([PureEvent(epsilon=0.05, neighbours=Relation.REPLACE)] * 200)
         >>> round(epsilon(uses, 1e-6), 4)
         3.2763
     """

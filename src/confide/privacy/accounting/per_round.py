@@ -101,9 +101,9 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
         epsilon in nats, rounded up; infinity where no slack is left.
 
     Example:
-        >>> from confide.contract import Unit
+        >>> from confide.contract import Relation
         >>> from confide.privacy.accounting.sums import counted
-        >>> draws = counted([BoundedRangeEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)] * 50)
+        >>> draws = counted([BoundedRangeEvent(epsilon=0.1, neighbours=Relation.REPLACE)] * 50)
         >>> round(epsilon(draws, 1e-6), 4), round(epsilon(draws, 1e-6, drift="printed"), 4)
         (1.921, 4.2428)
     """

@@ -126,9 +126,9 @@ def counted(events: Iterable[Event]) -> Spend:
         Unsupported: an event of a type that has no proved rule here.
 
     Example:
-        >>> from confide.contract import Unit
-        >>> a = PureEvent(epsilon=0.1, label="a", neighbours=Unit.BIT)
-        >>> b = PureEvent(epsilon=0.1, label="b", neighbours=Unit.BIT)
+        >>> from confide.contract import Relation
+        >>> a = PureEvent(epsilon=0.1, label="a", neighbours=Relation.BIT)
+        >>> b = PureEvent(epsilon=0.1, label="b", neighbours=Relation.BIT)
         >>> list(counted((a, b, a)).values())
         [3]
     """

@@ -72,7 +72,8 @@ def walked(
     own = sound or mechanism
     # Of flags only what they say is published, which has rows of its own.
     own_promises = [] if isinstance(own, RoundDude) else [
-        promise for promise, _ in strongest(each for each in own.guarantees().privacy if each.unit is own.unit)]
+        promise for promise, _ in strongest(
+            each for each in own.guarantees().privacy if each.neighbours is own.relation)]
     return door_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
                       histories=history_kinds(own), promises=own_promises)
 

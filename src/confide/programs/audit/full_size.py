@@ -173,7 +173,7 @@ def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
         return [replace(row, note=f"{note}; when flags rise is measured in a row of its own").smaller(fewer)]
     rows = []
     for promise, follow in strongest(each for each in own.guarantees().privacy if each.claimable
-                                     and each.unit is own.unit and not each.loss.vacuous):
+                                     and each.neighbours is own.relation and not each.loss.vacuous):
         measured = math.inf if found.leak else _cost(promise, own, found, stops)
         row = AuditRow.of_privacy(
             promise, measured, evidence, named=_NAME, note=note)
@@ -187,10 +187,10 @@ def _cost(promise: Privacy, own: Dude, found: _Walk, stops: float) -> float:
     """What was released along the history, in a promise's own number; stops have used up a part of its delta."""
     events = list[Event]()
     if found.gaussian:
-        events.append(GDPEvent(mu=found.gaussian, neighbours=own.unit) if isinstance(charges(own)[""], GDP) else
-                      ZCDPEvent(rho=found.gaussian, neighbours=own.unit))
+        events.append(GDPEvent(mu=found.gaussian, neighbours=own.relation) if isinstance(charges(own)[""], GDP) else
+                      ZCDPEvent(rho=found.gaussian, neighbours=own.relation))
     if found.flags:
-        events.append(PureEvent(epsilon=found.flags, neighbours=own.unit))
+        events.append(PureEvent(epsilon=found.flags, neighbours=own.relation))
     loss = promise.loss
     if not isinstance(loss, Loss):
         return math.inf

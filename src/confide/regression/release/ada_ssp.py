@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Source, Unit
+from confide.contract.guarantees import Relation, Source
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
@@ -76,7 +76,7 @@ class AdaSSP(Release):
         return self.noise_std(2.0 * setting.response)
 
     def events(self) -> tuple[Event, ...]:
-        return (ZCDPEvent(rho=self.rho, neighbours=Unit.RECORD_REPLACED, label="release"),)
+        return (ZCDPEvent(rho=self.rho, neighbours=Relation.REPLACE, label="release"),)
 
     def privacy(self) -> tuple[ApproxDP, Source, str]:
         source = Source(document="Wang 2018", statement="Algorithm 2", spec="truthful_regression 8",

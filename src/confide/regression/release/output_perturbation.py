@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from confide.contract.guarantees import Source, Unit
+from confide.contract.guarantees import Relation, Source
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
@@ -115,7 +115,7 @@ class RidgeRelease(Release):
     ridge: Annotated[float, Parameter("ridge weight", symbol="gamma_r", above=0)]
 
     def events(self) -> tuple[Event, ...]:
-        return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
+        return (PureEvent(epsilon=self.epsilon, neighbours=Relation.REPLACE, label="release"),)
 
     def privacy(self) -> tuple[PureDP, Source, str]:
         return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA

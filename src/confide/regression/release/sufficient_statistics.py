@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import gammainccinv
 
-from confide.contract.guarantees import Source, Unit
+from confide.contract.guarantees import Relation, Source
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
@@ -62,7 +62,7 @@ class SufficientStatistics(Release):
         return self.noise_scale * math.sqrt(features * (features + 3) // 2 + 1)
 
     def events(self) -> tuple[Event, ...]:
-        return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
+        return (PureEvent(epsilon=self.epsilon, neighbours=Relation.REPLACE, label="release"),)
 
     def privacy(self) -> tuple[PureDP, Source, str]:
         source = Source(document="confide", statement="sensitivity of (A, u/Y), after Vu and Slavkovic 2009",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.noise import Noise
 from confide.release.calculators import round_epsilon
@@ -42,8 +42,8 @@ class CountsOneLevel(DualQuery):
     """Rounds counted wrong: every round is charged what round 2 costs."""
 
     def events(self) -> tuple[Event, ...]:
-        draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Unit.RECORD_REPLACED)
-        return (Repeated(event=draw, count=self.samples * (self.rounds - 1), neighbours=Unit.RECORD_REPLACED),)
+        draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Relation.REPLACE)
+        return (Repeated(event=draw, count=self.samples * (self.rounds - 1), neighbours=Relation.REPLACE),)
 
 
 class SeesTheData(DualQuery):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
@@ -66,7 +66,7 @@ from confide.release.schema import Schema
 
 __all__ = ["MarginalFit"]
 
-_UNIT = Unit.RECORD_REPLACED
+_UNIT = Relation.REPLACE
 _MOST_RECORDS = 2**31 - 1  # counts of candidate tables are kept in 32 bits
 _MOST_ROWS = 10**7  # of the population
 _MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
@@ -265,7 +265,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if self.delta:
             losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
         return Guarantees(tuple(
-            Privacy(loss=loss, unit=_UNIT, audience=Audience.PUBLIC,
+            Privacy(loss=loss, neighbours=_UNIT, audience=Audience.PUBLIC,
                     note="one record is replaced by another; how many there are is public",
                     source=Source(document="confide", spec="query_release D6",
                                   statement="a replaced record moves two cells of a table, and a score by 2 counts"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Relation
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
 from confide.release.marginal_fit.choice import Choice
@@ -27,7 +27,7 @@ __all__ = [
     "split",
 ]
 
-_UNIT = Unit.RECORD_REPLACED
+_UNIT = Relation.REPLACE
 
 MOST_TRIPLED = 60
 """Columns at most of which all triples are candidates."""
