@@ -136,7 +136,7 @@ def test_studies_import_nothing_that_the_key_leaves_out() -> None:
 
 _IMPORT = re.compile(r"^ *(?:from|import) ([a-z_0-9]+)[\w.]*(?: import .*| as \w+)?$", flags=re.MULTILINE)
 THEIRS = {"dp_accounting": "dp-accounting", "flint": "python-flint", "ibis": "ibis-framework", "vl_convert": None,
-          "typer": None, "sqlalchemy": None, "alembic": None}
+          "typer": None, "sqlalchemy": None, "alembic": None, "typing_extensions": None, "sklearn": None}
 """Modules whose distribution has another name; None: no number comes from them."""
 
 
