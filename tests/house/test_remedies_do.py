@@ -218,7 +218,7 @@ DOORS = (
         "records": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "eta": log(0.01, 10.0),
         "samples": log_ints(1, 2000)}),
         {"records": 100, "epsilon": 0.1, "eta": 2.0, "samples": 1000}, quick=5),
-    Door("PrintedPMatch", lambda **each: PrintedPMatch(gamma=0.05, **each), st.fixed_dictionaries({
+    Door("PrintedPMatch", lambda **each: PrintedPMatch(failure_probability=0.05, **each), st.fixed_dictionaries({
         "people": log_ints(10, 10**5), "goods": st.integers(1, 8), "supply": log_ints(1, 10**4),
         "increment": st.floats(0.02, 1.0), "tolerance": st.floats(0.02, 1.0), "epsilon": log(0.1, 100.0),
         "corrected": st.booleans()}),
@@ -226,10 +226,11 @@ DOORS = (
          "epsilon": 1.2810462697300464, "corrected": True}),
     Door("PMatch", lambda **each: PMatch(increment=0.1, rounds=20, bid_cap=5, batch=1, arity=2, reclear=0.0, **each),
          st.fixed_dictionaries({"people": log_ints(10, 300), "goods": st.integers(1, 5), "supply": log_ints(1, 500),
-                                "epsilon": log(0.05, 20.0), "gamma": log(1e-9, 0.1), "delta": st.just(1e-6)},
+                                "epsilon": log(0.05, 20.0), "failure_probability": log(1e-9, 0.1),
+                                "delta": st.just(1e-6)},
                                optional={"reserve": st.integers(0, 100),
                                          "on_overflow": st.sampled_from(["flag", "truncate"])}),
-         {"people": 50, "goods": 2, "supply": 20, "epsilon": 0.5, "gamma": 0.05, "delta": 1e-6}, quick=5),
+         {"people": 50, "goods": 2, "supply": 20, "epsilon": 0.5, "failure_probability": 0.05, "delta": 1e-6}, quick=5),
     Door("multiplicative_auction", auction, st.fixed_dictionaries({
         "people": log_ints(50, 2000), "goods": st.integers(2, 6), "supply": log_ints(5, 200),
         "increment": st.sampled_from([0.125, 0.25, 0.5]), "epsilon": log(1.0, 1e6), "least": st.just(0.5),

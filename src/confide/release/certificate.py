@@ -34,8 +34,8 @@ BASELINE_ERROR = 0.5
 """The largest error of the baseline that answers 1/2 to everything, which takes no data."""
 
 
-@renamed(beta="failure_probability")
-@wire("AnswersCertificate", "bound regret gamma tau beta vacuous", failure_probability="beta")
+@renamed(beta="failure_probability", gamma="sampling")
+@wire("AnswersCertificate", "bound regret gamma tau beta vacuous", failure_probability="beta", sampling="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswersCertificate(Certificate):
     """A bound of the largest error of all answers, and what it is made of.
@@ -43,7 +43,7 @@ class AnswersCertificate(Certificate):
     Args:
         bound: of |answer - truth|, for all queries together.
         regret: the query player's: eta/2 + ln|Q|/(eta T).
-        gamma: what the samples can miss.
+        sampling: gamma, what the samples can miss.
         tau: how far the best responses are from the best at most; 0 where nothing was run yet.
         failure_probability: of the bound.
         vacuous: True where answering 1/2 to everything is as good.
@@ -51,7 +51,7 @@ class AnswersCertificate(Certificate):
 
     bound: float
     regret: float
-    gamma: float
+    sampling: float
     tau: float
     failure_probability: float
     vacuous: bool
@@ -152,7 +152,7 @@ def answers_certificate(
     """
     log_queries = math.log(whole("queries", queries, at_least=2))
     regret = regret_bound(positive("eta", eta), rounds, log_queries)
-    gamma, tau = sampling_error(samples, rounds, universe, failure_probability), non_negative("tau", tau)
-    bound = regret + gamma + tau
-    return AnswersCertificate(bound=bound, regret=regret, gamma=gamma, tau=tau,
+    sampling, tau = sampling_error(samples, rounds, universe, failure_probability), non_negative("tau", tau)
+    bound = regret + sampling + tau
+    return AnswersCertificate(bound=bound, regret=regret, sampling=sampling, tau=tau,
                               failure_probability=failure_probability, vacuous=bound >= BASELINE_ERROR)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
@@ -42,7 +43,6 @@ from confide.release._custodian import (
     settle,
     true_errors,
 )
-from confide.release._former_calls import by_position_before
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import MOST_ROUNDS, MOST_SAMPLES, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
@@ -38,7 +39,6 @@ from confide.privacy.primitives.additive import add_discrete_laplace
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
 from confide.release._custodian import check_parts, check_scale, counts_of, no_shares, settle, true_errors
-from confide.release._former_calls import by_position_before
 from confide.release._histogram import Blocks, Histogram, blocks_of
 from confide.release._inputs import of_kind
 from confide.release._rounds import usual_rounds

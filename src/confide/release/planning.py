@@ -14,11 +14,11 @@ from typing import Any
 from confide.charts import intervals
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.former_calls import by_position_before
 from confide.contract.mechanism import Mechanism
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.renamed import renamed
-from confide.release._former_calls import by_position_before
 from confide.release.baselines import NoisyAnswers
 from confide.release.draws_a_round import WIDE
 from confide.release.dual_query import MOST_QUERIES, DualQuery

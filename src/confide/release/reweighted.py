@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
@@ -44,7 +45,6 @@ from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
 from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
-from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import BASELINE_ERROR

@@ -140,7 +140,7 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
         kind: the mechanism, or a broken one.
         seed: of the noise.
     """
-    it = tiny_game(0.1, 300, 3000, n=1000, kind=kind, failure_probability=FALSE_ALARM)
+    it = tiny_game(0.1, 300, 3000, records=1000, kind=kind, failure_probability=FALSE_ALARM)
     answers = TrueAnswers(counts=np.array([950, 30, 950]), records=1000)  # elements 1, 2, 0, 7: 870, 50, 50, 30
     outcome = it.run(answers, Noise.simulated(seed))
     error = float(np.abs(outcome.billboard.answers(it.queries) - answers.fractions).max())

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.privacy.noise.choices import relative_weights
 from confide.release.answers import TrueAnswers
 from confide.release.dual_query import DualQuery
@@ -30,8 +31,9 @@ TRUTH = ((0, 1, 1, 0, 1, 0, 0, 1), (0, 0, 0, 1, 0, 1, 1, 1), (1, 1, 0, 0, 1, 1, 
 """Three predicates over eight elements: a parity, a majority and one without a symmetry."""
 
 
+@renamed(n="records")
 def tiny_game(
-    eta: float = 0.25, rounds: int = 3, samples: int = 1, n: int = 4, kind: Callable[..., DualQuery] = DualQuery,
+    eta: float = 0.25, rounds: int = 3, samples: int = 1, records: int = 4, kind: Callable[..., DualQuery] = DualQuery,
     **others: Any,
 ) -> DualQuery:
     """DualQuery over eight elements and three predicates.
@@ -40,7 +42,7 @@ def tiny_game(
         >>> tiny_game().epsilon(calculator="pure") > 0.375 > 0.374
         True
     """
-    return kind(records=n, eta=eta, rounds=rounds, samples=samples, workload=Workload.predicates(TRUTH), **others)
+    return kind(records=records, eta=eta, rounds=rounds, samples=samples, workload=Workload.predicates(TRUTH), **others)
 
 
 def replacements(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
@@ -39,7 +40,6 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
 from confide.release._custodian import no_shares, settle
-from confide.release._former_calls import by_position_before
 from confide.release._inputs import gaussian_delta
 from confide.release.certificate import BASELINE_ERROR
 from confide.release.codes import Codes

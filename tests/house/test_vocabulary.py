@@ -1,0 +1,284 @@
+"""One vocabulary: public names, campaign files and pages say one thing by one word, the field's own.
+
+Names on the wire and keys of `--json` keep their words, so nothing here looks at them. Old names that still work, with
+a warning, are no public names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import confide
+from confide.campaign import schema
+from confide.contract import kind_names
+
+SOURCE = Path(confide.__file__).parent
+ROOT = Path(__file__).parents[2]
+PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(SOURCE).parts))
+                  for path in SOURCE.rglob("__init__.py") if "__all__" in path.read_text(encoding="utf-8"))
+
+VOCABULARY: dict[str, tuple[str, ...]] = {
+    "people, or records of a custodian": ("n", "=rows: int"),
+    "neighbours": ("=null: str", "add_remove", "=unit: Unit"),
+    "failure_probability": ("beta", "gamma", "=failure"),
+    "l1_sensitivity, l2_sensitivity": ("=distance", "=squared"),
+    "noise_std, noise_scale": ("sigma", "sigmas", "deviation", "averaged"),
+    "reserve": ("held_back", "kept_back", "margins"),
+    "fixed-transcript audit": ("door",),
+    "transcript": ("walking",),
+    "worst-case neighbours": ("stretching",),
+    "full-size run": ("whole_crowds",),
+    "side channel": ("overhearing",),
+    "mutant, fault": ("planted", "=mixed", "disguise", "disguises"),
+    "unreleased intermediate": ("hidden",),
+    "baseline": ("trivial", "blind", "beside"),
+    "public randomness, public seed": ("coins",),
+    "order statistics": ("contests",),
+    "temperature": ("hottest", "coolest"),
+    "approximation ratio": ("=grid",),
+    "signal model": ("nature",),
+    "price per nat": ("nat_price",),
+    "largest local loss": ("most_local",),
+}
+"""Word -> words that stand for the same thing no longer.
+
+A word is forbidden as a part of a name: "beta" in `measured_beta` and in `BetaLaw`. "=" forbids it as the whole name
+alone, and a type forbids it for values of that type alone.
+"""
+
+ALLOWED: dict[str, str] = {
+    "confide.regression.BetaPrior": "a named law",
+    "confide.market.GammaLaw": "a named law",
+    "confide.market.PairPrior.beta_binomial": "a named law",
+    "bits-pair: belief.beta": "the numbers of a beta law",
+    "bits-unknown-costs: costs.law = gamma": "a named law",
+    "regression: privacy.release = averaged": "a mean of two estimates, and no noise",
+    "confide.regression.*Averaged": "a mean of two estimates, and no noise",
+    "confide.campaign.Batch.coins": "coins are money",
+    "confide.regression.Figures.deposit_coins": "coins are money",
+    "*.grid": "the lattice on which noise lies, or points between which a density is drawn",
+    "*(grid)": "the lattice on which noise lies",
+    "confide.programs.*.rows": "limits of a program: the rows of its matrix",
+    "confide.contract.Check.rows": "rows of a file, which may be more or fewer than the people",
+    "confide.people.PeoplesKind.read(rows)": "rows of a file",
+    "confide.tables.*(rows)": "rows of a file",
+}
+"""Where such a word is the right one, and why."""
+
+KNOWN = (
+    "confide.acquisition.audit.enumerated_divergence(sigmas)",
+    "confide.allocation.Market.unit", "confide.allocation.audit.*_reach(add_remove)",
+    "confide.allocation.audit.door_*", "confide.programs.audit.door_*", "confide.release.audit.door_*",
+    "confide.audit.Control.planted_bug", "confide.audit.PlantedBug",
+    "confide.audit.beside_charge", "confide.audit.mixed", "confide.audit.DoorAudit",
+    "confide.audit.door_audit", "confide.audit.door_audit(disguises)",
+    "confide.audit.HiddenPart", "confide.audit.door_audit(hidden)", "confide.contract.Mechanism.hidden_streams",
+    "confide.channels.*rows", "confide.channels.*(rows)",
+    "confide.contract.Accuracy.trivial", "confide.contract.Truthfulness.trivial",
+    "confide.contract.Truthfulness.radius_trivial", "confide.privacy.SparseVector.accuracy(trivial)",
+    "confide.contract.Check.null",
+    "confide.contract.Privacy.unit", "confide.programs.Dude.unit",
+    "confide.privacy.*gaussian(sigma)", "confide.privacy.gaussian_sigma",
+    "confide.privacy.SparseVector.accuracy(beta)", "confide.privacy.TreeCounter.*(gamma)",
+    "confide.privacy.selection_error(failure)",
+    "confide.privacy.TreeCounter.distance", "confide.privacy.TreeCounter.for_*(distance)",
+    "confide.programs.AggregativeGame.gamma",
+    "confide.regression.Setting.spectrum(rows)",
+)
+"""Where such a word stands until it is replaced. Nothing is added here, and what is mended goes."""
+
+PROSE: dict[str, tuple[str, ...]] = {
+    "reserve": (r"held[ -]back", r"kept[ -]back"),
+    "add_or_remove": (r"add_remove",),
+    "fixed-transcript audit": (r"door audits?",),
+    "mutant": (r"planted bugs?",),
+    "side channel": (r"overhear\w*",),
+    "public randomness": (r"(?:public|published) coins", r"Coins (?:of `\w+` )?are public"),
+    "temperature": (r"hottest", r"coolest"),
+    "largest local loss": (r"most[ _]local",),
+    "price per nat": (r"nat[ _]price",),
+}
+"""Word -> patterns of words that pages and templates use no longer."""
+
+PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts),
+         *(path for path in sorted(SOURCE.rglob("*.toml")) if "campaign" in path.parts)]
+OWN_WORDS = {"decisions.md": "it tells what was decided in the words of the day",
+             "claims.md": "it quotes published claims; made from the tables of claims",
+             "gallery.md": "made from stored results", "benchmarks.md": "made from stored results"}
+"""Pages that are not looked through, and why."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A public name, where it stands, and the type of its value as far as it is written down."""
+
+    place: str
+    name: str
+    of: str = ""
+
+
+def parts(name: str) -> list[str]:
+    """The words of a name: `NoiseScale` and `noise_scale` have the same two.
+
+    >>> parts("MeasuredBeta"), parts("add_remove")
+    (['measured', 'beta'], ['add', 'remove'])
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_").split("_")
+
+
+def breaks(said: Said) -> str | None:
+    """The forbidden word in a name; None where there is none."""
+    inside = f"_{'_'.join(parts(said.name))}_"
+    for words in VOCABULARY.values():
+        for each in words:
+            word, _, of = each.removeprefix("=").partition(": ")
+            found = inside == f"_{word}_" if each[0] == "=" else f"_{word}_" in inside
+            if found and (not of or re.match(rf"(Annotated\[)?{of}\b", said.of) is not None):
+                return word
+    return None
+
+
+# ---- public names
+
+
+def of_function(place: str, function: Callable[..., Any]) -> Iterator[Said]:
+    for name, each in inspect.signature(function).parameters.items():
+        yield Said(f"{place}({name})", name, str(each.annotation))
+
+
+def of_class(one: type) -> Iterator[Said]:
+    """Fields, attributes, methods with their parameters; also of bases that have no public name of their own."""
+    for base in one.__mro__:
+        if base.__module__.partition(".")[0] != "confide":
+            continue
+        place, old = f"{'.'.join(base.__module__.split('.')[:2])}.{base.__qualname__}", getattr(base, "__renamed__", ())
+        annotated = inspect.get_annotations(base)
+        yield from (Said(f"{place}.{name}", name, str(of)) for name, of in annotated.items())
+        for name, value in vars(base).items():
+            if name in annotated or name in old or (name[0] == "_" and name != "__init__"):
+                continue
+            behind = next((getattr(value, it) for it in ("__func__", "fget", "func") if hasattr(value, it)), value)
+            if name == "__init__":
+                yield from of_function(place, behind) if "__dataclass_fields__" not in vars(base) else ()
+                continue
+            gives = inspect.get_annotations(behind).get("return", "") if inspect.isfunction(behind) else ""
+            yield Said(f"{place}.{name}", name, "" if behind is value else str(gives))
+            if inspect.isfunction(behind):
+                yield from of_function(f"{place}.{name}", behind)
+
+
+@cache
+def public() -> frozenset[Said]:
+    """All that `__all__` of any package names, with what belongs to it; underscores begin private names."""
+    found = set[Said]()
+    for package in PACKAGES:
+        module = import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            found.add(Said(f"{package}.{name}", name))
+            if isinstance(value, type):
+                found.update(of_class(value))
+            elif inspect.isroutine(value):
+                found.update(of_function(f"{package}.{name}", value))
+    return frozenset(each for each in found if each.name[0] != "_")
+
+
+# ---- campaign files
+
+
+def in_schema(table: dict[str, Any], place: str, tables: dict[str, Any]) -> Iterator[Said]:
+    """Keys and values of a JSON schema, by their place in a campaign file."""
+    if "$ref" in table:
+        yield from in_schema(tables[table["$ref"].rpartition("/")[2]], place, tables)
+    for name, each in table.get("properties", {}).items():
+        where = f"{place}{name}"
+        yield Said(where, name, "int" if each.get("type") == "integer" else "")
+        yield from in_schema(each, f"{where}.", tables)
+    inner = [*table.get("anyOf", ()), *table.get("oneOf", ()), table.get("items"), table.get("additionalProperties")]
+    for each in inner:
+        if isinstance(each, dict):
+            yield from in_schema(each, place, tables)
+    for value in (*table.get("enum", ()), table.get("const")):
+        if isinstance(value, str):
+            yield Said(f"{place.rstrip('.')} = {value}", value)
+
+
+@cache
+def in_files() -> frozenset[Said]:
+    found = set[Said]()
+    for kind in kind_names():
+        whole = schema(kind)
+        found.update(in_schema(whole, f"{kind}: ", whole.get("$defs", {})))
+    return frozenset(found)
+
+
+# ---- tests
+
+
+def broken() -> dict[str, str]:
+    """Place -> the forbidden word, of all that is not allowed."""
+    found = {each.place: word for each in public() | in_files() if (word := breaks(each)) is not None}
+    return {place: word for place, word in sorted(found.items())
+            if not any(fnmatchcase(place, pattern) for pattern in ALLOWED)}
+
+
+def test_public_names_and_files_use_the_vocabulary() -> None:
+    assert {place: word for place, word in broken().items()
+            if not any(fnmatchcase(place, pattern) for pattern in KNOWN)} == {}
+
+
+def test_no_known_place_is_mended() -> None:
+    found = broken()
+    assert [each for each in KNOWN if not any(fnmatchcase(place, each) for place in found)] == []
+
+
+def test_every_allowance_is_used() -> None:
+    found = {each.place for each in public() | in_files() if breaks(each) is not None}
+    assert [each for each in ALLOWED if not any(fnmatchcase(place, each) for place in found)] == []
+
+
+def test_much_is_looked_at() -> None:
+    """A reader of names that finds none would pass every test."""
+    places = {each.place for each in public()}
+    assert len(places) > 2_000
+    assert {"confide.release.MWEM.records", "confide.release.MWEM.for_budget(epsilon)",
+            "confide.allocation.plan(people)", "confide.contract.Mechanism.run(progress)",
+            "confide.privacy.Noise.gaussian(size)"} <= places
+    files = {each.place for each in in_files()}
+    assert {"queries: data.records", "matching: privacy.neighbours", "matching: privacy.neighbours = add_or_remove",
+            "mean: privacy.largest_local_loss"} <= files
+
+
+@pytest.mark.parametrize(("name", "of", "word"), [
+    ("n", "int", "n"), ("measured_beta", "float", "beta"), ("failure", "float", "failure"),
+    ("rows", "int", "rows"), ("unit", "Unit", "unit"), ("kept_back", "float", "kept_back"), ("door_audit", "", "door"),
+    ("squared", "float", "squared"), ("averaged_noise", "float", "averaged"), ("MyNature", "", "nature"),
+    ("rows", "np.ndarray", None), ("unit", "str", None), ("squared_l2_sensitivity", "float", None),
+    ("failure_probability", "float", None), ("noise_std", "float", None), ("people", "int", None),
+    ("rows", "tuple[int, ...]", None),
+])
+def test_words_are_told_apart(name: str, of: str, word: str | None) -> None:
+    assert breaks(Said("here", name, of)) == word
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OWN_WORDS],
+                         ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_and_templates_use_the_vocabulary(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    found = [f"line {text[: match.start()].count(chr(10)) + 1}: {match.group()!r} is {today!r}"
+             for today, words in PROSE.items() for match in re.finditer(rf"\b(?:{'|'.join(words)})\b", text)]
+    assert found == []
+
+
+def test_pages_with_words_of_their_own_are_there() -> None:
+    assert {page.name for page in PAGES} >= OWN_WORDS.keys()
