@@ -40,5 +40,5 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             r.compare_spectrum(3, tolerance=0.2, failure_probability=1e-6)),
         ("plan", "misreports_failure"): (
             lambda: r.plan(**small, misreports_failure=1e-3).mechanism, found.mechanism),
-        ("plan", "warnings()"): (found.warnings, tuple(found.warnings)),
+        ("plan", "warnings()"): (lambda: found.warnings(), tuple(found.warnings)),
     }
