@@ -40,6 +40,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("Uniform", "n"): (lambda: r.Uniform(n=9, workload=pairs).records, 9),
         ("AnswersCertificate", "beta"): (
             lambda: r.AnswersCertificate(beta=0.1, **of_answers).failure_probability, 0.1),
+        ("calculators", "Setting"): (lambda: r.calculators.Setting, r.calculators.RoundsAndCost),
         ("DualQuery", "n"): (lambda: r.DualQuery(n=9, **game), played),
         ("DualQuery", "beta"): (lambda: played.beta, 0.05),
         ("DualQuery", "coins"): (lambda: r.DualQuery(records=9, free="coins", **game),

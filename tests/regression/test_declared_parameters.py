@@ -21,7 +21,7 @@ from confide.regression import (
     ExponentialCosts,
     GaussianBall,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
     RidgeRelease,
     ScoringRule,
     Setting,
@@ -45,7 +45,7 @@ GOOD: dict[type[Any], dict[str, Any]] = {
     ExponentialCosts: {"mean": 1.0},
     GaussianBall: {"dimension": 2, "std": 0.1, "radius": 1.0},
     ParetoCosts: {"exponent": 4.0},
-    Payment: {"epsilon": 1.0, "ridge": 1.0, "rule": RULE},
+    PaymentScheme: {"epsilon": 1.0, "ridge": 1.0, "rule": RULE},
     RidgeRelease: {"epsilon": 1.0, "ridge": 1.0},
     ScoringRule: {"a": 0.0, "b": 1.0},
     Setting: {"people": 100, "features": 2, "prior": BALL, "noise": NOISE},
@@ -106,8 +106,9 @@ def test_a_campaign_file_has_the_ranges_of_the_classes() -> None:
         (Model, "parameter_bound", UniformBall, "radius"), (Model, "noise_bound", UniformNoise, "bound"),
         (Model, "prior_std", GaussianBall, "std"), (Model, "noise_std", TruncatedGaussianNoise, "noise_std"),
         (Model, "radius", Setting, "radius"), (Model, "spectrum_tolerance", Setting, "spectrum_tolerance"),
-        (PrivacyTable, "epsilon_release", AdaSSP, "epsilon"), (PrivacyTable, "epsilon_payment", Payment, "epsilon"),
-        (PaymentTable, "clip", Payment, "clip"), (PaymentTable, "ridge", Payment, "ridge"),
+        (PrivacyTable, "epsilon_release", AdaSSP, "epsilon"),
+        (PrivacyTable, "epsilon_payment", PaymentScheme, "epsilon"),
+        (PaymentTable, "clip", PaymentScheme, "clip"), (PaymentTable, "ridge", PaymentScheme, "ridge"),
     ]
     for table, key, kind, name in shared:
         it = parameters(kind)[name].parameter
