@@ -46,7 +46,8 @@ def test_a_second_identity_nearly_doubles_the_rent() -> None:
     assert "true record" not in said
 
 
-CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.0, price_per_nat=0.5, largest_local_loss=3.0)
+CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.0, price_per_nat=0.5,
+                          largest_local_loss=3.0)
 
 
 @pytest.mark.parametrize("it", [FEW, CAPPED, replace(FEW, people=3)], ids=["few", "capped", "three"])

@@ -191,10 +191,10 @@ def check_parameters(it: Any) -> None:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.
     """
     of_it: Any = type(it)
-    for name, passes, number, low, high, kind, parameter in _usual(of_it):
+    for name, passes, words, number, low, high, kind, parameter in _usual(of_it):
         value = getattr(it, name)
         of = type(value)
-        if (low <= value <= high) if of is number else of in passes:
+        if (low <= value <= high) if of is number else value in words if of is str and words else of in passes:
             continue
         _check(name, value, kind, parameter)
 
@@ -204,6 +204,7 @@ class _Usual(NamedTuple):
 
     name: str
     passes: frozenset[type]
+    words: frozenset[str]
     number: type | None
     low: float
     high: float
@@ -226,7 +227,8 @@ def _usual(of: Any) -> tuple[_Usual, ...]:
         low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
         high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
         low, high = least if low is None else low, most if high is None else high
-        found.append(_Usual(name, passes, number, low, high, kind, it))
+        words = frozenset(word for each in kinds if get_origin(each) is Literal for word in get_args(each))
+        found.append(_Usual(name, passes, words, number, low, high, kind, it))
     return tuple(found)
 
 
