@@ -19,7 +19,7 @@ from confide.privacy.noise import Noise
 from confide.regression import (
     Behaviour,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
     PrivateTruthfulRegression,
     RidgeRelease,
     ScoringRule,
@@ -64,7 +64,7 @@ def main() -> None:
     start = time.perf_counter()
     if wanted.whole:
         mechanism = PrivateTruthfulRegression(
-            setting=setting, payment=Payment(epsilon=1.0, ridge=float(np.sqrt(n)), rule=ScoringRule(1.0, 1.0)),
+            setting=setting, payment=PaymentScheme(epsilon=1.0, ridge=float(np.sqrt(n)), rule=ScoringRule(1.0, 1.0)),
             release=RidgeRelease(epsilon=1.0, ridge=float(np.sqrt(n))),
             behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure_probability=1e-3),
         )

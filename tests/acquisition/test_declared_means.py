@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from confide.acquisition import (
     CappedCaps,
     Caps,
     EmpiricalPrior,
+    LatticeContract,
+    LatticeContracts,
     PaymentRule,
     PowerPrior,
     SmoothPrior,
@@ -20,19 +23,25 @@ from confide.acquisition import (
 )
 from confide.acquisition.campaign.config import Belief, Price, Privacy, Record
 from confide.acquisition.targeting import PriceSetting
+from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
-from confide.contract.parameters import parameters
+from confide.contract.parameters import Declared, parameters
 
 COST = UniformPrior().virtual_cost()
 GOOD: dict[type[Any], dict[str, Any]] = {
     CappedCaps: {"people": 4, "variance_price": 1.0, "noise_price": 4.0, "psi_floor": 0.25, "weight_cap": 0.5},
     Caps: {"people": 4, "variance_price": 1.0, "noise_price": 4.0, "psi_floor": 0.25, "psi_most": 2.0},
     EmpiricalPrior: {"sample": (0.5,)},
+    LatticeContract: {"steps": 10, "noise_std": 50, "epsilon_local": 4.0, "epsilon_central": 1.0, "order": 2.0},
+    LatticeContracts: {"people": 2, "index": np.array([1]), "steps": np.array([10]), "noise_std": np.array([50]),
+                       "epsilon_local": np.array([4.0]), "epsilon_central": np.array([1.0]), "order": 2.0,
+                       "lattice": 16},
     PaymentRule: {"virtual_cost": COST, "variance_price": 1.0, "noise_price": 4.0},
     PowerPrior: {"exponent": 2.0},
     PriceSetting: {"prior": UniformPrior(), "people": 2, "variance": 0.1},
     SmoothPrior: {"distribution": lambda c: c * c, "density": lambda c: 2 * c},
     TwoPartMechanism: {"people": 4, "prior": UniformPrior(), "mse_price": 10.0},
+    TwoUsers: {"variance_price": 1.0, "noise_price": 4.0},
     UniformPrior: {},
     WeightCap: {"weight_cap": 0.5, "outside": 1.0, "psi_floor": 0.5},
 }
@@ -62,6 +71,7 @@ def test_a_value_out_of_range_is_refused_by_its_field(kind: type[Any], name: str
 
 def test_classes_list_their_parameters_in_their_docstrings() -> None:
     for kind in GOOD:
+        assert issubclass(kind, Declared)
         for name in parameters(kind):
             assert f" {name}: " in str(kind.__doc__), (kind, name)
 

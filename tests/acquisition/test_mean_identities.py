@@ -46,7 +46,8 @@ def test_a_second_identity_nearly_doubles_the_rent() -> None:
     assert "true record" not in said
 
 
-CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.0, nat_price=0.5, most_local=3.0)
+CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.0, price_per_nat=0.5,
+                          largest_local_loss=3.0)
 
 
 @pytest.mark.parametrize("it", [FEW, CAPPED, replace(FEW, people=3)], ids=["few", "capped", "three"])
@@ -58,7 +59,7 @@ def test_no_pair_of_reports_gains_more_with_two_ids(it: TwoPartMechanism, monkey
     monkeypatch.setattr(module, "_MOST", 4)
     found = second_identities(it, 0.1)
     assert found is not None
-    many, price = 6, it.nat_price
+    many, price = 6, it.price_per_nat
     grid = np.linspace(*it.rules[0].support, many)
     one, two, cheap, dear = (np.zeros(shape) for shape in (many, (many, many), many, (many, many)))
     profiles = [reports for reports, _ in prior_draws(it.prior, it.people, 4, 0, stream="identities")]

@@ -30,6 +30,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("Figures", "range_failure"): (
             lambda: found.figures.range_failure, found.figures.range_failure_probability),
         ("GaussianBall", "deviation"): (lambda: r.GaussianBall(2, deviation=0.1, radius=1.0), ball),
+        ("", "Payment"): (lambda: r.Payment, r.PaymentScheme),
         ("PrintedRidge", "scale"): (lambda: printed.scale(setting), printed.noise_scale(setting)),
         ("RidgeRelease", "scale"): (lambda: ridge.scale(setting), ridge.noise_scale(setting)),
         ("SufficientStatistics", "deviation"): (lambda: sums.deviation(2), sums.noise_std(2)),
@@ -40,5 +41,5 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             r.compare_spectrum(3, tolerance=0.2, failure_probability=1e-6)),
         ("plan", "misreports_failure"): (
             lambda: r.plan(**small, misreports_failure=1e-3).mechanism, found.mechanism),
-        ("plan", "warnings()"): (found.warnings, tuple(found.warnings)),
+        ("plan", "warnings()"): (lambda: list(found.warnings()), list(found.warnings)),
     }

@@ -44,6 +44,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             lambda: r.AnswersCertificate(beta=0.1, **of_answers).failure_probability, 0.1),
         ("AnswersCertificate", "gamma"): (lambda: r.AnswersCertificate(
             gamma=0.2, failure_probability=0.1, **without).sampling, 0.2),
+        ("calculators", "Setting"): (lambda: r.calculators.Setting, r.calculators.RoundsAndCost),
         ("DualQuery", "n"): (lambda: r.DualQuery(n=9, **game), played),
         ("DualQuery", "beta"): (lambda: played.beta, 0.05),
         ("DualQuery", "coins"): (lambda: r.DualQuery(records=9, free="coins", **game),

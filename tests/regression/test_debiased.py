@@ -12,7 +12,7 @@ from confide.privacy import Noise
 from confide.regression import (
     Behaviour,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
     PrivateTruthfulRegression,
     RidgeRelease,
     ScoringRule,
@@ -34,8 +34,8 @@ def mechanism(
     return PrivateTruthfulRegression(
         setting=Setting(people=people, features=D, prior=UniformBall(dimension=D, radius=1.0),
                         noise=UniformNoise(bound=0.5)),
-        payment=Payment(**{"epsilon": epsilon, "ridge": RIDGE, "rule": ScoringRule(1.0, 1.0), "minor_units": 10**9,
-                           "debias": debias, **payment}),  # type: ignore[arg-type]
+        payment=PaymentScheme(**{"epsilon": epsilon, "ridge": RIDGE, "rule": ScoringRule(1.0, 1.0),
+                                 "minor_units": 10**9, "debias": debias, **payment}),  # type: ignore[arg-type]
         release=RidgeRelease(epsilon=epsilon, ridge=RIDGE),
         behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
     )

@@ -21,7 +21,8 @@ from confide.regression import (
     ExponentialCosts,
     GaussianBall,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
+    Printed,
     RidgeRelease,
     ScoringRule,
     Setting,
@@ -32,9 +33,12 @@ from confide.regression import (
     UniformNoise,
     UniformSphere,
 )
+from confide.regression.bounds import RidgeBounds
 from confide.regression.campaign.config import Model, PaymentTable, PrivacyTable
+from confide.regression.spectrum import Spectrum
 
 RULE, BALL, NOISE = ScoringRule(1.0, 2.0), UniformBall(2, 1.0), UniformNoise(0.5)
+ROWS: dict[str, Any] = {"rows": 100, "dimension": 2, "smallest": 0.1, "largest": 0.2, "tolerance": 0.1}
 GOOD: dict[type[Any], dict[str, Any]] = {
     AdaSSP: {"epsilon": 1.0, "delta": 1e-6},
     Averaged: {"epsilon_payment": 1.0, "ridge_payment": 2.0},
@@ -45,10 +49,14 @@ GOOD: dict[type[Any], dict[str, Any]] = {
     ExponentialCosts: {"mean": 1.0},
     GaussianBall: {"dimension": 2, "std": 0.1, "radius": 1.0},
     ParetoCosts: {"exponent": 4.0},
-    Payment: {"epsilon": 1.0, "ridge": 1.0, "rule": RULE},
+    PaymentScheme: {"epsilon": 1.0, "ridge": 1.0, "rule": RULE},
+    Printed: {"people": 100, "features": 2, "ridge": 1.0, "epsilon": 1.0, "square_bound": 1.0, "noise_bound": 1.0,
+              "noise_variance": 0.5, "misreports": 0.1, "tolerance": 0.5, "threshold": 1.0, "a": 0.0, "b": 1.0},
+    RidgeBounds: {"spectrum": Spectrum(**ROWS), "ridge": 1.0, "prior_radius": 1.0, "noise_bound": 1.0},
     RidgeRelease: {"epsilon": 1.0, "ridge": 1.0},
     ScoringRule: {"a": 0.0, "b": 1.0},
     Setting: {"people": 100, "features": 2, "prior": BALL, "noise": NOISE},
+    Spectrum: ROWS,
     SufficientStatistics: {"epsilon": 1.0},
     TruncatedGaussianNoise: {"noise_std": 0.1, "bound": 0.5},
     TruthfulRegression: {"people": 100, "features": 2, "prior": BALL, "noise": NOISE, "rule": RULE},
@@ -92,6 +100,7 @@ def test_a_value_out_of_range_is_refused_by_its_field(kind: type[Any], name: str
 def test_every_public_class_of_settings_declares_its_numbers() -> None:
     """A field that is a number or a switch, and has no declaration, would have a range that only code knows."""
     known = {"float", "int", "bool", "float | None"}
+    assert all(issubclass(kind, Declared) for kind in GOOD)
     for name in regression.__all__:
         kind: Any = getattr(regression, name)
         if isinstance(kind, type) and issubclass(kind, Declared):
@@ -106,8 +115,9 @@ def test_a_campaign_file_has_the_ranges_of_the_classes() -> None:
         (Model, "parameter_bound", UniformBall, "radius"), (Model, "noise_bound", UniformNoise, "bound"),
         (Model, "prior_std", GaussianBall, "std"), (Model, "noise_std", TruncatedGaussianNoise, "noise_std"),
         (Model, "radius", Setting, "radius"), (Model, "spectrum_tolerance", Setting, "spectrum_tolerance"),
-        (PrivacyTable, "epsilon_release", AdaSSP, "epsilon"), (PrivacyTable, "epsilon_payment", Payment, "epsilon"),
-        (PaymentTable, "clip", Payment, "clip"), (PaymentTable, "ridge", Payment, "ridge"),
+        (PrivacyTable, "epsilon_release", AdaSSP, "epsilon"),
+        (PrivacyTable, "epsilon_payment", PaymentScheme, "epsilon"),
+        (PaymentTable, "clip", PaymentScheme, "clip"), (PaymentTable, "ridge", PaymentScheme, "ridge"),
     ]
     for table, key, kind, name in shared:
         it = parameters(kind)[name].parameter

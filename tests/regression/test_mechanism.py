@@ -21,7 +21,7 @@ from confide.regression import (
     Averaged,
     Behaviour,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
     PrivateTruthfulRegression,
     RegressionBillboard,
     RidgeRelease,
@@ -43,8 +43,8 @@ def _mechanism(people: int = N, release: object | None = None, **payment: object
     return PrivateTruthfulRegression(
         setting=Setting(people=people, features=D, prior=UniformBall(dimension=D, radius=1.0),
                         noise=payment.pop("noise", UniformNoise(bound=0.5))),  # type: ignore[arg-type]
-        payment=Payment(**{"epsilon": 0.5, "ridge": 20.0, "rule": ScoringRule(1.0, 2.0), "minor_units": 10**9,
-                           **payment}),  # type: ignore[arg-type]
+        payment=PaymentScheme(**{"epsilon": 0.5, "ridge": 20.0, "rule": ScoringRule(1.0, 2.0), "minor_units": 10**9,
+                                 **payment}),  # type: ignore[arg-type]
         release=release or RidgeRelease(epsilon=1.0, ridge=30.0),  # type: ignore[arg-type]
         behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
     )
@@ -348,7 +348,7 @@ def test_a_thousand_features() -> None:
     mechanism = PrivateTruthfulRegression(
         setting=Setting(people=n, features=d, prior=UniformBall(dimension=d, radius=1.0),
                         noise=UniformNoise(bound=0.5)),
-        payment=Payment(epsilon=1.0, ridge=50.0, rule=ScoringRule(1.0, 1.0), minor_units=10**6),
+        payment=PaymentScheme(epsilon=1.0, ridge=50.0, rule=ScoringRule(1.0, 1.0), minor_units=10**6),
         release=RidgeRelease(epsilon=1.0, ridge=50.0),
         behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure_probability=1e-3),
     )

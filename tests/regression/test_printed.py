@@ -19,7 +19,7 @@ from confide.privacy.noise import RecordingNoise
 from confide.regression import (
     Behaviour,
     ParetoCosts,
-    Payment,
+    PaymentScheme,
     Printed,
     PrintedRidge,
     PrivateTruthfulRegression,
@@ -48,7 +48,7 @@ def literal(
     options = {
         "setting": Setting(people=people, features=2, prior=UniformBall(dimension=2, radius=1.0),
                            noise=UniformNoise(bound=1.0)),
-        "payment": Payment(epsilon=epsilon, ridge=ridge, rule=ScoringRule(1.0, 2.0), minor_units=10**9),
+        "payment": PaymentScheme(epsilon=epsilon, ridge=ridge, rule=ScoringRule(1.0, 2.0), minor_units=10**9),
         "release": RidgeRelease(epsilon=epsilon, ridge=ridge),
         "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
         "mode": "paper",
@@ -305,9 +305,9 @@ def test_the_audit_flags_the_print_and_keeps_what_is_proved() -> None:
     ({"release": SufficientStatistics(epsilon=1.0)}, "release"),
     ({"release": RidgeRelease(epsilon=1.0, ridge=11.0)}, "release"),
     ({"release": RidgeRelease(epsilon=0.9, ridge=10.0)}, "release"),
-    ({"payment": Payment(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0, centred=True))}, "rule"),
-    ({"payment": Payment(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), clip=3.0)}, "clip"),
-    ({"payment": Payment(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), debias=True)}, "debias"),
+    ({"payment": PaymentScheme(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0, centred=True))}, "rule"),
+    ({"payment": PaymentScheme(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), clip=3.0)}, "clip"),
+    ({"payment": PaymentScheme(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), debias=True)}, "debias"),
 ])
 def test_nothing_is_chosen_in_paper_mode(changes: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:

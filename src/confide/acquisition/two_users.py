@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 
 __all__ = ["ExpectedValues", "TwoOffers", "TwoUsers", "two_user_value"]
 
@@ -100,12 +102,8 @@ class ExpectedValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoUsers:
+class TwoUsers(Declared):
     """Two people with sensitivities drawn uniformly from [0, 1].
-
-    Args:
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
 
     Raises:
         InvalidInput: something is out of range.
@@ -117,12 +115,9 @@ class TwoUsers:
         (np.float64(10.0), np.float64(5.0), np.float64(9.4737))
     """
 
-    variance_price: float
-    noise_price: float
-
-    def __post_init__(self) -> None:
-        non_negative("variance_price", self.variance_price)
-        positive("noise_price", self.noise_price)
+    variance_price: Annotated[float, Parameter("gamma VAR, what the variance of a record costs", symbol="g",
+                                               at_least=0)]
+    noise_price: Annotated[float, Parameter("gamma alpha/2, what noise costs", symbol="kappa", above=0)]
 
     @property
     def switch(self) -> float:

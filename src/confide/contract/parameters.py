@@ -23,7 +23,7 @@ from confide.contract.checks import finite, one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import printed
 
-__all__ = ["Declared", "Parameter", "Setting", "check_parameters", "parameters"]
+__all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "parameters"]
 
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
@@ -91,7 +91,7 @@ class Parameter:
                     or (self.at_most is not None and value > self.at_most))
 
 
-class Setting(NamedTuple):
+class DeclaredParameter(NamedTuple):
     """One declared parameter of a class.
 
     Args:
@@ -114,7 +114,7 @@ def _short(bound: float) -> str:
 
 
 @cache
-def parameters(kind: type) -> Mapping[str, Setting]:
+def parameters(kind: type) -> Mapping[str, DeclaredParameter]:
     """The declared parameters of a dataclass by their names, inherited ones too, in the constructor's order.
 
     Args:
@@ -134,7 +134,7 @@ def parameters(kind: type) -> Mapping[str, Setting]:
         ...
         confide.contract.errors.InvalidInput: size: 2.0 is out of range; must be in (0, 1]
     """
-    said: dict[str, Setting] = {}
+    said: dict[str, DeclaredParameter] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in inspect.get_annotations(base).items():
             found = _read(base, name, annotation)
@@ -145,7 +145,7 @@ def parameters(kind: type) -> Mapping[str, Setting]:
     return {each.name: said[each.name] for each in fields(kind) if each.init and each.name in said}
 
 
-def _read(base: type, name: str, annotation: Any) -> Setting | None:
+def _read(base: type, name: str, annotation: Any) -> DeclaredParameter | None:
     if isinstance(annotation, str):
         if not annotation.startswith("Annotated["):
             return None
@@ -159,7 +159,7 @@ def _read(base: type, name: str, annotation: Any) -> Setting | None:
         return None
     kind, *more = get_args(annotation)
     found = next((each for each in more if isinstance(each, Parameter)), None)
-    return None if found is None else Setting(name, kind, found)
+    return None if found is None else DeclaredParameter(name, kind, found)
 
 
 # ---- checks
@@ -191,10 +191,10 @@ def check_parameters(it: Any) -> None:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.
     """
     of_it: Any = type(it)
-    for name, passes, number, low, high, kind, parameter in _usual(of_it):
+    for name, passes, words, number, low, high, kind, parameter in _usual(of_it):
         value = getattr(it, name)
         of = type(value)
-        if (low <= value <= high) if of is number else of in passes:
+        if (low <= value <= high) if of is number else value in words if of is str and words else of in passes:
             continue
         _check(name, value, kind, parameter)
 
@@ -204,6 +204,7 @@ class _Usual(NamedTuple):
 
     name: str
     passes: frozenset[type]
+    words: frozenset[str]
     number: type | None
     low: float
     high: float
@@ -226,7 +227,8 @@ def _usual(of: Any) -> tuple[_Usual, ...]:
         low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
         high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
         low, high = least if low is None else low, most if high is None else high
-        found.append(_Usual(name, passes, number, low, high, kind, it))
+        words = frozenset(word for each in kinds if get_origin(each) is Literal for word in get_args(each))
+        found.append(_Usual(name, passes, words, number, low, high, kind, it))
     return tuple(found)
 
 
@@ -334,7 +336,7 @@ def _described(kind: type, own: str) -> str:
     return "\n".join([*lines[:at], f"{_MARGIN}Args:", *said, "", *lines[at:]])
 
 
-def _wrapped(name: str, setting: Setting) -> list[str]:
+def _wrapped(name: str, setting: DeclaredParameter) -> list[str]:
     import textwrap
 
     limits = setting.parameter.range

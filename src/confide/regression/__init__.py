@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from confide.regression.private_regression import PrivateRegression
     from confide.regression.private_truthful_regression import (
         Behaviour,
-        Payment,
+        PaymentScheme,
         PrivateTruthfulRegression,
         RegressionBillboard,
     )
@@ -61,7 +61,7 @@ __all__ = [
     "GaussianBall",
     "LeastSquaresBillboard",
     "ParetoCosts",
-    "Payment",
+    "PaymentScheme",
     "PosteriorMean",
     "Printed",
     "PrintedRidge",
@@ -105,10 +105,13 @@ __getattr__, __dir__ = doors(
         ),
         "printed": ("Printed", "PrintedRow", "compare_spectrum", "printed_guarantees"),
         "private_regression": ("PrivateRegression",),
-        "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
+        "private_truthful_regression": (
+            "Behaviour", "PaymentScheme", "PrivateTruthfulRegression", "RegressionBillboard",
+        ),
         "release": ("AdaSSP", "Averaged", "PrintedRidge", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),
         "setting": ("Setting",),
         "truthful_regression": ("LeastSquaresBillboard", "TruthfulRegression"),
     },
+    renamed={"Payment": "PaymentScheme"},
 )

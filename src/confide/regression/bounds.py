@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy import special
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 from confide.regression.posterior import PosteriorMean, truthful_reports
 from confide.regression.priors import Isotropic, UniformNoise
@@ -44,22 +46,10 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class RidgeBounds:
+class RidgeBounds(Declared):
     """Error bounds of one ridge estimate: of a group's, for payments, or of everybody's, for release.
 
     The number of rows m is the estimate's own. Where groups differ in size, take the larger error of the two.
-
-    Args:
-        spectrum: of the estimate's m rows.
-        ridge: gamma > 0.
-        prior_radius: R0 > 0, with ||theta|| <= R0.
-        noise_bound: M > 0, with |y - x'theta| <= M.
-        radius: R >= R0 of the ball that the estimate is constrained to; infinite for plain ridge.
-        noise_variance: E[z^2], at most M^2; infinite where only M is known.
-        response_bound: a public bound on |y| that is sharper than R0 + M, if there is one.
-        misreports: alpha in [0, 1), the tolerated share of misreports and absences.
-        absences: whether alpha counts absences as well as lies.
-        quantised: whether inputs are truncated to multiples of 2^-16 and the estimate certified to 2^-16 D / gamma.
 
     Example:
         >>> group = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
@@ -68,26 +58,27 @@ class RidgeBounds:
         0.0363
     """
 
-    spectrum: Spectrum
-    ridge: float
-    prior_radius: float
-    noise_bound: float
-    radius: float = math.inf
-    noise_variance: float = math.inf
-    response_bound: float = math.inf
-    misreports: float = 0.0
-    absences: bool = True
-    quantised: bool = False
+    spectrum: Annotated[Spectrum, Parameter("of the estimate's m rows")]
+    ridge: Annotated[float, Parameter("ridge weight", symbol="gamma", above=0)]
+    prior_radius: Annotated[float, Parameter("bound on ||theta||", symbol="R0", above=0)]
+    noise_bound: Annotated[float, Parameter("bound on |y - x'theta|", symbol="M", above=0)]
+    radius: Annotated[float, Parameter(
+        "radius of the ball that the estimate is constrained to, at least R0; infinite for plain ridge", symbol="R",
+        above=0, infinite=True)] = math.inf
+    noise_variance: Annotated[float, Parameter(
+        "E[z^2], at most M^2; infinite where only M is known", at_least=0, infinite=True)] = math.inf
+    response_bound: Annotated[float, Parameter(
+        "public bound on |y| that is sharper than R0 + M, if there is one", above=0, infinite=True)] = math.inf
+    misreports: Annotated[float, Parameter(
+        "tolerated share of misreports and absences", symbol="alpha", at_least=0, below=1)] = 0.0
+    absences: Annotated[bool, Parameter("whether alpha counts absences as well as lies")] = True
+    quantised: Annotated[bool, Parameter(
+        "whether inputs are truncated to multiples of 2^-16, and the estimate is certified to 2^-16 D/gamma")] = False
 
     def __post_init__(self) -> None:
-        positive("ridge", self.ridge)
-        positive("prior_radius", self.prior_radius)
-        positive("noise_bound", self.noise_bound)
-        if not self.radius >= self.prior_radius:
+        super().__post_init__()
+        if self.radius < self.prior_radius:
             raise InvalidInput("radius", f"{self.radius!r} is below {self.prior_radius!r}", "the ball must hold theta")
-        if not self.response_bound > 0:
-            raise InvalidInput("response_bound", f"{self.response_bound!r} is out of range", "must be positive")
-        fraction("misreports", self.misreports, zero=True)
 
     @property
     def event(self) -> Spectrum:

@@ -31,7 +31,7 @@ from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import ParetoCosts
 from confide.regression.printed import Printed, PrintedRow, printed_guarantees
 from confide.regression.priors import NoiseLaw, UniformBall, UniformNoise
-from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
+from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.output_perturbation import RidgeRelease
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import diameter, printed_constant
@@ -160,8 +160,8 @@ class Corollary1(Declared):
                             prior=UniformBall(dimension=self.features, radius=radius), noise=self._law,
                             spectrum_tolerance=TOLERANCE),
             # Payments are of the order n^-1.5: with a coin that small, rounding does not matter.
-            payment=Payment(epsilon=self.epsilon, ridge=self.ridge, minor_units=10**15,
-                            rule=ScoringRule(self.constant, self.weight)),
+            payment=PaymentScheme(epsilon=self.epsilon, ridge=self.ridge, minor_units=10**15,
+                                  rule=ScoringRule(self.constant, self.weight)),
             release=RidgeRelease(epsilon=self.epsilon, ridge=self.ridge),
             behaviour=Behaviour(costs=ParetoCosts(exponent=self.exponent), misreports=self.misreports,
                                 failure_probability=self.failure_probability),

@@ -37,7 +37,7 @@ from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
 from confide.regression.printed import PrintedRow
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
-from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
+from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Release
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease
@@ -406,8 +406,8 @@ def plan(
         )
     draft = PrivateTruthfulRegression(
         setting=setting,
-        payment=Payment(epsilon=epsilon_payment, ridge=ridge_payment, rule=ScoringRule(0.0, 1.0, centred), clip=clip,
-                        currency=currency, minor_units=minor_units, debias=debias),
+        payment=PaymentScheme(epsilon=epsilon_payment, ridge=ridge_payment, rule=ScoringRule(0.0, 1.0, centred),
+                              clip=clip, currency=currency, minor_units=minor_units, debias=debias),
         release=candidates[chosen],  # type: ignore[arg-type]
         behaviour=behaviour,
     )

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import (
     Accuracy,
@@ -26,6 +26,7 @@ from confide.contract.guarantees import (
     Source,
     Truthfulness,
 )
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire, wire_parts
 from confide.privacy.losses import PureDP
@@ -58,24 +59,8 @@ DOCUMENT = "Cummings et al. 2015"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
+class Printed(Declared):
     """Every printed number of Algorithm 2 at one setting, literally, errors included.
-
-    Args:
-        people: n.
-        features: d.
-        ridge: gamma > 0.
-        epsilon: of one release; the source spends it twice.
-        square_bound: B, which the source takes for ||theta||^2 in one place and for ||theta|| and |x'theta| elsewhere.
-        noise_bound: M.
-        noise_variance: sigma^2, at most M^2.
-        misreports: alpha in [0, 1).
-        tolerance: xi in (0, 1).
-        threshold: tau, the cost coefficient up to which players are covered.
-        a: constant of the scoring rule.
-        b: weight of the scoring rule, positive.
-        smallest: least eigenvalue of E[x x']; None for 1/(d + 2), the source's.
-        largest: its largest; None for the same number.
 
     Source: Cummings et al. 2015, Sections 4, 5 and Appendix B; spec truthful_regression section 7.2.
 
@@ -87,29 +72,26 @@ class Printed:
         (1.14, 1.51)
     """
 
-    people: int
-    features: int
-    ridge: float
-    epsilon: float
-    square_bound: float
-    noise_bound: float
-    noise_variance: float
-    misreports: float
-    tolerance: float
-    threshold: float
-    a: float
-    b: float
-    smallest: float | None = None
-    largest: float | None = None
-
-    def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        whole("features", self.features, at_least=1)
-        for name in ("ridge", "epsilon", "square_bound", "noise_bound", "noise_variance", "b"):
-            positive(name, getattr(self, name))
-        fraction("misreports", self.misreports, zero=True)
-        fraction("tolerance", self.tolerance)
-        non_negative("threshold", self.threshold)
+    people: Annotated[int, Parameter("people who answer", symbol="n", at_least=1)]
+    features: Annotated[int, Parameter("length of each feature vector", symbol="d", at_least=1)]
+    ridge: Annotated[float, Parameter("ridge weight", symbol="gamma", above=0)]
+    epsilon: Annotated[float, Parameter("of one release; the source spends it twice", unit="nats", above=0)]
+    square_bound: Annotated[float, Parameter(
+        "bound that the source takes for ||theta||^2 in one place, and for ||theta|| and |x'theta| elsewhere",
+        symbol="B", above=0)]
+    noise_bound: Annotated[float, Parameter("bound on a residual", symbol="M", above=0)]
+    noise_variance: Annotated[float, Parameter("variance of a residual, at most M^2", symbol="sigma^2", above=0)]
+    misreports: Annotated[float, Parameter("tolerated share of misreports", symbol="alpha", at_least=0, below=1)]
+    tolerance: Annotated[float, Parameter(
+        "how far the sample spectrum may deviate, relatively", symbol="xi", above=0, below=1)]
+    threshold: Annotated[float, Parameter(
+        "cost coefficient up to which players are covered", symbol="tau", at_least=0)]
+    a: Annotated[float, Parameter("constant of the scoring rule")]
+    b: Annotated[float, Parameter("weight of the scoring rule", above=0)]
+    smallest: Annotated[float | None, Parameter(
+        "least eigenvalue of E[x x']; None for 1/(d + 2), the source's", above=0)] = None
+    largest: Annotated[float | None, Parameter(
+        "largest eigenvalue of E[x x']; None for the least one", above=0)] = None
 
     @property
     def low(self) -> float:

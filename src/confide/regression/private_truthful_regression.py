@@ -72,7 +72,7 @@ from confide.regression.spectrum import ridge_shrinkage
 if TYPE_CHECKING:
     from confide.regression.printed import PrintedRow
 
-__all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
+__all__ = ["Behaviour", "PaymentScheme", "PrivateTruthfulRegression", "RegressionBillboard"]
 
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 _PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
@@ -82,7 +82,7 @@ _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs
 
 @wire("Payment", "epsilon ridge rule clip currency minor_units debias")
 @dataclass(frozen=True, kw_only=True)
-class Payment(Declared):
+class PaymentScheme(Declared):
     """How people are paid."""
 
     epsilon: Annotated[float, Parameter(
@@ -180,7 +180,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """
 
     setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
-    payment: Annotated[Payment, Parameter("how people are paid, and what that costs in privacy")]
+    payment: Annotated[PaymentScheme, Parameter("how people are paid, and what that costs in privacy")]
     release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
         "the estimator of the public coefficients, with its own privacy statement")]
     behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]

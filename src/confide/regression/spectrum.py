@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import printed
 from confide.regression.records import GRID_BITS
 
@@ -33,19 +35,11 @@ def _upper_exponent(xi: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spectrum:
+class Spectrum(Declared):
     """Where the eigenvalues of X'X lie, with which probability, for m independent rows with ||x|| <= 1.
 
     P[least < (1 - xi) m smallest] <= d exp(-m smallest (xi + (1 - xi) ln(1 - xi))), and
     P[largest > (1 + xi) m largest] <= d exp(-m largest ((1 + xi) ln(1 + xi) - xi)). Second moments; no centring.
-
-    Args:
-        rows: m, at least 1.
-        dimension: d, at least 1.
-        smallest: mu in (0, 1/d], a lower bound on the least eigenvalue of E[x x'].
-        largest: an upper bound on its largest eigenvalue, at most 1; None where nothing is known, and then
-            `upper` is the sure bound m. Equal to `smallest` for isotropic rows.
-        tolerance: xi in (0, 1).
 
     Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
     truthful_regression section 6.
@@ -56,19 +50,21 @@ class Spectrum:
         (67857, True)
     """
 
-    rows: int
-    dimension: int
-    smallest: float
-    largest: float | None = None
-    tolerance: float
+    rows: Annotated[int, Parameter("rows of X", symbol="m", at_least=1)]
+    dimension: Annotated[int, Parameter("length of a row", symbol="d", at_least=1)]
+    smallest: Annotated[float, Parameter(
+        "lower bound on the least eigenvalue of E[x x'], at most 1/d", symbol="mu", above=0)]
+    largest: Annotated[float | None, Parameter(
+        "upper bound on its largest eigenvalue; None where nothing is known, and then `upper` is the sure bound m. "
+        "Equal to `smallest` for isotropic rows", above=0, at_most=1)] = None
+    tolerance: Annotated[float, Parameter(
+        "how far eigenvalues may deviate, relatively", symbol="xi", above=0, below=1)]
 
     def __post_init__(self) -> None:
-        whole("rows", self.rows, at_least=1)
-        dimension = whole("dimension", self.dimension, at_least=1)
+        super().__post_init__()
         # trace E[x x'] = E||x||^2 <= 1, so the least of d eigenvalues is at most 1/d.
-        positive("smallest", self.smallest, at_most=1 / dimension)
-        fraction("tolerance", self.tolerance)
-        if self.largest is not None and positive("largest", self.largest, at_most=1.0) < self.smallest:
+        positive("smallest", self.smallest, at_most=1 / self.dimension)
+        if self.largest is not None and self.largest < self.smallest:
             raise InvalidInput("largest", f"{self.largest!r} is below smallest {self.smallest!r}")
 
     @classmethod

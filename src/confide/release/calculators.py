@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import renamed, warn_of_old
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.accounting.per_round import epsilon as per_round
@@ -37,7 +37,7 @@ __all__ = [
     "MOST_SAMPLES",
     "ROOM",
     "Calculator",
-    "Setting",
+    "RoundsAndCost",
     "SourceSetting",
     "all_epsilons",
     "checked",
@@ -207,7 +207,7 @@ def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: flo
 
 @renamed(n="records")
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class RoundsAndCost:
     """A step size, rounds and samples, and what they cost.
 
     Args:
@@ -250,7 +250,7 @@ def checked(records: object, eta: object, rounds: object, samples: object) -> tu
 def solve(
     records: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
     samples: int | None = None, calculator: Calculator = "zcdp", besides: tuple[Event, ...] = (),
-) -> Setting:
+) -> RoundsAndCost:
     """The largest step size, rounds or samples that stay within (epsilon, delta), given the other two.
 
     Args:
@@ -306,7 +306,7 @@ def solve(
                 *tried("eta <= {eta}", again, up=False, eta=most or None)]
         return Refused(reason, ways or words)
 
-    def again(**changed: float) -> Setting:
+    def again(**changed: float) -> RoundsAndCost:
         return solve(**{"records": records, "epsilon": budget, "delta": delta, "eta": eta, "rounds": rounds,
                         "samples": samples,
                         "calculator": calculator, "besides": besides} | changed)  # type: ignore[arg-type]
@@ -337,8 +337,9 @@ def solve(
             raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
                          "size, for the room of 2^-37 of each draw and what is spent besides",
                          cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
-    return Setting(records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
-                   calculator=calculator, rho=_rho(records, step, count, size, besides))
+    return RoundsAndCost(
+        records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
+        calculator=calculator, rho=_rho(records, step, count, size, besides))
 
 
 def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
@@ -498,3 +499,10 @@ def source_setting(
         zcdp_epsilon=ZCDP(_about(records, eta, rounds, samples, delta, "zcdp")).epsilon_at(delta),
     )
 
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Setting":
+        warn_of_old(__name__, name, "RoundsAndCost")
+        return RoundsAndCost
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

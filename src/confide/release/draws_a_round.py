@@ -8,7 +8,7 @@ from typing import Any
 
 from confide.contract.errors import Refused
 from confide.contract.remedies import tried
-from confide.release.calculators import Setting
+from confide.release.calculators import RoundsAndCost
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -55,7 +55,7 @@ def usual(
 
 
 def drawn_a_round(
-    found: Setting, eta: float | None, samples: int | None, again: Callable[..., Any]
+    found: RoundsAndCost, eta: float | None, samples: int | None, again: Callable[..., Any]
 ) -> int:
     """The draws a round of a setting that was solved for: what is paid for, where that fits into memory.
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Rational, Real
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,7 @@ from confide.acquisition.release.losses import ReleaseLosses, as_order
 from confide.acquisition.release.sums import SMALLEST, absentee_sigma, covering_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.privacy.noise import Noise, Stream
@@ -68,6 +69,7 @@ _ROOM = 2.0**19
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
+_WIDEST = int(LARGEST_SCALE)
 _UP = 1.0 + 2.0**-48  # more than the rounding of a level's formula in doubles
 _WHOLE = 1e-9  # how far weights may be from summing to 1
 
@@ -77,17 +79,8 @@ Integers = NDArray[np.int64]
 
 @renamed(sigma="noise_std")
 @dataclass(frozen=True)
-class LatticeContract:
+class LatticeContract(Declared):
     """What one participant is asked for, and what she is promised; her client needs nothing else.
-
-    Args:
-        steps: a_i >= 0, in how many lattice steps her record is measured; 0 sends nothing.
-        noise_std: s_i, standard deviation of her noise in steps: >= 8, or 0 where nothing is sent.
-        epsilon_local: promised Renyi divergence of this order towards the platform, in nats.
-        epsilon_central: promised towards the public.
-        order: alpha > 1 of both.
-        low: public lower end of a record.
-        high: public upper end.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -95,22 +88,23 @@ class LatticeContract:
             others' noise.)
     """
 
-    steps: int
-    noise_std: int
-    epsilon_local: float
-    epsilon_central: float
-    order: float
-    low: float = 0.0
-    high: float = 1.0
+    steps: Annotated[int, Parameter(
+        "lattice steps in which her record is measured; 0 sends nothing", symbol="a_i", at_least=0, at_most=FINE)]
+    noise_std: Annotated[int, Parameter(
+        "standard deviation of her noise, at least 8; 0 where nothing is sent", symbol="s_i", unit="steps", at_least=0,
+        at_most=_WIDEST)]
+    epsilon_local: Annotated[float, Parameter(
+        "promised Renyi divergence of this order towards the platform", unit="nats", at_least=0)]
+    epsilon_central: Annotated[float, Parameter("promised towards the public", unit="nats", at_least=0)]
+    order: Annotated[float, Parameter("order of both divergences", symbol="alpha", above=1)]
+    low: Annotated[float, Parameter("public lower end of a record")] = 0.0
+    high: Annotated[float, Parameter("public upper end of a record, above low")] = 1.0
 
     def __post_init__(self) -> None:
-        whole("steps", self.steps)
-        whole("noise_std", self.noise_std, at_least=SMALLEST if self.steps else 0)
-        if self.steps > FINE or self.noise_std > LARGEST_SCALE:
-            raise InvalidInput("noise_std", "is beyond the lattice", "must be at most 2^55, and steps at most 2^50")
-        non_negative("epsilon_local", self.epsilon_local)
-        non_negative("epsilon_central", self.epsilon_central)
-        _check_public(self.order, self.low, self.high)
+        super().__post_init__()
+        if self.steps:
+            whole("noise_std", self.noise_std, at_least=SMALLEST)
+        _check_range(self.low, self.high)
         _check_slack(np.array([self.epsilon_local]), np.array([self.epsilon_central]), asked=self.steps > 0)
         if self.steps and not _local_kept([self.steps], [self.noise_std], [self.epsilon_local], self.order):
             raise NotGuaranteed("the contract's local level", "its noise is too small", "accept no such contract")
@@ -210,42 +204,35 @@ def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
 
 @renamed(sigma="noise_std")
 @dataclass(frozen=True, eq=False)
-class LatticeContracts:
+class LatticeContracts(Declared):
     """Everybody's integers. Only those with steps are listed; the others send nothing.
 
     Args:
-        people: n, registered.
         index: (k,) ranks of those who send something, increasing.
         steps: (k,) a_i >= 1.
         noise_std: (k,) s_i in 8..2^55.
         epsilon_local: (k,) promised towards the platform, of this order.
         epsilon_central: (k,) promised towards the public.
-        order: alpha > 1.
-        lattice: A, steps of a weight of 1.
-        low: public lower end of a record.
-        high: public upper end.
 
     Raises:
         InvalidInput: a parameter out of range.
         NotGuaranteed: the integers do not keep a level.
     """
 
-    people: int
+    people: Annotated[int, Parameter("people who registered", symbol="n", at_least=1)]
     index: Integers
     steps: Integers
     noise_std: Integers
     epsilon_local: Floats
     epsilon_central: Floats
-    order: float
-    lattice: int
-    low: float = 0.0
-    high: float = 1.0
+    order: Annotated[float, Parameter("order of both divergences", symbol="alpha", above=1)]
+    lattice: Annotated[int, Parameter("steps of a weight of 1", symbol="A", at_least=1, at_most=FINE)]
+    low: Annotated[float, Parameter("public lower end of a record")] = 0.0
+    high: Annotated[float, Parameter("public upper end of a record, above low")] = 1.0
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        _check_public(self.order, self.low, self.high)
-        if not 1 <= whole("lattice", self.lattice) <= FINE:
-            raise InvalidInput("lattice", f"{self.lattice} is out of range", "must be in 1..2^50")
+        super().__post_init__()
+        _check_range(self.low, self.high)
         size = len(self.index)
         for name in ("index", "steps", "noise_std"):
             _check_integers(name, getattr(self, name), size)
@@ -422,7 +409,8 @@ def integer_contracts(
         >>> (contracts.delivered_central <= contracts.epsilon_central).all()
         np.True_
     """
-    alpha = _check_public(order, low, high)
+    alpha = as_order(order)
+    _check_range(finite("low", low), finite("high", high))
     w = _as_weights(weights)
     y = _as_numbers("epsilon_local", epsilon_local, len(w))
     active = w > 0
@@ -529,11 +517,9 @@ def aggregate(
     return LatticeRelease(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
 
-def _check_public(order: object, low: object, high: object) -> float:
-    width = finite("high", high) - finite("low", low)
-    if not 0 < width < math.inf:
+def _check_range(low: float, high: float) -> None:
+    if not 0 < high - low < math.inf:
         raise InvalidInput("high", f"{high!r} is out of range", f"must be above low, which is {low!r}")
-    return as_order(order)
 
 
 def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:

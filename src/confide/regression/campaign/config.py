@@ -23,7 +23,7 @@ from confide.regression.priors import (
     UniformNoise,
     UniformSphere,
 )
-from confide.regression.private_truthful_regression import Payment
+from confide.regression.private_truthful_regression import PaymentScheme
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.setting import Setting
 from confide.tables import Category, Design, Numeric
@@ -118,7 +118,7 @@ class Model(Keys):
         return UniformNoise(bound=self.noise_bound)
 
 
-@keys_of(Payment, "", epsilon_payment="epsilon")
+@keys_of(PaymentScheme, "", epsilon_payment="epsilon")
 @keys_of(AdaSSP, "", epsilon_release="epsilon")
 class PrivacyTable(Keys):
     """`[privacy]`: what is spent. Both parts add up."""
@@ -133,7 +133,7 @@ class PrivacyTable(Keys):
     )
 
 
-@keys_of(Payment, "clip ridge", optional=True)
+@keys_of(PaymentScheme, "clip ridge", optional=True)
 class PaymentTable(Keys):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
