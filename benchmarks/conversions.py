@@ -12,7 +12,7 @@ from dp_accounting.rdp import RdpAccountant
 from benchmarks.clock import least
 from benchmarks.report import Report, Table, Target
 from confide.privacy import GDP, ZCDP, PureDP
-from confide.privacy.gaussian import gaussian_sigma
+from confide.privacy.gaussian import gaussian_noise_std
 
 TITLE = "Conversions of losses"
 REPLACED = dp_accounting.NeighboringRelation.REPLACE_ONE
@@ -59,7 +59,7 @@ def cases() -> dict[str, dict[str, tuple[Job, Job | None, bool]]]:
             "rho", ZCDP, lambda rho, delta: orders().compose(dp_accounting.ZCDpEvent(rho=rho)).get_epsilon(delta),
             RHOS),
         "sigma of Gaussian noise": budgets(
-            lambda epsilon, delta: gaussian_sigma(epsilon, delta, 1.0), dp_accounting.get_sigma_gaussian, True),
+            lambda epsilon, delta: gaussian_noise_std(epsilon, delta, 1.0), dp_accounting.get_sigma_gaussian, True),
         "rho that a budget holds": budgets(lambda epsilon, delta: ZCDP.within(epsilon, delta).rho, least_rho, False),
         "mu of pure DP": {f"epsilon = {epsilon:g}": (lambda epsilon=epsilon: PureDP(epsilon).to_gdp().mu, None, True)
                           for epsilon in EPSILONS},

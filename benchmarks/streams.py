@@ -30,14 +30,14 @@ def least_seconds(job: Callable[..., Any], repeats: int) -> float:
 
 def compiled(counters: int, steps: int, repeats: int) -> float:
     """Seconds of all steps with noise that is given, at arity 16: four levels at every size here."""
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, counters=counters, arity=16)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=steps, counters=counters, arity=16)
     noise, streams = counter.draw(Noise.simulated(0)), np.ones((counters, steps), dtype=np.int64)
     return least_seconds(lambda _: counter.count(streams, noise), repeats)
 
 
 def secure(counters: int, steps: int, repeats: int) -> tuple[float, float]:
     """Seconds of a whole run with secure noise: drawn at once, and fed step by step."""
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, counters=counters, arity=2)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=steps, counters=counters, arity=2)
     arrived, noise = np.ones(counters, dtype=np.int64), Noise.secure()
 
     def fed(run: int) -> None:
@@ -65,7 +65,7 @@ def errors(steps: int, runs: int) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     noise = Noise.secure()
     for name, arity in (("confide, binary", 2), ("confide, best arity", best_arity(steps))):
-        counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, arity=arity, running_maximum=False)
+        counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=steps, arity=arity, running_maximum=False)
         zeros = np.zeros((1, steps), dtype=np.int64)
         start = time.process_time()
         found = [counter.count(zeros, counter.draw(noise, (name, steps, run)))[0] for run in range(runs)]

@@ -29,7 +29,7 @@ PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(SOURCE).parts))
 
 VOCABULARY: dict[str, tuple[str, ...]] = {
     "people, or records of a custodian": ("n", "=rows: int"),
-    "neighbours": ("=null: str", "add_remove", "=unit: Unit"),
+    "neighbours": ("=null: str", "add_remove", "=unit: Relation"),
     "failure_probability": ("beta", "gamma", "=failure"),
     "l1_sensitivity, l2_sensitivity": ("=distance", "=squared"),
     "noise_std, noise_scale": ("sigma", "sigmas", "deviation", "averaged"),
@@ -76,24 +76,22 @@ ALLOWED: dict[str, str] = {
 """Where such a word is the right one, and why."""
 
 KNOWN = (
-    "confide.acquisition.audit.enumerated_divergence(sigmas)",
-    "confide.allocation.Market.unit", "confide.allocation.audit.*_reach(add_remove)",
-    "confide.allocation.audit.door_*", "confide.programs.audit.door_*", "confide.release.audit.door_*",
-    "confide.audit.Control.planted_bug", "confide.audit.PlantedBug",
-    "confide.audit.beside_charge", "confide.audit.mixed", "confide.audit.DoorAudit",
-    "confide.audit.door_audit", "confide.audit.door_audit(disguises)",
-    "confide.audit.HiddenPart", "confide.audit.door_audit(hidden)", "confide.contract.Mechanism.hidden_streams",
-    "confide.channels.*rows", "confide.channels.*(rows)",
-    "confide.contract.Accuracy.trivial", "confide.contract.Truthfulness.trivial",
-    "confide.contract.Truthfulness.radius_trivial", "confide.privacy.SparseVector.accuracy(trivial)",
+    "confide.allocation.audit.*_reach(add_remove)",
+    "confide.allocation.audit.door_*",
+    "confide.programs.audit.door_*",
+    "confide.release.audit.door_*",
+    "confide.audit.Control.planted_bug",
+    "confide.audit.PlantedBug",
+    "confide.audit.beside_charge",
+    "confide.audit.mixed",
+    "confide.audit.DoorAudit",
+    "confide.audit.door_audit",
+    "confide.audit.door_audit(disguises)",
+    "confide.audit.HiddenPart",
+    "confide.audit.door_audit(hidden)",
+    "confide.contract.Mechanism.hidden_streams",
     "confide.contract.Check.null",
-    "confide.contract.Privacy.unit", "confide.programs.Dude.unit",
-    "confide.privacy.*gaussian(sigma)", "confide.privacy.gaussian_sigma",
-    "confide.privacy.SparseVector.accuracy(beta)", "confide.privacy.TreeCounter.*(gamma)",
-    "confide.privacy.selection_error(failure)",
-    "confide.privacy.TreeCounter.distance", "confide.privacy.TreeCounter.for_*(distance)",
     "confide.programs.AggregativeGame.gamma",
-    "confide.regression.Setting.spectrum(rows)",
 )
 """Where such a word stands until it is replaced. Nothing is added here, and what is mended goes."""
 

@@ -346,7 +346,7 @@ def chosen(slots: np.ndarray, cells: np.ndarray, noise: Any) -> Any:
                           count=2)
 
 
-TREE = TreeCounter.for_epsilon(1.0, distance=1, horizon=4, arity=2)
+TREE = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=4, arity=2)
 GROUPS = (Parallel(name="it", event=pure(), groups=("low", "high")),)
 
 SOUND: dict[str, tuple[tuple[Line, ...], Rule]] = {

@@ -15,7 +15,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from confide.contract import Relation
-from confide.privacy import GDP, ZCDP, Accountant, PureDP, RenyiDP, ZCDPEvent, gaussian_delta, gaussian_sigma, gdp_mu
+from confide.privacy import (
+    GDP,
+    ZCDP,
+    Accountant,
+    PureDP,
+    RenyiDP,
+    ZCDPEvent,
+    gaussian_delta,
+    gaussian_noise_std,
+    gdp_mu,
+)
 from confide.privacy.losses import largest, least
 from confide.privacy.noise.balls import precision
 
@@ -119,7 +129,7 @@ def test_gdp_mu_is_the_largest_double_below(epsilon: float, delta: float) -> Non
 
 @given(powers(-290.0, 300.0) | powers(-14.0, 4.0), DELTAS, powers(-6.0, 6.0))
 def test_gaussian_sigma_is_above_by_three_ulps_at_most(epsilon: float, delta: float, sensitivity: float) -> None:
-    sigma = gaussian_sigma(epsilon, delta, sensitivity)
+    sigma = gaussian_noise_std(epsilon, delta, sensitivity)
     if sigma < math.inf:
         assert at_most(reference_delta(epsilon, Fraction(sensitivity) / Fraction(sigma)), delta)
         lower = Fraction(sigma) * (1 - Fraction(3, 2**52))
@@ -129,8 +139,8 @@ def test_gaussian_sigma_is_above_by_three_ulps_at_most(epsilon: float, delta: fl
 
 
 def test_gaussian_sigma_at_the_ends() -> None:
-    assert gaussian_sigma(1.0, 1e-6, TINY) > 0.0
-    assert gaussian_sigma(1e-300, 1e-300, 1e300) == math.inf
+    assert gaussian_noise_std(1.0, 1e-6, TINY) > 0.0
+    assert gaussian_noise_std(1e-300, 1e-300, 1e300) == math.inf
 
 
 @given(SIZES, DELTAS)

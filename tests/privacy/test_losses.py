@@ -12,13 +12,13 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from confide.contract import InvalidInput
-from confide.privacy import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta, gaussian_sigma, gdp_mu
+from confide.privacy import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta, gaussian_noise_std, gdp_mu
 
 
 def test_analytic_gaussian_numbers() -> None:
     # spec query_release A3; allocation section 2
-    assert gaussian_sigma(1.0, 1e-3, 1.0) == pytest.approx(2.5747, abs=5e-5)
-    assert gaussian_sigma(1.0, 1e-6, 1.0) == pytest.approx(4.2247, abs=5e-5)
+    assert gaussian_noise_std(1.0, 1e-3, 1.0) == pytest.approx(2.5747, abs=5e-5)
+    assert gaussian_noise_std(1.0, 1e-6, 1.0) == pytest.approx(4.2247, abs=5e-5)
     assert gdp_mu(1.0, 1e-8) == pytest.approx(0.19607, abs=5e-6)
     assert gdp_mu(2.0, 1e-8) == pytest.approx(0.37694, abs=5e-6)
 
@@ -70,7 +70,7 @@ def test_gaussian_delta_is_the_hockey_stick_of_two_normals(mu: float, epsilon: f
 
 @given(st.floats(0.01, 30.0), st.floats(1e-12, 0.4), st.floats(1e-3, 1e3))
 def test_gaussian_sigma_is_least_and_safe(epsilon: float, delta: float, sensitivity: float) -> None:
-    sigma = gaussian_sigma(epsilon, delta, sensitivity)
+    sigma = gaussian_noise_std(epsilon, delta, sensitivity)
     assert gaussian_delta(epsilon, sensitivity / sigma) <= delta
     assert gaussian_delta(epsilon, sensitivity / (sigma * (1 - 1e-6))) > delta * (1 - 1e-9)
 
@@ -114,9 +114,9 @@ def test_edges() -> None:
         (lambda: ZCDP(-0.1), "rho"),
         (lambda: GDP(math.nan), "mu"),
         (lambda: RenyiDP(1.0, 1.0), "alpha"),
-        (lambda: gaussian_sigma(0.0, 1e-6, 1.0), "epsilon"),
-        (lambda: gaussian_sigma(1.0, 0.0, 1.0), "delta"),
-        (lambda: gaussian_sigma(1.0, 1e-6, 0.0), "sensitivity"),
+        (lambda: gaussian_noise_std(0.0, 1e-6, 1.0), "epsilon"),
+        (lambda: gaussian_noise_std(1.0, 0.0, 1.0), "delta"),
+        (lambda: gaussian_noise_std(1.0, 1e-6, 0.0), "sensitivity"),
         (lambda: gdp_mu(math.inf, 1e-6), "epsilon"),
         (lambda: gdp_mu(True, 1e-6), "epsilon"),
     ],

@@ -193,6 +193,6 @@ def test_what_is_no_noise(noise):
                  lambda: randomized_response([1], 1.0, noise, stream="x"),
                  lambda: clamped_discrete_laplace(1.0, 5, 1, noise, stream="x"),
                  lambda: SparseVector(threshold=1, epsilon=1.0).run([1], noise),
-                 lambda: TreeCounter.for_epsilon(1.0, distance=1, horizon=4).start(noise)):
+                 lambda: TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=4).start(noise)):
         with pytest.raises(InvalidInput, match=r"use Noise.secure\(\)"):
             call()

@@ -362,8 +362,8 @@ def test_the_printed_accuracy_and_the_tighter_ones():
     exact = mechanism.accuracy(1000, 0.05).bound
     assert exact < tails < lemma.bound
     assert exact == int(exact)
-    assert mechanism.accuracy(1000, 0.05, trivial=exact).vacuous
-    assert not mechanism.accuracy(1000, 0.05, trivial=exact + 1).vacuous
+    assert mechanism.accuracy(1000, 0.05, baseline=exact).vacuous
+    assert not mechanism.accuracy(1000, 0.05, baseline=exact + 1).vacuous
     with pytest.raises(NotGuaranteed, match="halves"):
         simple(threshold_share=0.3).accuracy(10, 0.1, bound="lemma")
 

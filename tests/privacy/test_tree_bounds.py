@@ -29,8 +29,8 @@ from false_alarms import alpha
 
 
 @pytest.mark.parametrize(("counter", "proved"), [
-    (TreeCounter.for_epsilon(2e-4, distance=1, horizon=10**6), "chernoff"),
-    (TreeCounter.for_rho(1e-9, distance=1, horizon=10**6), "gaussian"),
+    (TreeCounter.for_epsilon(2e-4, l1_sensitivity=1, horizon=10**6), "chernoff"),
+    (TreeCounter.for_rho(1e-9, l1_sensitivity=1, horizon=10**6), "gaussian"),
     (TreeCounter(horizon=10**6, scale=2.0**30), "chernoff"),
 ])
 def test_exact_bounds_that_take_too_long_name_a_proved_one(counter, proved):
@@ -127,10 +127,10 @@ TABLE = [(255, 2, 22.7, 119), (255, 16, 11.0, 50), (1023, 2, 31.6, 175), (1023, 
 
 @pytest.mark.parametrize(("horizon", "arity", "rms", "largest"), TABLE)
 def test_the_error_table(horizon, arity, rms, largest):
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=horizon, arity=arity, law="laplace")
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=horizon, arity=arity, law="laplace")
     assert counter.scale == levels(horizon, arity)
     assert counter.rms == pytest.approx(rms, abs=0.1)
-    fine = TreeCounter.for_epsilon(1 / 16, distance=1, horizon=horizon, arity=arity)  # a lattice of sixteenths
+    fine = TreeCounter.for_epsilon(1 / 16, l1_sensitivity=1, horizon=horizon, arity=arity)  # a lattice of sixteenths
     assert fine.error_bound(0.01, "exact") / 16 == pytest.approx(largest, rel=0.1)
     drawn = TreeCounter(horizon=horizon, arity=arity, counters=200, scale=fine.scale, running_maximum=False)
     errors = drawn.count(np.zeros((200, horizon), dtype=int), drawn.draw(Noise.simulated(8)))
@@ -140,9 +140,9 @@ def test_the_error_table(horizon, arity, rms, largest):
 @pytest.mark.slow
 @pytest.mark.parametrize(("horizon", "arity", "rms", "largest"), [(10**5, 2, 68.8, 447), (10**5, 24, 34.5, 205)])
 def test_the_error_table_of_long_streams(horizon, arity, rms, largest):
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=horizon, arity=arity, law="laplace")
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=horizon, arity=arity, law="laplace")
     assert counter.rms == pytest.approx(rms, rel=0.005)
-    fine = TreeCounter.for_epsilon(1 / 16, distance=1, horizon=horizon, arity=arity)
+    fine = TreeCounter.for_epsilon(1 / 16, l1_sensitivity=1, horizon=horizon, arity=arity)
     assert fine.error_bound(0.01, "exact") / 16 == pytest.approx(largest, rel=0.1)
     bound = fine.simulated_bound(0.01, Noise.simulated(0), runs=2000, miss_share=0.5)
     assert bound >= fine.error_bound(0.01, "exact")
@@ -165,7 +165,7 @@ def test_the_best_arity():
         found = best_arity(horizon, counters, 0.05)
 
         def bound(arity, horizon=horizon, counters=counters):
-            counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=horizon, counters=counters, arity=arity)
+            counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=horizon, counters=counters, arity=arity)
             return counter.error_bound(0.05)
 
         assert bound(found) == min(bound(arity) for arity in range(2, 64))

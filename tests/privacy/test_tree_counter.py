@@ -219,7 +219,7 @@ def walk(counter, policy, seed, change):
 def test_block_sums_move_by_the_distance_times_the_levels(horizon, arity):
     # spec allocation, acceptance 5: l1 distance of the block sums <= Delta h, over adaptive streams, and attained
     bids, counters = 3, 4
-    counter = TreeCounter.for_epsilon(2.0, distance=2 * bids, horizon=horizon, counters=counters, arity=arity)
+    counter = TreeCounter.for_epsilon(2.0, l1_sensitivity=2 * bids, horizon=horizon, counters=counters, arity=arity)
     losses, distances = [], []
     for seed in range(12):
         generator = np.random.default_rng(seed)
@@ -256,7 +256,7 @@ def test_block_sums_move_by_the_distance_times_the_levels(horizon, arity):
 
 # spec allocation, acceptance 5: n = 8, k = 2, g = R = C = 1, N = 8, h = 4, epsilon = 20
 def test_the_crafted_pair():
-    counter = TreeCounter.for_epsilon(20.0, distance=2, horizon=8, arity=2, counters=2)
+    counter = TreeCounter.for_epsilon(20.0, l1_sensitivity=2, horizon=8, arity=2, counters=2)
     assert (counter.levels, counter.scale) == (4, 0.4)
     streams = np.zeros((2, 2, 8), dtype=np.int64)
     streams[0, 0, 0] = streams[1, 1, 0] = 1
@@ -272,7 +272,7 @@ def test_the_crafted_pair():
     assert max(map(abs, ratios)) <= 20.0
     # too few levels: log2 N instead of floor(log2 N) + 1, the natural logarithm, and one level alone
     for scale, loss in ((2 * math.log2(8) / 20, 26.6667), (2 * math.log(8) / 20, 38.4719), (0.1, 80.0)):
-        short = TreeCounter(horizon=8, counters=2, scale=scale, distance=2)
+        short = TreeCounter(horizon=8, counters=2, scale=scale, l1_sensitivity=2)
         assert short.log_ratio(one, two, one + injected) == pytest.approx(loss, abs=1e-3)
         assert replayed_audit([short.log_ratio(one, two, one + injected)], PureDP(20.0)).flagged
 
@@ -329,31 +329,31 @@ def pairs():
 
 
 def test_the_counter_goes_through_the_door():
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
     found = door_audit(visits(counter), pairs(), {"visits": PureDP(1.0)}, Noise.simulated)["visits"]
     assert not found.flagged
     assert found.measured == 6 / 16
-    gauss = TreeCounter.for_rho(0.5, distance=2, exposure=8, horizon=8, arity=2)
+    gauss = TreeCounter.for_rho(0.5, l1_sensitivity=2, exposure=8, horizon=8, arity=2)
     assert not door_audit(visits(gauss), pairs(), {"": gauss.loss}, Noise.simulated)[""].flagged
 
 
 @pytest.mark.parametrize("broken", [ticking, lazy])
 def test_a_clock_that_depends_on_the_data_is_flagged(broken):
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
     found = door_audit(broken(counter), pairs(), {"": PureDP(1.0)}, Noise.simulated)[""]
     assert found.flagged
     assert found.leaks
 
 
 def test_too_little_noise_is_flagged():
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
-    short = TreeCounter(horizon=8, scale=2 * math.log2(8), distance=2)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
+    short = TreeCounter(horizon=8, scale=2 * math.log2(8), l1_sensitivity=2)
     first = [Neighbours([1], [3], published=lambda outcome: repr(outcome).encode())]
     claims = {"": PureDP(1.0)}
     assert not door_audit(visits(counter), first, claims, Noise.simulated)[""].flagged
     assert not door_audit(visits(short), first, claims, Noise.simulated)[""].flagged  # 6 blocks of 8 differ
     clash = [Neighbours([1, None], [None, None], published=lambda outcome: repr(outcome).encode())]
-    one = TreeCounter(horizon=8, scale=math.log2(8), distance=1)  # for a record that is absent, printed scale
+    one = TreeCounter(horizon=8, scale=math.log2(8), l1_sensitivity=1)  # for a record that is absent, printed scale
     assert door_audit(visits(one), clash, claims, Noise.simulated)[""].measured == pytest.approx(4 / 3)
     assert door_audit(visits(one), clash, claims, Noise.simulated)[""].flagged
     damped = door_audit(lambda data, noise: visits(one)(data, DampedNoise(noise, 0.5)), clash, claims, Noise.simulated)
@@ -416,14 +416,14 @@ def test_the_exact_law_of_three_steps(law, scale, claim, reach):
 
 
 def test_calibration():
-    counter = TreeCounter.for_epsilon(0.3, distance=6, horizon=1000, arity=10)
+    counter = TreeCounter.for_epsilon(0.3, l1_sensitivity=6, horizon=1000, arity=10)
     assert counter.levels == 4
     assert 0 <= Fraction(counter.scale) - Fraction(24) / Fraction("0.3") < Fraction(1, 10**12)
     assert counter.loss == PureDP(0.3)
     assert counter.events(RECORD) == (PureEvent(epsilon=0.3, neighbours=RECORD, label="tree counter"),)
     for epsilon in (0.1, 0.7, 1 / 3, 2.0, 1e-3):
-        assert TreeCounter.for_epsilon(epsilon, distance=3, horizon=77, arity=2).loss.epsilon <= epsilon
-    gained = TreeCounter.for_epsilon(1.0, distance=16, horizon=3750, arity=2,
+        assert TreeCounter.for_epsilon(epsilon, l1_sensitivity=3, horizon=77, arity=2).loss.epsilon <= epsilon
+    gained = TreeCounter.for_epsilon(1.0, l1_sensitivity=16, horizon=3750, arity=2,
                                      exposure=participation(3750, 2, rounds=30, bids=8))
     assert gained.scale == 142.0  # 26% below 192
     assert gained.loss == PureDP(1.0)
@@ -431,22 +431,22 @@ def test_calibration():
 
 def test_gaussian_calibration():
     squared = participation_squared(18, 2, rounds=6, bids=3)
-    rho = TreeCounter.for_rho(0.1, distance=6, exposure=squared, horizon=18, arity=2)
+    rho = TreeCounter.for_rho(0.1, l1_sensitivity=6, exposure=squared, horizon=18, arity=2)
     assert rho.scale == pytest.approx(math.sqrt(60 / 0.2), rel=1e-15)
     assert isinstance(rho.loss, ZCDP)
     assert 0.1 * (1 - 1e-14) < rho.loss.rho <= 0.1
     assert rho.events(RECORD) == (ZCDPEvent(rho=rho.loss.rho, neighbours=RECORD, label="tree counter"),)
-    mu = TreeCounter.for_mu(gdp_mu(1.0, 1e-8), distance=6, exposure=squared, horizon=18, arity=2)
+    mu = TreeCounter.for_mu(gdp_mu(1.0, 1e-8), l1_sensitivity=6, exposure=squared, horizon=18, arity=2)
     assert mu.scale == pytest.approx(math.sqrt(60) / 0.19607, rel=1e-4)  # spec allocation 2: mu(1, 1e-8)
     assert isinstance(mu.loss, GDP)
     assert mu.loss.epsilon_at(1e-8) == pytest.approx(1.0, abs=1e-9)
     assert mu.events(RECORD) == (GDPEvent(mu=mu.loss.mu, neighbours=RECORD, label="tree counter"),)
-    assert TreeCounter.for_rho(0.1, distance=3, horizon=7, arity=2).reach == 27
+    assert TreeCounter.for_rho(0.1, l1_sensitivity=3, horizon=7, arity=2).reach == 27
     # a pair of histories at the bound
     sums = np.zeros((1, 7)), np.array([[1.0, 1, 0, 1, 0, 0, 0]])
-    three = TreeCounter.for_rho(0.1, distance=1, horizon=7, arity=2)
+    three = TreeCounter.for_rho(0.1, l1_sensitivity=1, horizon=7, arity=2)
     assert three.replayed_loss(*sums) == pytest.approx(0.1)
-    assert TreeCounter.for_mu(0.5, distance=1, horizon=7, arity=2).replayed_loss(*sums) == pytest.approx(0.5)
+    assert TreeCounter.for_mu(0.5, l1_sensitivity=1, horizon=7, arity=2).replayed_loss(*sums) == pytest.approx(0.5)
     assert three.log_ratio(*sums, released=sums[0]) == pytest.approx(0.1)
 
 
@@ -458,7 +458,7 @@ def test_gaussian_calibration():
     [
         ({"horizon": 0}, "horizon"), ({"horizon": 2.5}, "horizon"), ({"counters": 0}, "counters"),
         ({"arity": 1}, "arity"), ({"scale": 0.0}, "scale"), ({"scale": math.inf}, "scale"),
-        ({"law": "vector_laplace"}, "law"), ({"distance": 0}, "distance"), ({"exposure": 0}, "exposure"),
+        ({"law": "vector_laplace"}, "law"), ({"l1_sensitivity": 0}, "l1_sensitivity"), ({"exposure": 0}, "exposure"),
     ],
 )
 def test_bad_parameters_are_refused(changes, field):
@@ -496,7 +496,7 @@ def test_bad_calls_are_refused_on_public_grounds():
         with pytest.raises(NotGuaranteed):
             gauss.error_bound(0.1, bound)
     with pytest.raises(InvalidInput):
-        TreeCounter.for_epsilon(-1.0, distance=1, horizon=8, arity=2)
+        TreeCounter.for_epsilon(-1.0, l1_sensitivity=1, horizon=8, arity=2)
 
 
 @pytest.mark.parametrize("law", ["discrete_laplace", "laplace"])
@@ -513,7 +513,7 @@ def test_huge_increments_are_cut_at_a_public_bound(law, huge):
     near = stream.copy()
     near[0, 2] -= near.dtype.type(1)
     far = np.abs(counter.block_sums(stream) - counter.block_sums(near)).sum()
-    assert far <= counter.distance * counter.levels
+    assert far <= counter.l1_sensitivity * counter.levels
     running = counter.start(Noise.simulated(4))
     for t in range(5):
         published = running.feed(stream[:, t])
@@ -521,8 +521,8 @@ def test_huge_increments_are_cut_at_a_public_bound(law, huge):
 
 
 def test_the_best_arity_is_chosen_unless_an_exposure_was_computed():
-    assert TreeCounter.for_epsilon(1.0, distance=1, horizon=1023).arity == best_arity(1023)
-    assert TreeCounter.for_rho(0.5, distance=1, horizon=1023).arity == best_arity(1023, noise="gaussian")
-    assert TreeCounter.for_mu(0.5, distance=1, horizon=1023, counters=9).arity == best_arity(1023, 9, noise="gaussian")
+    assert TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=1023).arity == best_arity(1023)
+    assert TreeCounter.for_rho(0.5, l1_sensitivity=1, horizon=1023).arity == best_arity(1023, noise="gaussian")
+    assert TreeCounter.for_mu(0.5, l1_sensitivity=1, horizon=1023, counters=9).arity == best_arity(1023, 9, noise="gaussian")
     with pytest.raises(InvalidInput, match="arity: is left out"):
-        TreeCounter.for_epsilon(1.0, distance=16, horizon=3750, exposure=128)
+        TreeCounter.for_epsilon(1.0, l1_sensitivity=16, horizon=3750, exposure=128)

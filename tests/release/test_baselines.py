@@ -15,7 +15,7 @@ from tables_of_people import published
 from confide.contract import InvalidInput, NotGuaranteed, Outcome
 from confide.contract.guarantees import Accuracy
 from confide.privacy import Accountant
-from confide.privacy.gaussian import gaussian_sigma
+from confide.privacy.gaussian import gaussian_noise_std
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.release._independent import uniform_answers
@@ -211,7 +211,7 @@ def test_structured_noise_is_refused_where_records_satisfy_many(workload):
 def test_gaussian_noise_is_analytic_and_its_event_gives_the_budget_back():
     workload = Workload.complete(20, width=3)
     mechanism = NoisyAnswers(records=1000, workload=workload, epsilon=1.0, delta=1e-3)
-    assert mechanism.noise_std == pytest.approx(gaussian_sigma(1.0, 1e-3, math.sqrt(1140)), rel=1e-12)
+    assert mechanism.noise_std == pytest.approx(gaussian_noise_std(1.0, 1e-3, math.sqrt(1140)), rel=1e-12)
     assert mechanism.noise_std == pytest.approx(2.5747 * math.sqrt(1140),
                                                 rel=1e-4)  # the classic 3.776 is 1.47 times that
     accountant = Accountant(mechanism.events())

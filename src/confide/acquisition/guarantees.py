@@ -47,14 +47,14 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.FELLOWS, source=Source(
             document="confide", statement="a fellow subtracts her own noise", spec=f"{_SPEC} 2"),
             note="towards a fellow who knows her own noise, and towards all the others together"),
-        Accuracy(bound=it.mse_bound, trivial=it.width**2 / 4, source=Source(
+        Accuracy(bound=it.mse_bound, baseline=it.width**2 / 4, source=Source(
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
             measure="the mean squared error of the estimate"
             + (", where anything is bought" if it.largest_local_loss else ""),
             note="whatever is reported, while all send who agreed, "
             "and all records lie in the range with at most the stated variance"),
         Truthfulness(gain=math.nan if lies is None else it.price_per_nat * lies + coin,
-                     trivial=it.price_per_nat * caps.local, who=who, source=payments, unit_of_gain=it.currency,
+                     baseline=it.price_per_nat * caps.local, who=who, source=payments, unit_of_gain=it.currency,
                      note="a coin, to which payments are rounded up"
                      + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
                         "as it is below psi_floor")),

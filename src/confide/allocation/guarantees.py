@@ -182,11 +182,11 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
         for copies, edges in zip(auction.effective_supply, auction.clearing.edges, strict=True))
     found: list[Guarantee] = [
         Accuracy(bound=auction.error, measure="the error of any published count of bids, at any time",
-                 trivial=float(auction.people * min(auction.bid_cap, auction.rounds)),
+                 baseline=float(auction.people * min(auction.bid_cap, auction.rounds)),
                  failure_probability=auction.failure_probability,
                  source=Source(document="confide", statement="bound of the tree counter", spec="allocation 2")),
         Accuracy(bound=missed, measure="how much better a bidder with a good would do with another one, at the final "
-                 "prices", trivial=1.0, note="whether prices are charged or not",
+                 "prices", baseline=1.0, note="whether prices are charged or not",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.7", spec=_SPEC, erratum=_BATCHES)),
     ]
     if auction.clearing is None and not auction.charge:
@@ -199,7 +199,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
 def _plenty() -> tuple[Guarantee, ...]:
     source = Source(document="confide", statement="everybody has her favourite", spec=_SPEC)
     return (Accuracy(bound=0.0, measure="welfare lost against the optimum", source=source),
-            Truthfulness(gain=0.0, trivial=1.0, who="everybody: nobody's good depends on what others report",
+            Truthfulness(gain=0.0, baseline=1.0, who="everybody: nobody's good depends on what others report",
                          source=source))
 
 
@@ -208,10 +208,10 @@ def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]
     cut_off = auction.failure_probability if auction.on_overflow == "truncate" and not promises.feasible else 0.0
     fails = min(1.0, auction.failure_probability + cut_off)
     return [
-        Accuracy(bound=float(promises.shortfall), trivial=float(max(promises.supply)), failure_probability=fails,
+        Accuracy(bound=float(promises.shortfall), baseline=float(max(promises.supply)), failure_probability=fails,
                  measure="copies that are left of any good with a price",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.8", spec=_SPEC, erratum=_BATCHES)),
-        Accuracy(bound=promises.most_loss(), trivial=float(promises.baseline_loss), failure_probability=fails,
+        Accuracy(bound=promises.most_loss(), baseline=float(promises.baseline_loss), failure_probability=fails,
                  measure="welfare lost against the optimum by all bidders who are not left outbid or out of bids",
                  note=_LEFT_OUT,
                  source=Source(document=_DOCUMENT, statement="Theorem 4.3.5", spec=_SPEC,
@@ -222,7 +222,7 @@ def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]
 def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
     source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
     return [
-        Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, trivial=1.0, unit_of_gain="of value",
+        Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, baseline=1.0, unit_of_gain="of value",
                      who="every bidder who ends satisfied", source=source, condition=_SATISFIED,
                      note="in the mean, whatever the others report; the probability that she ends outbid, out of bids, "
                      "not admitted or cut off comes on top, and has no bound"),

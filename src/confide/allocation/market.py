@@ -226,7 +226,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
                     note="whoever sees her own good, such as its provider, learns it"),
             Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
-                     failure_probability=self.overflow_probability, trivial=float(self.people)),
+                     failure_probability=self.overflow_probability, baseline=float(self.people)),
         ))
 
     def certify(self, billboard: AnyBillboard) -> WelfareCertificate | None:

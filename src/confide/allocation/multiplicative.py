@@ -340,6 +340,6 @@ def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[
     source = Source(document="Wu 2017", statement="Theorem 4.3.11", spec="allocation 3.4",
                     erratum="1 - 3 alpha/lambda, not an upper bound; batches; any counters; OPT within a range")
     return promise, Accuracy(
-        bound=1.0 - promise.ratio, trivial=1.0, measure="the share of the optimum that is lost", source=source,
+        bound=1.0 - promise.ratio, baseline=1.0, measure="the share of the optimum that is lost", source=source,
         failure_probability=min(1.0, 2 * auction.failure_probability + optimum.failure_probability),
         note=f"no value but 0 is below {least:g}: a promise that every row keeps or counts as zeros")

@@ -239,7 +239,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
         return Guarantees((
             *common,
-            Truthfulness(gain=moved + self.spread, trivial=1.0, unit_of_gain="of value", source=source,
+            Truthfulness(gain=moved + self.spread, baseline=1.0, unit_of_gain="of value", source=source,
                          who="every bidder whose coin lets her have what she asks for",
                          condition="her coin lets her have what she asks for, which is drawn in the run",
                          note="in the mean, whatever the others report; the probability that her coin does not, which "

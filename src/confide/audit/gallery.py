@@ -247,7 +247,7 @@ def _twice(values: Values, noise: Noise) -> Any:
 
 def _running(streams: Any, noise: Noise, scale: float, lazy: bool = False) -> Any:
     """Eight steps of two counters: a neighbour's bid may move from one to the other, so block sums move by 2 h = 8."""
-    counter = TreeCounter(horizon=8, counters=2, scale=scale, distance=2)
+    counter = TreeCounter(horizon=8, counters=2, scale=scale, l1_sensitivity=2)
     run = counter.start(noise, "bids")
     return [run.feed(step) for step in streams if not lazy or any(step)]
 

@@ -255,44 +255,47 @@ class Privacy(Guarantee):
         return f"{self.loss}: {kind} for {self.part}, when {_STEPS[self.neighbours]}"
 
 
-@wire("accuracy", f"{_EVERY} bound measure trivial", absent=_ABSENT)
+@renamed(trivial="baseline")
+@wire("accuracy", f"{_EVERY} bound measure trivial", absent=_ABSENT, baseline="trivial")
 @dataclass(frozen=True, kw_only=True)
 class Accuracy(Guarantee):
-    """`measure` is at most `bound`; knowing nothing already gives `trivial`."""
+    """`measure` is at most `bound`; knowing nothing already gives `baseline`."""
 
     bound: float
     measure: str
-    trivial: float = math.inf
+    baseline: float = math.inf
 
     def _says_nothing(self) -> bool:
-        return not self.bound < self.trivial
+        return not self.bound < self.baseline
 
     def sentence(self) -> str:
         return f"{self.measure} is at most {self.bound:.4g}"
 
 
-@wire("truthfulness", f"{_EVERY} gain trivial who radius radius_trivial unit_of_gain", absent=_ABSENT)
+@renamed(trivial="baseline", radius_trivial="baseline_radius")
+@wire("truthfulness", f"{_EVERY} gain trivial who radius radius_trivial unit_of_gain", absent=_ABSENT,
+      baseline="trivial", baseline_radius="radius_trivial")
 @dataclass(frozen=True, kw_only=True)
 class Truthfulness(Guarantee):
     """No misreport gains more than `gain`; a lie that moves the score's argument by more than `radius` cannot pay.
 
     Args:
         gain: largest advantage of any lie, in the unit of the payments.
-        trivial: the largest amount any lie could ever cost the liar; a `gain` above it promises nothing.
+        baseline: the largest amount any lie could ever cost the liar; a `gain` above it promises nothing.
         radius: lies that move the payment's argument further than this lose for sure; nan where not applicable.
-        radius_trivial: the full range of that argument.
+        baseline_radius: the full range of that argument.
         who: the players for whom it holds.
     """
 
     gain: float
-    trivial: float
+    baseline: float
     who: str
     radius: float = math.nan
-    radius_trivial: float = math.nan
+    baseline_radius: float = math.nan
     unit_of_gain: str = ""
 
     def _says_nothing(self) -> bool:
-        return not self.gain < self.trivial or self.radius >= self.radius_trivial
+        return not self.gain < self.baseline or self.radius >= self.baseline_radius
 
     def sentence(self) -> str:
         text = f"no lie gains more than {self.gain:.4g}{' ' + self.unit_of_gain if self.unit_of_gain else ''}"

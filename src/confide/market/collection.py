@@ -195,7 +195,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         for each in self.market.guarantees():
             match each:
                 case Truthfulness():
-                    found.append(replace(each, gain=each.gain + self.coin, trivial=self.market.margin,
+                    found.append(replace(each, gain=each.gain + self.coin, baseline=self.market.margin,
                                          unit_of_gain=self.currency))
                 case Budget():
                     found.append(replace(each, expected=each.expected + attended * self.coin,

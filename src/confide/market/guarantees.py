@@ -37,12 +37,12 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
                 source=Source(document=DOCUMENT, statement="Definition 5", spec="data_market 1"),
                 note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
                      "payments and decisions are made from the report; levels of repeated reports add up"),
-        Truthfulness(gain=0.0, trivial=quote.participation, who=others, source=theorem,
+        Truthfulness(gain=0.0, baseline=quote.participation, who=others, source=theorem,
                      note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Not "
                           "the only equilibrium: everybody reporting the same is one too, and usually pays more"),
         Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "
                       "negative"),
-        Accuracy(bound=market.error_probability(), trivial=min(signal_model.prior_one, signal_model.prior_zero),
+        Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
             measure="the probability, before anybody reports, of guessing the state wrongly",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         ZCDPEvent,
     )
     from confide.privacy.filter import Filter
-    from confide.privacy.gaussian import gaussian_sigma, gdp_mu
+    from confide.privacy.gaussian import gaussian_noise_std, gdp_mu
     from confide.privacy.ledger import Account, Ledger
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
     from confide.privacy.noise import Noise
@@ -77,7 +77,7 @@ __all__ = [
     "exponential_law",
     "exponential_mechanism",
     "gaussian_delta",
-    "gaussian_sigma",
+    "gaussian_noise_std",
     "gdp_mu",
     "hockey_stick",
     "max_divergence",
@@ -101,7 +101,7 @@ __getattr__, __dir__ = doors(
             "ApproxEvent", "BoundedRangeEvent", "Composed", "Event", "GDPEvent", "PureEvent",
             "RandomizedResponseEvent", "Repeated", "ZCDPEvent",
         ),
-        "gaussian": ("gaussian_sigma", "gdp_mu"),
+        "gaussian": ("gaussian_noise_std", "gdp_mu"),
         "filter": ("Filter",),
         "ledger": ("Account", "Ledger"),
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),
@@ -113,4 +113,5 @@ __getattr__, __dir__ = doors(
         "sparse_vector": ("SparseVector",),
         "tree_counter": ("TreeCounter",),
     },
+    renamed={"gaussian_sigma": "gaussian_noise_std"},
 )

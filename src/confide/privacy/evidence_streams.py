@@ -42,7 +42,7 @@ def the_printed_counter_lacks_a_level() -> Finding:
     streams = np.zeros((2, 1, 8), dtype=np.int64)
     streams[1, 0, 0] = 1
     printed = TreeCounter(horizon=8, scale=math.log2(8), law="laplace")
-    corrected = TreeCounter.for_epsilon(1.0, distance=1, horizon=8, arity=2, law="laplace")
+    corrected = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=8, arity=2, law="laplace")
     loss, sound = (counter.replayed_loss(*map(counter.block_sums, streams)) for counter in (printed, corrected))
     return Finding("holds-with-correction" if loss > 1.0 >= sound else "false", 1.0, loss)
 
@@ -51,10 +51,10 @@ def the_printed_error_bound() -> Finding:
     """The print against the exact bound with h levels of noise, epsilon = 1: from T = 2 on; figures at T = 1023."""
     holds = True
     for horizon in (2, 3, 8, 64, 1023, 1024):
-        exact = TreeCounter.for_epsilon(1.0, distance=1, horizon=horizon, arity=2)
+        exact = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=horizon, arity=2)
         for beta in (0.5, 0.05, 1e-6):
             holds = holds and exact.error_bound(beta, "exact") <= source_bound(1.0, horizon, beta)
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=1023, arity=2)
+    counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=1023, arity=2)
     found = counter.error_bound(0.05, "exact")
     return Finding("holds-with-correction" if holds else "false", source_bound(1.0, 1023, 0.05), found)
 
@@ -63,7 +63,7 @@ def the_printed_error_bound_says_nothing() -> Finding:
     """The least T with a bound below T, epsilon = .1, beta = .01: the print, and the exact bound at arity 16."""
 
     def exact(horizon: int) -> float:
-        return TreeCounter.for_epsilon(0.1, distance=1, horizon=horizon, arity=16).error_bound(0.01, "exact")
+        return TreeCounter.for_epsilon(0.1, l1_sensitivity=1, horizon=horizon, arity=16).error_bound(0.01, "exact")
 
     printed = _first(lambda horizon: source_bound(0.1, horizon, 0.01) < horizon, 2**20)
     ours = _first(lambda horizon: exact(horizon) < horizon, 2**20)

@@ -9,7 +9,7 @@ from confide.contract.checks import fraction, positive
 from confide.privacy.losses import BITS, gaussian_delta, largest, trade_off
 from confide.privacy.noise.balls import precision
 
-__all__ = ["gaussian_sigma", "gdp_mu"]
+__all__ = ["gaussian_noise_std", "gdp_mu"]
 
 _STEPS = 40  # of Newton's method, which needs about five
 _CLOSE = 2.0**-50
@@ -50,7 +50,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     return largest(lambda mu: mu == 0 or gaussian_delta(epsilon, mu) <= delta, mu)
 
 
-def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
+def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float) -> float:
     """The least standard deviation of Gaussian noise that gives (epsilon, delta)-DP: the analytic Gaussian mechanism.
 
     Args:
@@ -64,7 +64,7 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     Source: Balle and Wang 2018, Algorithm 1; spec query_release A3.
 
     Example:
-        >>> round(gaussian_sigma(1.0, 1e-6, 1.0), 4)
+        >>> round(gaussian_noise_std(1.0, 1e-6, 1.0), 4)
         4.2247
     """
     sensitivity = positive("sensitivity", sensitivity)

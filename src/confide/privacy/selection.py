@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.noise import Noise, Stream
@@ -118,16 +119,19 @@ def exponential_law(
     return np.asarray(weights / weights.sum())
 
 
-def selection_error(items: int, epsilon: float, sensitivity: float, failure: float, *, monotone: bool = False) -> float:
-    """How far below the best score the chosen one may be, but for a probability of `failure`.
+@renamed(failure="failure_probability")
+def selection_error(
+    items: int, epsilon: float, sensitivity: float, failure_probability: float, *, monotone: bool = False,
+) -> float:
+    """How far below the best score the chosen one may be, but for a small probability.
 
-    (2 sensitivity / epsilon) ln(k / failure); half of it for monotone scores.
+    (2 sensitivity / epsilon) ln(k / beta); half of it for monotone scores.
 
     Args:
         items: k >= 1.
         epsilon: of one draw, > 0.
         sensitivity: > 0.
-        failure: in (0, 1).
+        failure_probability: beta, in (0, 1).
         monotone: as in `exponential_mechanism`.
 
     Source: McSherry and Talwar 2007, Theorem 6.
@@ -137,7 +141,7 @@ def selection_error(items: int, epsilon: float, sensitivity: float, failure: flo
         23.03
     """
     width = (1 if monotone else 2) * positive("sensitivity", sensitivity)
-    spread = math.log(whole("items", items, at_least=1) / fraction("failure", failure))
+    spread = math.log(whole("items", items, at_least=1) / fraction("failure_probability", failure_probability))
     used = _used(positive("epsilon", epsilon))
     return width / used * spread if used else math.inf
 

@@ -20,6 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Unsupported
 from confide.contract.guarantees import Accuracy, Relation, Source
 from confide.contract.remedies import printed
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.clamping import added_delta, tail_probability
@@ -359,25 +360,26 @@ class SparseVector:
 
     # ---- accuracy
 
+    @renamed(beta="failure_probability", trivial="baseline")
     def accuracy(
-        self, queries: int, beta: float, *, bound: Literal["exact", "tails", "lemma"] = "exact",
-        trivial: float = math.inf,
+        self, queries: int, failure_probability: float, *, bound: Literal["exact", "tails", "lemma"] = "exact",
+        baseline: float = math.inf,
     ) -> Accuracy:
         """alpha such that, with probability 1 - beta, BOT is said while answers are at most T - alpha, and TOP no later
         than at the first answer above T + alpha; in between either may be said.
 
         Args:
             queries: k, the most answers that are looked at, >= 1.
-            beta: failure probability, in (0, 1).
+            failure_probability: beta, in (0, 1).
             bound: "exact", the least alpha on the worst stream; "tails", each noise within its own quantile; "lemma",
                 the printed 8 Delta (ln k + ln(2/beta))/epsilon.
-            trivial: an alpha that everybody knows without the release; the promise is vacuous from there on.
+            baseline: an alpha that everybody knows without the release; the promise is vacuous from there on.
 
         Raises:
             NotGuaranteed: the lemma for another split than halves.
             Unsupported: the exact bound where one noise has 2,000 times the scale of the other, or more.
         """
-        k, beta = whole("queries", queries, at_least=1), fraction("beta", beta)
+        k, beta = whole("queries", queries, at_least=1), fraction("failure_probability", failure_probability)
         one_of("bound", bound, ("exact", "tails", "lemma"))
         if bound == "lemma":
             if self.threshold_share != 0.5:
@@ -398,7 +400,7 @@ class SparseVector:
         if not self.lattice:
             alpha += 2.0**-self.grid  # both sides of the comparison are rounded
         return Accuracy(bound=float(alpha), measure="distance from the threshold at which an answer is judged wrongly",
-                        trivial=trivial, failure_probability=beta, source=source)
+                        baseline=baseline, failure_probability=beta, source=source)
 
 
 class ArmedSparseVector:

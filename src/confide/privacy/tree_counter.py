@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Relation, Source
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import float_up, written, written_up
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
@@ -53,6 +54,7 @@ _SPEC = "allocation 2"
 _Integers = NDArray[np.int64]
 
 
+@renamed(distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class TreeCounter:
     """k running counts of N steps each. At every step one block of each stream is finished and released with noise; a
@@ -61,8 +63,9 @@ class TreeCounter:
     Privacy. Whoever sees every released block sum sees all. Along any one history of releases each true block sum is a
     function of the data, so the log density ratio of the history is a sum of terms |difference of block sums|/scale,
     and these differences together are at most `exposure`. Streams may therefore be chosen adaptively, from what was
-    published, and their number k is irrelevant. A step lies in at most h blocks, hence exposure <= distance h. For
-    Gaussian noise the squared differences add up instead. Running maxima and rounding are post-processing.
+    published, and their number k is irrelevant. A step lies in at most h blocks, hence exposure is at most h times
+    the sensitivity. For Gaussian noise the squared differences add up instead. Running maxima and rounding are
+    post-processing.
 
     `for_epsilon`, `for_rho` and `for_mu` find the scale.
 
@@ -73,10 +76,10 @@ class TreeCounter:
         arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's; `for_epsilon` and its like choose it.
         law: of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers; "laplace"
             and "gaussian" (GDP) are on the line, rounded to a grid.
-        distance: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
-        exposure: how far it moves all block sums together: in l1 for Laplace noise (default distance h), in squared
-            l2 for Gaussian noise (default distance^2 h). `tree_blocks.participation` and `participation_squared` give
-            smaller ones where slots are public.
+        l1_sensitivity: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
+        exposure: how far it moves all block sums together: in l1 for Laplace noise, by default h times the
+            sensitivity; in squared l2 for Gaussian noise, by default h times its square. `tree_blocks.participation`
+            and `participation_squared` give smaller ones where slots are public.
         running_maximum: publish the running maximum, from 0. It keeps every bound on the error where increments are
             never negative, as true counts do not fall then; without it counts may fall back.
 
@@ -86,7 +89,7 @@ class TreeCounter:
     Source: Wu 2017, Algorithm 7 (Chan, Shi and Song 2011), corrected: h levels, running maximum; spec allocation 2.
 
     Example:
-        >>> counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=7, arity=2)
+        >>> counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=7, arity=2)
         >>> counter.levels, counter.scale, counter.loss
         (3, 3.0, PureDP(epsilon=1.0))
         >>> running = counter.start(Noise.replayed({("visits", t): [n] for t, n in enumerate([1, -3, 2], 1)}), "visits")
@@ -99,7 +102,7 @@ class TreeCounter:
     counters: int = 1
     arity: int = 2
     law: Law = "discrete_laplace"
-    distance: int = 1
+    l1_sensitivity: int = 1
     exposure: int | None = None
     running_maximum: bool = True
 
@@ -110,13 +113,14 @@ class TreeCounter:
         one_of("law", self.law, ("discrete_laplace", "discrete_gaussian", "laplace", "gaussian"))
         # On the line, noise is kept in units of 2^-10 in 64-bit integers, and sums of many need room too.
         positive("scale", self.scale, at_most=LARGEST_SCALE if self.lattice else 2.0**32)
-        whole("distance", self.distance, at_least=1)
+        whole("l1_sensitivity", self.l1_sensitivity, at_least=1)
         if self.exposure is not None:
             whole("exposure", self.exposure, at_least=1)
 
     @classmethod
+    @renamed(distance="l1_sensitivity")
     def for_epsilon(
-        cls, epsilon: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
+        cls, epsilon: float, *, l1_sensitivity: int, horizon: int, counters: int = 1, arity: int | None = None,
         law: Literal["discrete_laplace", "laplace"] = "discrete_laplace", exposure: int | None = None,
         running_maximum: bool = True,
     ) -> TreeCounter:
@@ -124,64 +128,68 @@ class TreeCounter:
 
         Args:
             epsilon: in nats, > 0.
-            distance: l1 distance of the streams of neighbours, all counters and steps together.
+            l1_sensitivity: l1 distance of the streams of neighbours, all counters and steps together.
             horizon: N.
             counters: k.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             law: of the noise.
-            exposure: l1 distance of the block sums; default distance h.
+            exposure: l1 distance of the block sums; default h times the sensitivity.
             running_maximum: publish the running maximum.
         """
         one_of("law", law, ("discrete_laplace", "laplace"))
         arity = _arity(arity, horizon, counters, exposure, "laplace")
-        reach = whole("distance", distance, at_least=1) * levels(horizon, arity) if exposure is None else exposure
+        reach = exposure
+        if reach is None:
+            reach = whole("l1_sensitivity", l1_sensitivity, at_least=1) * levels(horizon, arity)
         scale = float_up(whole("exposure", reach, at_least=1) / written(positive("epsilon", epsilon)))
-        return cls(horizon=horizon, scale=scale, counters=counters, arity=arity, law=law, distance=distance,
+        return cls(horizon=horizon, scale=scale, counters=counters, arity=arity, law=law, l1_sensitivity=l1_sensitivity,
                    exposure=exposure, running_maximum=running_maximum)
 
     @classmethod
+    @renamed(distance="l1_sensitivity")
     def for_rho(
-        cls, rho: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
+        cls, rho: float, *, l1_sensitivity: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with discrete Gaussian noise that costs rho in zCDP: sigma^2 = exposure/(2 rho), rounded up.
 
         Args:
             rho: > 0.
-            distance: l1 distance of the streams of neighbours.
+            l1_sensitivity: l1 distance of the streams of neighbours.
             horizon: N.
             counters: k.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
-            exposure: squared l2 distance of the block sums; default distance^2 h.
+            exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
             running_maximum: publish the running maximum.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
-        reach = _squared(distance, horizon, arity, exposure)
+        reach = _squared(l1_sensitivity, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / (2 * Fraction(positive("rho", rho))))
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="discrete_gaussian",
-                   distance=distance, exposure=exposure, running_maximum=running_maximum)
+                   l1_sensitivity=l1_sensitivity, exposure=exposure, running_maximum=running_maximum)
 
     @classmethod
+    @renamed(distance="l1_sensitivity")
     def for_mu(
-        cls, mu: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
+        cls, mu: float, *, l1_sensitivity: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with Gaussian noise on the line that costs mu in Gaussian DP: sigma = sqrt(exposure)/mu, up.
 
         Args:
             mu: > 0; `gdp_mu(epsilon, delta)` gives the largest for an (epsilon, delta).
-            distance: l1 distance of the streams of neighbours.
+            l1_sensitivity: l1 distance of the streams of neighbours.
             horizon: N.
             counters: k.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
-            exposure: squared l2 distance of the block sums; default distance^2 h.
+            exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
             running_maximum: publish the running maximum.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
-        reach = _squared(distance, horizon, arity, exposure)
+        reach = _squared(l1_sensitivity, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / Fraction(positive("mu", mu)) ** 2)
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="gaussian",
-                   distance=distance, exposure=exposure, running_maximum=running_maximum)
+                   l1_sensitivity=l1_sensitivity, exposure=exposure, running_maximum=running_maximum)
 
     # ---- public arithmetic
 
@@ -217,7 +225,8 @@ class TreeCounter:
         """`exposure`, or its default."""
         if self.exposure is not None:
             return self.exposure
-        return self.distance * self.levels if self.law.endswith("laplace") else self.distance**2 * self.levels
+        reach = self.l1_sensitivity if self.law.endswith("laplace") else self.l1_sensitivity**2
+        return reach * self.levels
 
     # ---- what it costs
 
@@ -239,7 +248,7 @@ class TreeCounter:
         """What a run costs: to be charged before the first step.
 
         Args:
-            neighbours: the relation for which `distance` was shown.
+            neighbours: the relation for which `l1_sensitivity` was shown.
         """
         match self.loss:
             case PureDP(epsilon=epsilon):
@@ -442,11 +451,12 @@ class TreeCounter:
         """Root of the mean squared error of a count over all steps, exactly: before rounding and running maximum."""
         return math.sqrt(self.variance * mean_terms(self.horizon, self.arity))
 
-    def error_bound(self, gamma: float, bound: Bound | None = None) -> float:
-        """What no published count of any counter at any step is off by more, with probability 1 - gamma.
+    @renamed(gamma="failure_probability")
+    def error_bound(self, failure_probability: float, bound: Bound | None = None) -> float:
+        """What no published count of any counter at any step is off by more, but for a small probability.
 
         Args:
-            gamma: failure probability, in (0, 1).
+            failure_probability: gamma, in (0, 1).
             bound: "chernoff" (the default for Laplace noise), "single_sum" or "source" (Laplace noise only);
                 "gaussian" (the default for Gaussian noise); "exact", the least one, for noise on the integers. The
                 printed one gives each counter gamma/(2k), as the printed auction does.
@@ -461,15 +471,15 @@ class TreeCounter:
         if bound == "exact":
             if not self.lattice:
                 raise NotGuaranteed("the exact bound", "it is computed for noise on the integers")
-            return float(self._exact(fraction("gamma", gamma)))
+            return float(self._exact(fraction("failure_probability", failure_probability)))
         if bound == "source" and (self.arity != 2 or self.horizon < 2):
             raise NotGuaranteed("the printed bound", "it is about binary trees, and false for one step")
         if (bound == "gaussian") is laplace:
             raise NotGuaranteed(f"the {bound} bound", f"it is not about {self.law.replace('_', ' ')} noise")
-        public = (self.scale, self.terms, self.horizon, self.counters, gamma)
+        public = (self.scale, self.terms, self.horizon, self.counters, failure_probability)
         match bound:
             case "source":
-                error = source_bound(self.levels / self.scale, self.horizon, gamma / (2 * self.counters))
+                error = source_bound(self.levels / self.scale, self.horizon, failure_probability / (2 * self.counters))
             case "single_sum":
                 error = single_sum_bound(*public)
             case "chernoff":
@@ -479,35 +489,38 @@ class TreeCounter:
         # Each block's noise is rounded to the grid, and the count to a whole number.
         return error if self.lattice else error + self.terms * 2.0 ** -(self.grid + 1) + 0.5
 
-    def _exact(self, gamma: float) -> int:
+    def _exact(self, failure_probability: float) -> int:
         from confide.privacy.tree_errors import largest_error
 
         law: Literal["discrete_laplace", "discrete_gaussian"] = (
             "discrete_laplace" if self.law == "discrete_laplace" else "discrete_gaussian"
         )
-        return largest_error(self.horizon, self.arity, law, self.scale, counters=self.counters, gamma=gamma,
-                             enough=self.error_bound(gamma))
+        return largest_error(self.horizon, self.arity, law, self.scale, counters=self.counters,
+                             gamma=failure_probability,
+                             enough=self.error_bound(failure_probability))
 
-    def accuracy(self, gamma: float, bound: Bound | None = None) -> Accuracy:
+    @renamed(gamma="failure_probability")
+    def accuracy(self, failure_probability: float, bound: Bound | None = None) -> Accuracy:
         """`error_bound` as a guarantee; vacuous where the bound reaches the horizon, the most that a 0/1 stream counts.
 
         Args:
-            gamma: failure probability, in (0, 1).
+            failure_probability: gamma, in (0, 1).
             bound: see `error_bound`.
         """
-        error = self.error_bound(gamma, bound)
+        error = self.error_bound(failure_probability, bound)
         source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else
                   Source(document="confide", statement=f"{bound or 'default'} bound of the tree counter", spec=_SPEC))
-        return Accuracy(bound=error, measure="largest error of any count at any step", trivial=float(self.horizon),
-                        failure_probability=gamma, source=source)
+        return Accuracy(bound=error, measure="largest error of any count at any step", baseline=float(self.horizon),
+                        failure_probability=failure_probability, source=source)
 
-    def simulated_bound(self, gamma: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
+    @renamed(gamma="failure_probability")
+    def simulated_bound(self, failure_probability: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
                         stream: Stream = "bound") -> float:
         """The error bound from simulated noise: an upper confidence bound of a quantile, that fails, simulation and
         run together, with probability gamma. `error_bound(gamma, "exact")` needs no simulation.
 
         Args:
-            gamma: failure probability, in (0, 1).
+            failure_probability: gamma, in (0, 1).
             noise: `Noise.simulated`; the law of the error has nothing to do with anybody's data.
             runs: simulated counters; about k/gamma times some are needed.
             miss_share: the share of gamma for the simulation, in (0, 1).
@@ -518,9 +531,9 @@ class TreeCounter:
         """
         if noise.kind != "simulated":
             raise InvalidInput("noise", f"{noise.kind} noise is for runs", "must be simulated")
-        miss = fraction("gamma", gamma) * fraction("miss_share", miss_share)
+        miss = fraction("failure_probability", failure_probability) * fraction("miss_share", miss_share)
         # One counter's quantile is enough: their noises are independent.
-        level = -math.expm1(math.log1p(-(gamma - miss)) / self.counters)
+        level = -math.expm1(math.log1p(-(failure_probability - miss)) / self.counters)
         one = TreeCounter(horizon=self.horizon, scale=self.scale, arity=self.arity, law=self.law, running_maximum=False,
                           counters=max(1, min(whole("runs", runs, at_least=1), 2**22 // self.horizon)))
         errors: list[NDArray[np.float64]] = []
@@ -560,8 +573,10 @@ def _arity(
     return best_arity(horizon, counters, noise=noise)
 
 
-def _squared(distance: int, horizon: int, arity: int, exposure: int | None) -> int:
-    reach = whole("distance", distance, at_least=1) ** 2 * levels(horizon, arity) if exposure is None else exposure
+def _squared(l1_sensitivity: int, horizon: int, arity: int, exposure: int | None) -> int:
+    reach = exposure
+    if reach is None:
+        reach = whole("l1_sensitivity", l1_sensitivity, at_least=1) ** 2 * levels(horizon, arity)
     return whole("exposure", reach, at_least=1)
 
 

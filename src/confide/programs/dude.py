@@ -252,13 +252,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
                         erratum="no factor 2; constants by martingale tails")
         least = min(self.program.taus)
         value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages",
-                          trivial=self.baseline_gap,
+                          baseline=self.baseline_gap,
                           failure_probability=self.failure_probability,
                           source=source),) if self.baseline_gap > 0.0 else ()
         return (
             *value,
             Accuracy(bound=self.regret / least, measure="excess of all rows together, of the averages",
-                     trivial=self._most_excess, failure_probability=self.failure_probability, source=source),
+                     baseline=self._most_excess, failure_probability=self.failure_probability, source=source),
         )
 
     @property

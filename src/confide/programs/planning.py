@@ -283,7 +283,7 @@ class ProgramPlan(Plan[Dude]):
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
         sure = f"before the run it is proved, with probability {1 - self.path.failure_probability:g}"
-        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.trivial:,.6g} whatever is done"
+        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} whatever is done"
                  for one in proved] or [
             "before the run nothing is proved of value and excess: the certificate after it will tell"]
         if math.isfinite(self.gain):

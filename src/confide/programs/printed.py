@@ -198,10 +198,10 @@ class PrintedDude(PrivDude):
         ok, why = self._printed_accuracy(loss <= said.welfare_loss and excess <= said.excess)
         measures = ("optimum less the value of the averages", "excess of all rows together, of the averages")
         trivial = (self.baseline_gap, self._most_excess)
-        found = [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+        found = [Accuracy(bound=bound, measure=measure, baseline=most, failure_probability=self.failure_probability,
                           source=source)
                  for bound, measure, most in zip((loss, excess), measures, trivial, strict=True)]
-        found += [Accuracy(bound=bound, measure=measure, trivial=most, failure_probability=self.failure_probability,
+        found += [Accuracy(bound=bound, measure=measure, baseline=most, failure_probability=self.failure_probability,
                            source=print_,
                            claimable=ok, note=why)
                   for bound, measure, most in zip((said.welfare_loss, said.excess), measures, trivial, strict=True)]

@@ -161,12 +161,12 @@ class RoundDude(Dude[FlagBillboard]):
         # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(2.0 * most * self.baseline_gap * log)
         return (
-            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
+            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", baseline=self._most_excess,
                      failure_probability=0.0 if self.truncate else self.failure_probability, source=source),
             Accuracy(bound=unserved, measure="participants who go without because of a flag",
-                     trivial=float(self.program.people), failure_probability=self.failure_probability, source=source),
+                     baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of what is delivered",
-                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source),
+                     baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 
     def _drawn_above(self, mean: float, log: float) -> float:

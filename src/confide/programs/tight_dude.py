@@ -268,8 +268,8 @@ class TightDude(Dude[PathBillboard]):
         lost = self.regret + one.most_value * left + self._lost(math.log(3.0 / self.failure_probability))
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
-                     trivial=float(people), failure_probability=self.failure_probability, source=source),
-            Accuracy(bound=0.0, measure="excess of every row", trivial=self._most_excess,
+                     baseline=float(people), failure_probability=self.failure_probability, source=source),
+            Accuracy(bound=0.0, measure="excess of every row", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
             self._value(lost, source, self.failure_probability, "optimum less the value of what is handed out"),
         )
@@ -285,7 +285,7 @@ class TightDude(Dude[PathBillboard]):
 
     def _value(self, lost: float, source: Source, failure: float, measure: str) -> Accuracy:
         scaled = self.payments == "scaled"
-        return Accuracy(bound=math.inf if scaled else lost, measure=measure, trivial=self.baseline_gap, source=source,
+        return Accuracy(bound=math.inf if scaled else lost, measure=measure, baseline=self.baseline_gap, source=source,
                         failure_probability=failure,
                         note="no bound covers those who get nothing because their average is not worth its price"
                         if scaled else "")
@@ -312,9 +312,10 @@ class TightDude(Dude[PathBillboard]):
         source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.2")
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
-                     trivial=float(self.program.people), failure_probability=failure_probability, source=source),
+                     baseline=float(self.program.people), failure_probability=failure_probability, source=source),
             Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
-                     trivial=self._most_excess, failure_probability=min(1.0, 3.0 * failure_probability), source=source),
+                     baseline=self._most_excess,
+                     failure_probability=min(1.0, 3.0 * failure_probability), source=source),
             # Averages may be worth more than OPT where they exceed supplies; what is drawn is then compared with OPT.
             self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(
                 math.log(1.0 / failure_probability)), source, min(1.0, 3.0 * failure_probability),

@@ -216,10 +216,10 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (
-            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
+            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
             Accuracy(bound=lost + regret + rounding + reassigned, measure="optimum less the value of what is given",
-                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source,
+                     baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source,
                      note="where the audit accepts it"),
         )
 

@@ -139,12 +139,12 @@ class TrueDude(PrivDude):
                         erratum="no factor 2; a reassigned participant adds Cinf to a row, not C1")
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
-                     trivial=float(self.program.people), failure_probability=self.failure_probability, source=source),
+                     baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=self.regret / min(self.program.taus) + one.largest_entry * left,
-                     measure="excess of each row, of what is handed out", trivial=self._most_of_a_row,
+                     measure="excess of each row, of what is handed out", baseline=self._most_of_a_row,
                      failure_probability=self.failure_probability, source=source),
             Accuracy(bound=self.regret + one.most_value * left, measure="optimum less the value of what is handed out",
-                     trivial=self.baseline_gap, failure_probability=self.failure_probability, source=source),
+                     baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 
     @property
@@ -170,13 +170,13 @@ class TrueDude(PrivDude):
         source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.1")
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
-                     trivial=float(self.program.people), failure_probability=certificate.failure_probability,
+                     baseline=float(self.program.people), failure_probability=certificate.failure_probability,
                      source=source),
             Accuracy(bound=float(certificate.excess.max()) + one.largest_entry * many,
-                     measure="excess of each row, of what was handed out", trivial=self._most_of_a_row,
+                     measure="excess of each row, of what was handed out", baseline=self._most_of_a_row,
                      failure_probability=failure, source=source),
             Accuracy(bound=certificate.gap + one.most_value * many,
-                     measure="optimum less the value of what was handed out", trivial=self.baseline_gap,
+                     measure="optimum less the value of what was handed out", baseline=self.baseline_gap,
                      failure_probability=failure, source=source),
         ))
 

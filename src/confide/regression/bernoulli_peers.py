@@ -284,7 +284,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
                     source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC),
                     note="no privacy: the exact number of ones is published"),
             Truthfulness(
-                gain=max(0.0, coin - cost), trivial=cost, who="everybody", unit_of_gain=self.currency,
+                gain=max(0.0, coin - cost), baseline=cost, who="everybody", unit_of_gain=self.currency,
                 source=Source(document=DOCUMENT, statement="Lemma 4", spec=SPEC),
                 note=f"a lie costs {cost:.4g} {self.currency} in expectation before rounding to coins; agreeing on one "
                      "answer is an equilibrium as well"),
@@ -293,7 +293,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
                 source=Source(document=DOCUMENT, statement="Lemma 4", spec=SPEC,
                               erratum="in expectation: B_{1,2}(1, 0) = -1; a = 2 makes every payment non-negative"),
                 note="on average; a single payment can be negative" if float(extremes.min()) < 0 else "on average"),
-            Accuracy(bound=(prior.mean * (1 - prior.mean) - prior.variance) / self.people, trivial=prior.variance,
+            Accuracy(bound=(prior.mean * (1 - prior.mean) - prior.variance) / self.people, baseline=prior.variance,
                      measure="the expected squared error of the proportion",
                      source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC)),
             Budget(expected=self.people * (float(chance @ worth) + coin / 2),

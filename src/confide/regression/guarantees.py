@@ -232,8 +232,8 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
                 part="the release alone", note=formula),
         Truthfulness(
-            gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
-            radius=f.truth_radius, radius_trivial=2 * setting.parameter_bound, unit_of_gain=currency,
+            gain=f.gain, baseline=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
+            radius=f.truth_radius, baseline_radius=2 * setting.parameter_bound, unit_of_gain=currency,
             failure_probability=f.failure_probability, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
                           erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
@@ -247,7 +247,7 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             note=noted("on average; a single payment can be negative" if f.lowest < 0 else "on average"),
         ),
         Accuracy(
-            bound=min(f.accuracy.bound, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
+            bound=min(f.accuracy.bound, 4 * setting.parameter_bound**2), baseline=setting.parameter_bound**2,
             measure=f"the {'expected ' if f.accuracy.expected else ''}squared error of the coefficients (scaled)",
             failure_probability=min(1.0, f.failure_probability + f.accuracy.failure_probability),
             source=f.accuracy.source, vacuous=cut,

@@ -484,10 +484,10 @@ def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
     ]
     return [
         *false,
-        Truthfulness(gain=rows["gain"].printed, trivial=rows["gain"].says_nothing, who=who, unit_of_gain=currency,
+        Truthfulness(gain=rows["gain"].printed, baseline=rows["gain"].says_nothing, who=who, unit_of_gain=currency,
                      **about("gain")),
         Participation(utility=mechanism.payment.rule.a - rows["constant"].printed, who=who, **about("constant")),
-        Accuracy(bound=rows["accuracy"].printed, trivial=radius**2,
+        Accuracy(bound=rows["accuracy"].printed, baseline=radius**2,
                  measure="the expected squared error of the coefficients (scaled)", **about("accuracy")),
         Budget(expected=rows["budget"].printed, lowest=f.lowest, highest=f.highest, currency=currency,
                **about("budget")),

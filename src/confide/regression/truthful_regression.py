@@ -208,8 +208,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 note="no privacy: exact estimates are published; use PrivateTruthfulRegression where that matters",
             ),
             Truthfulness(
-                gain=coin, trivial=bounds.largest_loss(rule.b, radius, 0.0), who="everybody",
-                radius=bounds.truth_radius(rule.b, 0.0, coin), radius_trivial=2 * radius, unit_of_gain=self.currency,
+                gain=coin, baseline=bounds.largest_loss(rule.b, radius, 0.0), who="everybody",
+                radius=bounds.truth_radius(rule.b, 0.0, coin), baseline_radius=2 * radius, unit_of_gain=self.currency,
                 source=Source(document=DOCUMENT, statement="Lemma 1", spec=SPEC),
                 note=f"an exact equilibrium but for the rounding to coins, on average over {peers}'s data; strict only "
                      "against lies that move the prediction q: where q is flat in the answer a lie costs nothing "
@@ -222,7 +222,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 note="on average; a single payment can be negative, and has no bound",
             ),
             Accuracy(
-                bound=error, trivial=radius**2, measure="the expected squared error of the coefficients (scaled)",
+                bound=error, baseline=radius**2, measure="the expected squared error of the coefficients (scaled)",
                 failure_probability=spectrum.failure_below,
                 source=Source(document=DOCUMENT, statement="Lemma 2", spec=SPEC,
                               erratum="a factor d was forgotten; matrix Chernoff with explicit constants"),

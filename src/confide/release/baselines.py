@@ -448,7 +448,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         return (self.noise_std * -float(ndtri(each / 2)) + 0.5) / self.records
 
     def guarantees(self) -> Guarantees:
-        bound = Accuracy(bound=self.error(0.05), trivial=BASELINE_ERROR, failure_probability=0.05,
+        bound = Accuracy(bound=self.error(0.05), baseline=BASELINE_ERROR, failure_probability=0.05,
                          measure="the largest error of any query, as a fraction of the records",
                          source=Source(document="confide", statement="a union bound over the noise", spec=_SPEC))
         return Guarantees((*super().guarantees(), bound))

@@ -34,7 +34,7 @@ def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
     """The bound of a certificate as a guarantee; answering 1/2 to everything is off by at most 1/2."""
-    return Accuracy(bound=certificate.bound, trivial=BASELINE_ERROR, source=source, note=note,
+    return Accuracy(bound=certificate.bound, baseline=BASELINE_ERROR, source=source, note=note,
                     failure_probability=certificate.failure_probability, measure="the largest error of all answers")
 
 

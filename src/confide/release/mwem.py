@@ -488,7 +488,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         if self.form == "analysed":
             error, failure = self.bound()
             items.append(Accuracy(
-                bound=error / self.records, trivial=BASELINE_ERROR, failure_probability=min(1.0, failure),
+                bound=error / self.records, baseline=BASELINE_ERROR, failure_probability=min(1.0, failure),
                 measure="the largest error of any query, as a fraction of the records",
                 source=Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.2", spec=_SPEC,
                               erratum="the mean is over the histograms that selection saw, A_0 to A_{T-1}; discrete "

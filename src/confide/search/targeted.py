@@ -207,7 +207,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             rule = self.call.rule
             what = "vertices with at least its value" if self.stop == "private" else "expected to come before it"
             items.append(Accuracy(
-                bound=rule.error(_FAILURE), trivial=float(self.people), failure_probability=_FAILURE,
+                bound=rule.error(_FAILURE), baseline=float(self.people), failure_probability=_FAILURE,
                 measure=f"in one search, by how much more than at the best threshold the number of vertices ({what}) "
                         "misses K",
                 source=Source(document="McSherry and Talwar 2007", statement="Theorem 6", spec=_SPEC)))

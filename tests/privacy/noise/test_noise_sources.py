@@ -202,9 +202,9 @@ BAD_NUMBERS = [0, -1.0, float("nan"), float("inf"), True, "1", None, Fraction(-1
 def test_bad_scales_name_their_field(kind, value):
     for method, field in [
         ("discrete_laplace", "scale"),
-        ("discrete_gaussian", "sigma"),
+        ("discrete_gaussian", "noise_std"),
         ("laplace", "scale"),
-        ("gaussian", "sigma"),
+        ("gaussian", "noise_std"),
         ("vector_laplace", "scale"),
     ]:
         with pytest.raises(InvalidInput) as caught:
@@ -216,7 +216,7 @@ def test_bad_scales_name_their_field(kind, value):
     ("field", "ask"),
     [
         ("scale", lambda n: n.discrete_laplace(2.0**55 * 1.01, 1, stream="x")),
-        ("sigma", lambda n: n.discrete_gaussian(2.0**55 * 1.01, 1, stream="x")),
+        ("noise_std", lambda n: n.discrete_gaussian(2.0**55 * 1.01, 1, stream="x")),
         ("scale", lambda n: n.laplace(Fraction(1, 10**400), 1, stream="x")),
         ("size", lambda n: n.laplace(1.0, -1, stream="x")),
         ("size", lambda n: n.laplace(1.0, (2, -1), stream="x")),

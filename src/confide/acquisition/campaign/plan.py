@@ -177,7 +177,7 @@ class PlannedMean:
             ("standard error of the mean, on average", self.measured(here.root_error)),
             ("  largest that any reports can lead to, where anything is bought",
              self.measured(math.sqrt(bound.bound))),
-            ("  of guessing the middle of the range, at most", self.measured(math.sqrt(bound.trivial))),
+            ("  of guessing the middle of the range, at most", self.measured(math.sqrt(bound.baseline))),
             ("expected total of payments", f"{self.money(here.payments)} (plus or minus "
              f"{self.money(2 * here.payments_error)})"),
             (f"  largest total in {here.draws} profiles of reports", self.money(here.largest_payments)),

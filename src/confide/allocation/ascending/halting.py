@@ -81,12 +81,12 @@ class Halting:
         # Each round moves the report of a neighbour by one at most.
         asked = self.rounds - 1
         if self.law == "laplace":
-            return TreeCounter.for_epsilon(self.cost, distance=min(self.l1_sensitivity, asked), horizon=asked)
+            return TreeCounter.for_epsilon(self.cost, l1_sensitivity=min(self.l1_sensitivity, asked), horizon=asked)
         arity = best_arity(asked, 1, noise="gaussian")
         # A round's report moves by one at most, so a block of L of them moves by L, and all of a level by the distance.
         reach = min(self.l1_sensitivity, asked)
         squared = sum(min(reach, arity**level) * reach for level in range(levels(asked, arity)))
-        return TreeCounter.for_rho(self.cost, distance=reach, horizon=asked, arity=arity, exposure=squared)
+        return TreeCounter.for_rho(self.cost, l1_sensitivity=reach, horizon=asked, arity=arity, exposure=squared)
 
     @cached_property
     def vector(self) -> SparseVector | None:

@@ -80,7 +80,7 @@ def faults(mechanism: Market) -> list[Fault]:
         if mechanism.clearing is not None:
             found.append(Fault("the final clearing without noise", ClearsBare))
         counter = mechanism.halting_plan.counter
-        if counter is not None and counter.distance > 1 and not getattr(mechanism, "reports_are_free", False):
+        if counter is not None and counter.l1_sensitivity > 1 and not getattr(mechanism, "reports_are_free", False):
             found.append(Fault("reports to halt, counted as if there were one", LeavesAReport))
         if mechanism.certificate_plan is not None:
             found.append(Fault("surplus and welfare at the full budget each", CertifiesTwice))

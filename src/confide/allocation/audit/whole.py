@@ -150,7 +150,7 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
     absent = own.neighbours == "add_or_remove"
     evidence = (f"all public histories of {own.rounds} rounds with {own.bid_cap} bids at most, by dynamic programming "
                 "over a bidder's two states")
-    rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.distance),
+    rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.l1_sensitivity),
                              float(auction_reach(own.rounds, bid_cap=own.bid_cap, add_remove=absent)), evidence,
                              unit="bids", concern=Concern.PRIVACY)]
     counter = own.halting_plan.counter
@@ -163,13 +163,14 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
             found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, add_remove=absent, last_report=False,
                                   bids_count=False)
         rows.append(AuditRow.at_most("privacy: how far a bidder moves the reports to halt (l1)",
-                                     float(counter.distance), float(found), evidence,
+                                     float(counter.l1_sensitivity), float(found), evidence,
                                      unit="reports", concern=Concern.PRIVACY))
     if isinstance(own, PMatch) and not absent:
         history = staggered_auction(own.rounds, bid_cap=own.bid_cap)
         moved, _ = bids_and_reports(history.first, history.second, history.billboard)
         rows.append(AuditRow.at_most("privacy: the same along a history that attains it",
-                                     float(own.counter.distance), float(moved), "her own walks along that history",
+                                     float(own.counter.l1_sensitivity), float(moved),
+                                     "her own walks along that history",
                                      unit="bids", concern=Concern.PRIVACY))
     return rows
 

@@ -199,7 +199,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             error=self.error, batch=1, increment=self.increment)
         spec = "allocation 3.3"
         feasible = Accuracy(
-            bound=float(max(0, max(promises.most_held) - self.supply)), trivial=float(self.people),
+            bound=float(max(0, max(promises.most_held) - self.supply)), baseline=float(self.people),
             measure="copies of any good given beyond its supply", failure_probability=self.failure_probability,
             claimable=self.corrected, note="" if self.corrected else _WELFARE,
             source=Source(document=DOCUMENT, statement="Lemma 4.3.8", spec=spec))
@@ -209,7 +209,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         few = math.floor(self._satisfied)
         welfare = Accuracy(
             bound=promises.most_loss() + few if settled and promises.feasible else math.inf,
-            trivial=float(promises.baseline_loss), measure="welfare lost against the optimum",
+            baseline=float(promises.baseline_loss), measure="welfare lost against the optimum",
             failure_probability=self.failure_probability, claimable=self.corrected,
             note="" if self.corrected else _WELFARE,
             source=Source(document=DOCUMENT, statement="Lemmas 4.3.7 to 4.3.9, Theorem 4.3.5", spec=spec,
@@ -281,7 +281,8 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
 def _counter(setting: MatchingSetting, corrected: bool) -> TreeCounter:
     strict = float_up(setting.l1_sensitivity * setting.levels / written(setting.epsilon))
-    return TreeCounter(horizon=setting.horizon, counters=setting.goods + 1, arity=2, distance=setting.l1_sensitivity,
+    return TreeCounter(horizon=setting.horizon, counters=setting.goods + 1, arity=2,
+                       l1_sensitivity=setting.l1_sensitivity,
                        scale=strict if corrected else setting.printed_scale, running_maximum=corrected)
 
 

@@ -106,7 +106,7 @@ class ChannelMechanism(ABC):
                     note=note if audience is Audience.COLLECTOR else "") for audience in audiences]
         if self._fitted is not None and (distortion := self.levels().distortion) is not None:
             found.append(Accuracy(bound=distortion, measure="the expected number of changed rows under the prior",
-                                  trivial=float(self._size()[1]), source=self.source))
+                                  baseline=float(self._size()[1]), source=self.source))
         return Guarantees(tuple(found))
 
     def events(self) -> tuple[Event, ...]:

@@ -212,7 +212,7 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
         raise Refused(f"nobody would learn anything: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
-                      f"{accuracy.trivial:.4g} without asking anybody", more_reports(config, replan))
+                      f"{accuracy.baseline:.4g} without asking anybody", more_reports(config, replan))
     return plan
 
 

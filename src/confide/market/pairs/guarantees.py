@@ -36,12 +36,12 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
                 source=Source(document=DOCUMENT, statement="Definition 5", spec="data_market 1"),
                 note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
                      "payments and the estimate are made from the reports; levels of repeated reports add up"),
-        Truthfulness(gain=0.0, trivial=quote.participation, who=who, source=theorem,
+        Truthfulness(gain=0.0, baseline=quote.participation, who=who, source=theorem,
                      note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Who "
                           "knows her group is not among them. Not the only equilibrium: collusive ones pay too"),
         Participation(utility=quote.participation, who=who, source=theorem,
                       note="in expectation; no payment is negative"),
-        Accuracy(bound=market.half_width(failure_probability), trivial=0.5, failure_probability=failure_probability,
+        Accuracy(bound=market.half_width(failure_probability), baseline=0.5, failure_probability=failure_probability,
                  measure="the distance between the estimate and the share of ones among all people, if all take part,",
                  source=Source(document="confide", statement="Chebyshev's and Hoeffding's inequalities, inverted",
                                spec="data_market 4"),

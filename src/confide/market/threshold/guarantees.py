@@ -46,12 +46,12 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
         Privacy(loss=PureDP(market.largest_level), neighbours=Relation.BIT, audience=Audience.COLLECTOR,
                 part="one report",
                 source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
-        Truthfulness(gain=0.0, trivial=market.terms.stake, who=who, source=theorem, note="over all channels, and over "
+        Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem, note="over all channels, and over "
                      "those up to the ceiling where there is one; nobody dearer gains by taking part. Not the only "
                      "equilibrium: everybody reporting the same is one too"),
         Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
                       f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
-        Accuracy(bound=market.error_probability(), trivial=min(signal_model.prior_one, signal_model.prior_zero),
+        Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="exact error of the majority rule", spec="data_market 3"),
             measure="the probability, before anybody reports, of guessing the state wrongly",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.privacy.noise.arguments import (
     Center,
     Integers,
@@ -206,13 +207,15 @@ class Noise(ABC):
         whole_numbers = as_integers(center, shape)
         return self._lattice("discrete_laplace", exact, whole_numbers, shape, self._claim(stream))
 
+    @renamed(sigma="noise_std")
     def discrete_gaussian(
-        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
+        self, noise_std: float | Fraction, size: int | tuple[int, ...], *, stream: Stream,
+        center: Integers | None = None,
     ) -> NDArray[np.int64]:
-        """center + integers k with P(k) prop. to exp(-k^2/(2 sigma^2)).
+        """center + integers k with P(k) prop. to exp(-k^2/(2 noise_std^2)).
 
         Args:
-            sigma: in (0, 2^55], taken exactly; the variance is at most sigma^2.
+            noise_std: in (0, 2^55], taken exactly; the variance is at most noise_std^2.
             size: a number, or a shape.
             stream: the draw's name.
             center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
@@ -222,7 +225,7 @@ class Noise(ABC):
 
         Source: Canonne, Kamath and Steinke 2020; spec query_release A3.
         """
-        exact, shape = as_exact("sigma", sigma, at_most=LARGEST_SCALE), as_shape(size)
+        exact, shape = as_exact("noise_std", noise_std, at_most=LARGEST_SCALE), as_shape(size)
         whole_numbers = as_integers(center, shape)
         return self._lattice("discrete_gaussian", exact, whole_numbers, shape, self._claim(stream))
 
@@ -251,19 +254,20 @@ class Noise(ABC):
         points = as_center(center, shape)
         return self._reals("laplace", exact, points, fine, shape, self._claim(stream)).reshape(shape)
 
+    @renamed(sigma="noise_std")
     def gaussian(
         self,
-        sigma: float | Fraction,
+        noise_std: float | Fraction,
         size: int | tuple[int, ...],
         *,
         stream: Stream,
         center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """center + independent N(0, sigma^2), rounded to multiples of 2^-grid.
+        """center + independent N(0, noise_std^2), rounded to multiples of 2^-grid.
 
         Args:
-            sigma: standard deviation, > 0, taken exactly.
+            noise_std: standard deviation, > 0, taken exactly.
             size: a number, or a shape.
             stream: the draw's name.
             center: doubles or Fractions in that shape, taken exactly; zeros if left out.
@@ -272,7 +276,7 @@ class Noise(ABC):
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
         """
-        exact, shape, fine = as_exact("sigma", sigma), as_shape(size), as_grid(grid)
+        exact, shape, fine = as_exact("noise_std", noise_std), as_shape(size), as_grid(grid)
         points = as_center(center, shape)
         return self._reals("gaussian", exact, points, fine, shape, self._claim(stream)).reshape(shape)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.contract.renamed import renamed
 from confide.contract.veiled import behind, put_behind
 from confide.privacy.noise.arguments import Center, Points, Stream, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
@@ -106,11 +107,12 @@ class GivenNoise(Noise):
     ) -> NDArray[np.float64]:
         return self._from.laplace(scale, size, stream=stream, center=center, grid=grid)
 
+    @renamed(sigma="noise_std")
     def gaussian(
-        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        self, noise_std: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        return self._from.gaussian(sigma, size, stream=stream, center=center, grid=grid)
+        return self._from.gaussian(noise_std, size, stream=stream, center=center, grid=grid)
 
     def vector_laplace(
         self, scale: float | Fraction, dimension: int, *, stream: Stream, center: Center | None = None,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.contract.renamed import renamed
 from confide.privacy.noise.arguments import Center, Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
@@ -141,12 +142,13 @@ class _Transcribed(PassingNoise):
         self._asked(stream, center)
         return super().laplace(scale, size, stream=stream, center=center, grid=grid)
 
+    @renamed(sigma="noise_std")
     def gaussian(
-        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
+        self, noise_std: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
         self._asked(stream, center)
-        return super().gaussian(sigma, size, stream=stream, center=center, grid=grid)
+        return super().gaussian(noise_std, size, stream=stream, center=center, grid=grid)
 
     def vector_laplace(
         self, scale: float | Fraction, dimension: int, *, stream: Stream, center: Center | None = None,

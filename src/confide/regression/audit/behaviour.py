@@ -216,7 +216,7 @@ def behaviour_rows(
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
             vacuous=accuracy.vacuous, unit="(scaled, squared)",
-            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}").holding(accuracy),
+            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.baseline:.3g}").holding(accuracy),
         _mean_row("expected total", budget.expected, measured.totals, people,
                   unit=currency, concern=Concern.BUDGET).holding(budget),
         AuditRow.at_most("largest payment", budget.highest, measured.highest, people,
