@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,9 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable
 from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
-from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.parameters import Declared, Parameter
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -35,11 +35,10 @@ __all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "Prio
 Coded = CodedRows | CodedTable | CodedTypes
 
 PriorProvenance = Literal["public", "released privately"]
-_PROVENANCE = ("public", "released privately")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChannelMechanism(ABC):
+class ChannelMechanism(Declared, ABC):
     """A channel from databases of n rows over m letters, ready to be released from."""
 
     source: ClassVar[Source]
@@ -142,7 +141,7 @@ class ChannelMechanism(ABC):
         """
         source = as_noise(noise)
         released = source.release_safe and not source.audited
-        if released and self._fitted is not None and self._provenance() is None:
+        if released and self._fitted is not None and getattr(self, "prior_provenance", None) is None:
             raise Refused("a mechanism that is fitted to a prior must say where it is from",
                           "pass prior_provenance: 'public' or 'released privately'; never fit it on these rows")
         if self.coded is None:
@@ -156,10 +155,6 @@ class ChannelMechanism(ABC):
     def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         raise NotImplementedError
 
-    def _provenance(self) -> str | None:
-        found = getattr(self, "prior_provenance", None)
-        return None if found is None else one_of("prior_provenance", found, _PROVENANCE)
-
     def _certified(self) -> Coded:
         if self.coded is None:
             raise Refused("this channel is too large for a certified table",
@@ -169,34 +164,27 @@ class ChannelMechanism(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenChannel(ChannelMechanism):
-    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed.
+    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed."""
 
-    Args:
-        dp_at_most: what its differential privacy must not exceed, in nats.
-        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own level,
-            by more than a part in 10^12.
-        prior: what it was fitted to; needed for `identifiability_at_most`.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
-            a prior.
-    """
-
-    dp_at_most: float | None = None
-    identifiability_at_most: float | None = None
-    prior: Prior | None = None
-    prior_provenance: PriorProvenance | None = None
+    dp_at_most: Annotated[float | None, Parameter("largest differential privacy that it may have", unit="nats",
+                                                  at_least=0)] = None
+    identifiability_at_most: Annotated[float | None, Parameter(
+        "largest identifiability that it may have under the prior (a part in 10^12 more next to the prior's own)",
+        unit="nats", at_least=0)] = None
+    prior: Annotated[Prior | None, Parameter("law of the rows that it was fitted to; needed for "
+                                             "identifiability_at_most")] = None
+    prior_provenance: Annotated[PriorProvenance | None, Parameter(
+        'where the prior is from, "public" or "released privately"; needed for secure noise with a prior')] = None
 
     source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
                                       spec="privacy_notions 1.1")
 
     def __post_init__(self) -> None:
-        for name in ("dp_at_most", "identifiability_at_most"):
-            if getattr(self, name) is not None:
-                non_negative(name, getattr(self, name))
-        if self.identifiability_at_most is not None and self.prior is None:
-            raise InvalidInput("prior", "is missing", "identifiability depends on it")
         if self.prior is not None:
             object.__setattr__(self, "prior", as_prior(self.prior, *self._size()))
-        self._provenance()
+        super().__post_init__()
+        if self.identifiability_at_most is not None and self.prior is None:
+            raise InvalidInput("prior", "is missing", "identifiability depends on it")
 
     @property
     def _fitted(self) -> Prior | None:
@@ -205,20 +193,16 @@ class GivenChannel(ChannelMechanism):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMechanism(ChannelMechanism):
-    """One that is made from a prior.
+    """One that is made from a prior."""
 
-    Args:
-        prior: the law of the database, public; a list of numbers is the law of a single row, a list of such lists has
-            one for each row.
-        prior_provenance: where it is from, "public" or "released privately"; needed for secure noise.
-    """
-
-    prior: Prior
-    prior_provenance: PriorProvenance | None = None
+    prior: Annotated[Prior, Parameter("law of the database, public; a list of numbers is the law of a single row, a "
+                                      "list of such lists has one for each row")]
+    prior_provenance: Annotated[PriorProvenance | None, Parameter(
+        'where the prior is from, "public" or "released privately"; needed for secure noise')] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
-        self._provenance()
+        super().__post_init__()
 
     @property
     def letters(self) -> int:

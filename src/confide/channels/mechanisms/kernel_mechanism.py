@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,9 @@ from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
 from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
-from confide.contract.checks import non_negative
 from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
@@ -45,13 +45,10 @@ class KernelMechanism(FittedMechanism):
     """The least identifiability and the least information at a distortion, for any prior with all databases possible.
 
     Its identifiability is epsilon, its distortion h(epsilon), its differential privacy epsilon plus the prior's level.
+    A budget of differential privacy is no input (there is no `for_budget`), because what identifies somebody depends on
+    the prior.
     Up to 4,096 databases, and for independent rows of any number, it is coded in whole numbers and can be released.
     Beyond, it can be simulated, and its levels follow from its theorem.
-
-    Args:
-        prior: the law of the database, public.
-        epsilon: identifiability in nats, at least the prior's kernel level (`PriorConstants.kernel_level`).
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
 
     Raises:
         Infeasible: an epsilon below the kernel level.
@@ -66,13 +63,13 @@ class KernelMechanism(FittedMechanism):
         (True, 2.197225, 0.094852)
     """
 
-    epsilon: float
+    epsilon: Annotated[float, Parameter("identifiability, at least the prior's kernel level "
+                                        "(PriorConstants.kernel_level)", unit="nats", at_least=0)]
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        non_negative("epsilon", self.epsilon)
         if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
             raise Unsupported("prior", f"{self.letters}^{self.rows} databases", f"at most {LARGEST_FULL:,}")
         least = kernel_level(self.prior)

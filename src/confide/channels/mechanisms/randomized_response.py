@@ -8,15 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from numpy.typing import ArrayLike
 
 from confide.channels.mechanisms.base import ChannelMechanism
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable
 from confide.channels.priors import Prior, as_prior
-from confide.contract.checks import fraction, non_negative, whole
+from confide.contract.checks import finite, fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.events import Event, RandomizedResponseEvent
 from confide.privacy.response import ResponseTable, response_table
@@ -31,12 +34,6 @@ class RandomizedResponse(ChannelMechanism):
 
     Public: epsilon, m and n. Its differential privacy is epsilon, its identifiability epsilon plus the prior's level.
 
-    Args:
-        epsilon: differential privacy in nats, >= 0; infinity keeps every row.
-        letters: m, in 2..1024.
-        rows: n >= 1.
-        prior: that `levels` are stated under, unless another one is given. The channel does not depend on it.
-
     Raises:
         InvalidInput: a parameter out of range.
 
@@ -49,20 +46,45 @@ class RandomizedResponse(ChannelMechanism):
         [0, 3, 1, 4]
     """
 
-    epsilon: float
-    letters: int
-    rows: int = 1
-    prior: Prior | None = None
+    epsilon: Annotated[float, Parameter("differential privacy of the release (infinity keeps every row)", unit="nats",
+                                        at_least=0, infinite=True)]
+    letters: Annotated[int, Parameter("values that a row can have", symbol="m", at_least=2, at_most=1024)]
+    rows: Annotated[int, Parameter("rows of the database", symbol="n", at_least=1)] = 1
+    prior: Annotated[Prior | None, Parameter("law that levels are stated under, unless another one is given; the "
+                                             "channel does not depend on it")] = None
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
-        if self.epsilon != math.inf:
-            non_negative("epsilon", self.epsilon)
-        whole("rows", self.rows, at_least=1)
-        self._table  # noqa: B018 - checks the letters
-        if self.prior is not None:
-            object.__setattr__(self, "prior", as_prior(self.prior, self.letters, self.rows))
+        prior, own = self.prior, object.__setattr__
+        own(self, "prior", None)  # it is checked by the sizes, which are checked first
+        super().__post_init__()
+        if prior is not None:
+            own(self, "prior", as_prior(prior, self.letters, self.rows))
+
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, letters: int, rows: int = 1, prior: Prior | ArrayLike | None = None,
+    ) -> RandomizedResponse:
+        """The response of each row that spends the whole budget.
+
+        Args:
+            epsilon: of one release, in nats, >= 0.
+            delta: in [0, 1); not used, because a response is purely private.
+            letters: m, in 2..1024.
+            rows: n >= 1.
+            prior: that levels are stated under.
+
+        Raises:
+            InvalidInput: a number out of range.
+
+        Example:
+            >>> RandomizedResponse.for_budget(epsilon=1.0, letters=3).dp() <= 1.0
+            True
+        """
+        fraction("delta", delta, zero=True)
+        return cls(epsilon=finite("epsilon", epsilon), letters=letters, rows=rows,
+                   prior=prior)  # type: ignore[arg-type]
 
     @classmethod
     def telling_the_truth(cls, truth: float, *, letters: int, rows: int = 1) -> RandomizedResponse:
