@@ -120,9 +120,6 @@ class BitCollection(Mechanism[BitBillboard, None]):
     Epsilon is no input, because it belongs to the market: `MajorityMarket`, `PairMarket` and `ThresholdMarket` have
     `for_budget`.
 
-    Args:
-        market: the market whose payments are made, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
-
     Raises:
         InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
 
@@ -142,10 +139,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
         True
     """
 
-    market: Any
+    market: Annotated[Any, Parameter("market whose payments are made: MajorityMarket, ThresholdMarket or PairMarket")]
     currency: Annotated[str, Parameter("currency of the payments")] = ""
     minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
-                                          "up to a whole number of them", at_least=1)] = 100
+                                          "up to a whole number of them", at_least=1,
+                                          at_most=10**18)] = 100
     groups: Annotated[int, Parameter("groups of peers; everybody is paid by the counts of her own group",
                                      at_least=1)] = 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from scipy.special import expit
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.market.signal_model import LARGEST_LEVEL
 
@@ -57,12 +59,8 @@ def privacy_level(channel: ArrayLike) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class Strategy(Declared):
     """A person's channel, public like all of game theory: what others believe that she does.
-
-    Args:
-        channel: (3, 2) probabilities of the reports 0, 1, none (rows) given her bit 0, 1 (columns).
-        name: how reports call it.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -71,10 +69,12 @@ class Strategy:
         [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
     """
 
-    channel: NDArray[np.float64]
-    name: str = ""
+    channel: Annotated[NDArray[np.float64], Parameter("(3, 2) probabilities of the reports 0, 1, none (rows) given her "
+                                                      "bit 0, 1 (columns)")]
+    name: Annotated[str, Parameter("what reports call it")] = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             table = as_probabilities(self.channel, axis=0)
         except (TypeError, ValueError):

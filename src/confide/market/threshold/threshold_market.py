@@ -110,9 +110,6 @@ class ThresholdMarket(Settled, PaidByCounts):
 
     Give participation or threshold; both are set afterwards.
 
-    Args:
-        cost_law: F, of everybody's cost per nat; continuous, with mass near 0. A frozen scipy distribution will do.
-
     Raises:
         InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
 
@@ -133,7 +130,8 @@ class ThresholdMarket(Settled, PaidByCounts):
     signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
                                                 below=1)]
     prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
-    cost_law: CostLaw
+    cost_law: Annotated[CostLaw, Parameter("law of everybody's cost per nat, continuous and with mass near 0; a frozen "
+                                           "scipy distribution will do", symbol="F")]
     epsilon: Annotated[float, Parameter("least level of a participant, a floor of quality and never a promise of "
                                         "privacy", unit="nats", above=0, at_most=LARGEST_LEVEL)]
     participation: Annotated[float | None, Parameter("share that is to take part", symbol="p", above=0, below=1)] = None
@@ -144,9 +142,9 @@ class ThresholdMarket(Settled, PaidByCounts):
                                                unit="nats", above=0, at_most=LARGEST_LEVEL)] = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         law = as_cost_law("cost_law", self.cost_law)
         object.__setattr__(self, "cost_law", law)
+        super().__post_init__()
         if self.ceiling is not None:
             if self.ceiling < self.epsilon:
                 raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon, the level at the threshold",
