@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,10 @@ from scipy.stats import chi2
 
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
 from confide.channels.kernels import axes
+from confide.channels.letters import as_letters
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.shares import ShareEstimate, decoded, report_squares
 
 __all__ = ["HasChannel", "ShareEstimate", "group_errors", "mean_law", "row_table", "share_variances", "shared_table",
@@ -40,7 +40,7 @@ class HasChannel(Protocol):
 
 
 def survey_shares(
-    table: ArrayLike | FiniteChannel | HasChannel, reports: ArrayLike | None = None, *, counts: ArrayLike | None = None,
+    table: ArrayLike | FiniteChannel | HasChannel, reports: Any = None, *, counts: ArrayLike | None = None,
     prior: Prior | ArrayLike | None = None, names: Sequence[str] = ()
 ) -> ShareEstimate:
     """Shares of the true answers from randomised reports, without bias, with standard errors.
@@ -52,7 +52,8 @@ def survey_shares(
     Args:
         table: (m, k) probability of each report, one row for each true answer; or a channel that takes each row
             through one table, or has such a `.channel`: a mechanism, a channel file.
-        reports: (n,) in 0..k-1. Give these or the counts.
+        reports: (n,) in 0..k-1: an array, a column of pandas, Polars or Arrow, or a frame or a file with one column.
+            Give these or the counts.
         counts: (k,) how often each report came.
         prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
             matters for the size of the errors where k > m, and never for bias.
@@ -256,11 +257,11 @@ def _groups(null: _Array) -> list[list[int]]:
     return groups
 
 
-def _counts(kinds: int, reports: ArrayLike | None, counts: ArrayLike | None) -> NDArray[np.int64]:
+def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
     if (reports is None) == (counts is None):
         raise InvalidInput("reports", "give reports or counts, and not both")
     if counts is None:
-        answers = as_inputs(np.asarray(reports), kinds, field="reports", kind=f"report of {kinds}")
+        answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
         found = np.bincount(answers, minlength=kinds)
     else:
         found = np.asarray(counts)

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,11 +124,12 @@ class ChannelMechanism(Declared, ABC):
         """The same as the one line of a release: one coded law, by which all of it is drawn."""
         return tuple(Session(name="release", event=event) for event in self.events())
 
-    def release(self, rows: ArrayLike, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
+    def release(self, rows: Any, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
         """Draw a release.
 
         Args:
-            rows: (n,) letters 0..m-1 of the private database.
+            rows: (n,) letters 0..m-1 of the private database: an array, a column of pandas, Polars or Arrow, or a
+                frame, an Arrow table or a file with one column.
             noise: where randomness comes from.
             stream: the draw's name.
 
@@ -136,7 +137,7 @@ class ChannelMechanism(Declared, ABC):
             (n,) letters; for a table whose outputs are no databases, (1,) the position of the output.
 
         Raises:
-            InvalidInput: not such rows (which one is not said).
+            InvalidInput: not such rows (which one is not said), or a column of text, by its name.
             Refused: secure noise, and the prior's provenance is not stated, or the channel cannot be certified.
         """
         source = as_noise(noise)

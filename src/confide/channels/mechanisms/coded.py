@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
+from confide.channels.letters import as_letters
 from confide.channels.mechanisms.integer_tables import IntegerTable, exact_dp, exact_identifiability
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise, Stream
-from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.primitives.choosing import draw_through
 
 __all__ = ["CodedRows", "CodedTable", "as_rows"]
@@ -27,9 +28,9 @@ _CELLS = 2**24  # of all tables together
 _AT_ONCE = 2**21  # of those that are measured together
 
 
-def as_rows(rows: ArrayLike, letters: int, count: int) -> NDArray[np.int64]:
+def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
     """The private rows of a database: (n,) whole numbers below m; no message says what they hold."""
-    found = as_inputs(rows, letters, field="rows", kind=f"letter of {letters}")
+    found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
         raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")
     return found

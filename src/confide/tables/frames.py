@@ -1,0 +1,140 @@
+"""Numbers of frames, Arrow tables, files and queries: a row for each slot, in the order of the slots.
+
+A missing number is NaN. Text is a number only where a CSV file spells one, because its cells have no types. A column of
+text is refused by its name, whatever its cells hold.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import is_text, numbers, plain
+from confide.tables._values import as_array, made_by
+from confide.tables.sources import Source, open_table
+
+__all__ = ["column_of", "columns_of", "fields_of", "is_table"]
+
+
+def is_table(data: Any) -> bool:
+    """Whether data is a frame, an Arrow table, a query, or names a file; and no array, mapping or sequence.
+
+    Args:
+        data: what a run was given.
+    """
+    return (isinstance(data, str | os.PathLike | Source | pa.Table | pa.RecordBatch) or made_by("ibis", data)
+            or (hasattr(data, "columns") and hasattr(type(data), "__arrow_c_stream__")))
+
+
+def columns_of(data: Any, count: int | None = None) -> NDArray[Any]:
+    """All numbers of a table.
+
+    Args:
+        data: as `is_table` finds it, or a mapping of column names to arrays. The index of a pandas frame is no column.
+        count: of its columns, where there must be so many: they are the numbers of a record, in their order.
+
+    Returns:
+        (rows, columns) in float32 where all columns are, else in float64.
+
+    Raises:
+        InvalidInput: another number of columns; a column without numbers, which is named; or rows that have no order.
+
+    Example:
+        >>> columns_of(pa.table({"a": [0.5, None], "b": [1, 0]}), 2).tolist()
+        [[0.5, 1.0], [nan, 0.0]]
+        >>> columns_of({"art": [0.5, 1.0], "name": ["a", "b"]})
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: name: the column holds text; must be numbers
+    """
+    source = _opened(data)
+    if count is not None and len(source.column_names) != count:
+        raise InvalidInput("data", f"has {len(source.column_names)} columns, {_listed(source.column_names)}",
+                           f"must be {count}, the numbers of a record in their order")
+    return _read(source, source.column_names)
+
+
+def column_of(data: Any) -> NDArray[Any] | None:
+    """The numbers of a series, of an Arrow column, or of a table with one column; None of anything else.
+
+    Args:
+        data: what a run was given.
+
+    Returns:
+        (rows,), or None where `data` has no type of its own, such as a list.
+
+    Raises:
+        InvalidInput: several columns, or one without numbers, which is named.
+
+    Example:
+        >>> column_of(pa.array([1, 0, None])).tolist()
+        [1.0, 0.0, nan]
+    """
+    if is_table(data):
+        return columns_of(data, 1)[:, 0]
+    if not any(made_by(package, data) for package in ("pandas", "polars", "pyarrow")):
+        return None
+    return _numbers(str(getattr(data, "name", None) or "data"), as_array(data), untyped=False)
+
+
+def fields_of(data: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[np.float64]]:
+    """Field -> its numbers, (rows, and then its shape), from a table.
+
+    Args:
+        data: as `is_table` finds it. A column has the name of its field; the columns of a field with several numbers
+            are called field.0, field.1, and so on.
+        fields: name -> shape.
+
+    Raises:
+        InvalidInput: a column that is no field, or is missing; or as of `columns_of`.
+
+    Example:
+        >>> fields_of(pa.table({"most": [1.0], "needs.0": [0.5], "needs.1": [0.25]}), {"needs": (2,), "most": ()})
+        {'needs': array([[0.5 , 0.25]]), 'most': array([1.])}
+    """
+    source = _opened(data)
+    wanted = {name: (name,) if shape == () else tuple(f"{name}.{place}" for place in range(math.prod(shape)))
+              for name, shape in fields.items()}
+    strange = sorted(set(source.column_names).difference(*wanted.values()))
+    if strange:
+        raise InvalidInput(strange[0], "is no field of a record", f"fields are {_listed(tuple(fields))}")
+    return {name: _read(source, names).reshape(-1, *fields[name]) for name, names in wanted.items()}
+
+
+def _opened(data: Any) -> Source:
+    if isinstance(data, Mapping):  # so that a list of numbers has a type
+        data = {name: np.asarray(column) for name, column in data.items()}
+    source = open_table(data.reset_index(drop=True) if made_by("pandas", data) else data)
+    if not source.ordered:
+        raise InvalidInput("data", f"the rows of {source.name} have no order", "sort them: row i is that of slot i")
+    return source
+
+
+def _read(source: Source, columns: tuple[str, ...]) -> NDArray[Any]:
+    """(rows, columns) numbers; what is missing is no number."""
+    untyped = source.name.lower().endswith(".csv")
+    parts = [np.column_stack([_numbers(name, batch.column(at), untyped=untyped) for at, name in enumerate(columns)])
+             for batch in source.batches(columns)]
+    return np.concatenate(parts) if parts else np.empty((0, len(columns)))
+
+
+def _numbers(name: str, cells: pa.Array, *, untyped: bool) -> NDArray[Any]:
+    cells = plain(cells)
+    if is_text(cells) and not untyped:  # as every column of Python objects is
+        raise InvalidInput(name, "the column holds text", "must be numbers")
+    if not pa.types.is_float32(cells.type):
+        return numbers(name, cells)
+    found: NDArray[Any] = pc.fill_null(cells, pa.scalar(math.nan, pa.float32())).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
