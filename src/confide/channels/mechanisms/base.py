@@ -8,12 +8,14 @@ from before they release anything with secure noise: fitted on the rows that are
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport
@@ -21,9 +23,13 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable
 from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
+from confide.channels.released import ReleasedLetters
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.parameters import Declared, Parameter
+from confide.contract.mechanism import Mechanism, NoiseSource, Progress
+from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
+from confide.contract.progress import advance
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -38,7 +44,7 @@ PriorProvenance = Literal["public", "released privately"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChannelMechanism(Declared, ABC):
+class ChannelMechanism(Mechanism[ReleasedLetters, None]):
     """A channel from databases of n rows over m letters, ready to be released from."""
 
     source: ClassVar[Source]
@@ -123,6 +129,57 @@ class ChannelMechanism(Declared, ABC):
     def lines(self) -> tuple[Line, ...]:
         """The same as the one line of a release: one coded law, by which all of it is drawn."""
         return tuple(Session(name="release", event=event) for event in self.events())
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[ReleasedLetters, None]:
+        """A release, as every mechanism's run gives it; `release` gives the letters alone.
+
+        Args:
+            data: the rows, as of `release`.
+            noise: `Noise.secure()` for a release.
+            progress: told that the release is drawn.
+
+        Raises:
+            InvalidInput: as `release`.
+            Refused: as `release`; or the channel is too large for a certified table, and has no charge that its draws
+                could be paid from (`release` simulates it).
+            NotGuaranteed: the channel has no differential privacy.
+        """
+        source = as_noise(noise)
+        self._certified()
+        board = ReleasedLetters(letters=self.release(data, source))
+        advance(progress, 1, 1)
+        return self._outcome(source, billboard=board, shares=pa.table({}))
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: a custodian's rows are released, and nobody gets a share."""
+        self.check(billboard)
+        return {}
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether it can be a release of this channel.
+
+        Raises:
+            InvalidInput: other letters, or another number of them.
+        """
+        if not isinstance(billboard, ReleasedLetters):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not ReleasedLetters")
+        count, most = self._released()
+        found = billboard.letters
+        if found.size != count or found.min() < 0 or found.max() >= most:
+            raise InvalidInput("billboard.letters", "are not what the channel gives",
+                               f"must be {count:,} in 0..{most - 1}")
+
+    def _released(self) -> tuple[int, int]:
+        """How many numbers a release has, and how many values each of them."""
+        letters, rows = self._size()
+        match self.coded:
+            case CodedRows() as it:
+                return rows, int(it.tables[0].weights.shape[1])
+            case CodedTable() as it if it.table.weights.shape[0] != it.table.weights.shape[1]:  # outputs, no databases
+                return 1, int(it.table.weights.shape[1])
+        return rows, letters
 
     def release(self, rows: Any, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
         """Draw a release.
