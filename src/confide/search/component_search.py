@@ -21,6 +21,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Unit
 from confide.contract.parameters import Declared
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
@@ -75,6 +76,7 @@ class NoisyCandidates:
         return np.asarray(self._vertices[self._order.take(count)])
 
 
+@renamed(delta="sensitivity", scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
 class ComponentSearch(Declared):
     """The public parameters of one call: a search for one component beyond those that were found.
@@ -111,7 +113,7 @@ class ComponentSearch(Declared):
         if self.largest_threshold is not None and not self.draws_threshold:
             raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
         if self.noise_kind == "discrete_laplace":
-            values = (self.delta, 0.0 if self.public_threshold is None else self.public_threshold)
+            values = (self.sensitivity, 0.0 if self.public_threshold is None else self.public_threshold)
             if not self.statistic.whole or any(value != int(value) for value in values):
                 raise InvalidInput("noise_kind", "discrete_laplace for values that are not whole",
                                    "statistic, sensitivity and threshold must be whole numbers")
@@ -125,9 +127,9 @@ class ComponentSearch(Declared):
         if not self.statistic.signal:
             raise InvalidInput("statistic", f"{self.statistic.name} carry no signal: 0 for every unexamined vertex",
                                "take CommonNeighbours()")
-        if not self.delta > 0:
-            raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.delta:g} at this bound",
-                               "it must be above 0")
+        if not self.sensitivity > 0:
+            raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.sensitivity:g} at this "
+                               "bound", "it must be above 0")
 
     @property
     def draws_threshold(self) -> bool:
@@ -135,7 +137,7 @@ class ComponentSearch(Declared):
         return self.stop in {"private", "smoothed"}
 
     @cached_property
-    def delta(self) -> float:
+    def sensitivity(self) -> float:
         """The statistic's targeted sensitivity."""
         return float(self.statistic.sensitivity(self.degree_bound))
 
@@ -154,15 +156,15 @@ class ComponentSearch(Declared):
         most = self.statistic.most(self.degree_bound)
         reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
                     self.largest_threshold or 0)
-        scales = reach * self.selection_epsilon / (2 * self.delta)
+        scales = reach * self.selection_epsilon / (2 * self.sensitivity)
         if self.draws_threshold:  # a smoothed threshold goes ln n scales further
             scales += math.log(self.people) + 2
         return max(_ROOM, _RELATIVE * scales)
 
     @cached_property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """b: of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
-        return math.nextafter(2 * self.delta / (self.selection_epsilon - self.room), math.inf)
+        return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
     @cached_property
     def rule(self) -> ThresholdRule:
@@ -173,8 +175,8 @@ class ComponentSearch(Declared):
         return ThresholdRule(
             stop=self.stop, epsilon=self.selection_epsilon, stopping_target=self.stopping_target, people=self.people,
             most=most, count_sensitivity=self.statistic.count_sensitivity(self.degree_bound),
-            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind, scale=self.scale,
-            largest_threshold=self.largest_threshold)
+            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind,
+            noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
         """What one call spends: a threshold of bounded range, and a selection that is pure.
@@ -207,22 +209,23 @@ class ComponentSearch(Declared):
         if self.draws_threshold:
             threshold = float(self.rule.draw(values[walk.outside], noise, ("component", call, "threshold")))
         items = np.flatnonzero(~walk.examined)
-        order = self.order(values[items].astype(np.float64), self.scale, noise, call, threshold)
+        order = self.order(values[items].astype(np.float64), self.noise_scale, noise, call, threshold)
         return NoisyCandidates(items, order, threshold)
 
-    def order(self, values: NDArray[np.float64], scale: float, noise: Noise, call: int,
+    def order(self, values: NDArray[np.float64], noise_scale: float, noise: Noise, call: int,
               threshold: float | None) -> NoisyOrder:
         """The noisy order of some values.
 
         Args:
             values: of the unexamined; private.
-            scale: b.
+            noise_scale: b.
             noise: fresh in every call.
             call: its number.
             threshold: the fake target's value; None for no fake.
         """
-        return NoisyOrder(values, scale, self.noise_kind, noise, stream=("component", call, "order"), fake=threshold,
-                          plain=not self.statistic.whole, sensitivity=self.delta, room=self.room, line="selections")
+        return NoisyOrder(values, noise_scale, self.noise_kind, noise, stream=("component", call, "order"),
+                          fake=threshold, plain=not self.statistic.whole, sensitivity=self.sensitivity, room=self.room,
+                          line="selections")
 
 
 def search_component(

@@ -7,8 +7,8 @@ The sensitivity that counts here is the targeted one: how far the statistic of a
 when one protected vertex is rewired in any way. It needs a public bound d on all degrees, but for common neighbours.
 
 After a component has been searched, everybody who is not examined lies outside the neighbourhood of the confirmed
-targets. There contacts and triangles are 0 for everybody, so a search by them is blind: `signal` is False. There, too,
-the flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
+targets. There contacts and triangles are 0 for everybody, so that they tell nothing: `signal` is False. There, too, the
+flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                 source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
                 note=f"{reach}; composition: {name}"))
         if self.noise_kind == "laplace" and self.calls:
-            printed = self.calls * self.call.delta / self.call.scale
+            printed = self.calls * self.call.sensitivity / self.call.noise_scale
             items.append(Privacy(
                 loss=PureDP(printed), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", claimable=False,
                 source=Source(document="Wu 2017", statement="section 7.5, (k-1)/b for noise of scale b", spec=_SPEC,

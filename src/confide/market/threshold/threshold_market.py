@@ -454,19 +454,20 @@ class ThresholdMarket(Settled, PaidByCounts):
             raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {most}")
         return level
 
-    def rounds_until_nonnegative(self, delta: float, cost: float | None = None) -> int:
-        """The number of rounds after which a person's running total is nonnegative with probability 1 - delta.
+    @renamed(delta="failure_probability")
+    def rounds_until_nonnegative(self, failure_probability: float, cost: float | None = None) -> int:
+        """The number of rounds after which a person's running total is nonnegative, but for a probability of failure.
 
         At any one later round, not at all of them; rounds on fresh bits, in each of which she takes part.
 
         Args:
-            delta: in (0, 1).
+            failure_probability: in (0, 1).
             cost: hers, at most the threshold; default the threshold, the worst off.
 
         Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016,
         section 4.1, justifies negative payments with.
         """
-        risk = fraction("delta", delta)
+        risk = fraction("failure_probability", failure_probability)
         mean = float(self.payment_of(self.cost_threshold if cost is None else cost))
         if cost is not None:
             self._level_of_participant(cost)
