@@ -17,7 +17,7 @@ from confide.contract import InvalidInput
 from confide.privacy import Noise
 
 ROWS = [0, 2, 1, 1, 0, 2, 2, 1]
-RESPONSE = RandomizedResponse(epsilon=1.0, letters=3, rows=len(ROWS))
+RESPONSE = RandomizedResponse(epsilon=1.0, letters=3, records=len(ROWS))
 
 
 def as_csv(folder: Path) -> str:

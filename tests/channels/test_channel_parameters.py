@@ -27,7 +27,7 @@ PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)
 WRONG: list[tuple[Callable[..., Any], dict[str, Any], str, Any]] = [
     (RandomizedResponse, {"epsilon": 1.0, "letters": 3}, "epsilon", -0.1),
     (RandomizedResponse, {"epsilon": 1.0, "letters": 3}, "letters", 1025),
-    (RandomizedResponse, {"epsilon": 1.0, "letters": 3}, "rows", 0),
+    (RandomizedResponse, {"epsilon": 1.0, "letters": 3}, "records", 0),
     (TopK, {"prior": LAW, "epsilon": 1.0}, "epsilon", float("inf")),
     (TopK, {"prior": LAW, "epsilon": 1.0}, "prior_provenance", "private"),
     (WaterFilling, {"prior": LAW, "distortion": 0.1}, "distortion", 1.5),

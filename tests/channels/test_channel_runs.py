@@ -23,7 +23,7 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy import Noise, PureDP
 
 ROWS = [0, 2, 1, 1]
-RESPONSE = RandomizedResponse(epsilon=1.0, letters=3, rows=4)
+RESPONSE = RandomizedResponse(epsilon=1.0, letters=3, records=4)
 
 
 @pytest.mark.parametrize("it", [
@@ -44,7 +44,7 @@ def test_a_run_gives_what_a_release_does(it: Any) -> None:
 
 
 def test_a_plan_is_run_as_that_of_any_family() -> None:
-    found = plan([0.2, 0.3, 0.5], rows=4, epsilon=1.0, prior_provenance="public")
+    found = plan([0.2, 0.3, 0.5], records=4, epsilon=1.0, prior_provenance="public")
     outcome = found.mechanism.run(ROWS, Noise.secure())
     assert isinstance(outcome, Outcome)
     assert outcome.billboard.letters.shape == (4,)

@@ -106,7 +106,8 @@ def test_ties_of_whole_noise_go_to_the_lowest_id() -> None:
 
 
 def test_what_call_laws_refuse() -> None:
-    for arguments, field in ((([0.0], 0.0, "laplace", None), "noise_scale"), (([math.nan], 1.0, "laplace", None), "scores"),
+    for arguments, field in ((([0.0], 0.0, "laplace", None), "noise_scale"),
+                             (([math.nan], 1.0, "laplace", None), "scores"),
                              (([0.0], 1.0, "cauchy", None), "noise_kind"),
                              (([0.0], 1.0, "laplace", [0.5, 0.4]), "threshold"),
                              (([0.5], 1.0, "discrete_laplace", None), "scores"),

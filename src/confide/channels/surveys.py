@@ -148,13 +148,13 @@ def group_errors(
         >>> group_errors([[1, 0], [0, 1]], alike, 100).round(4).tolist()
         [0.05, 0.05]
     """
-    alone = survey_errors(table, prior, prior.rows * whole("groups", groups, at_least=1), sampling=False)
+    alone = survey_errors(table, prior, prior.records * whole("groups", groups, at_least=1), sampling=False)
     return np.sqrt(alone**2 + share_variances(prior) / groups) if sampling else alone
 
 
 def share_variances(prior: Prior) -> _Array:
     """(m,) variances of the shares of the letters among the rows."""
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     if isinstance(prior, IndependentRows):
         law = mean_law(prior, m)
         return np.asarray(law * (1.0 - law) / n)
@@ -181,7 +181,7 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
         channel = within
     if not isinstance(channel, FiniteChannel):
         return as_table("table", channel)  # type: ignore[arg-type]
-    found = channel.table() if isinstance(channel, Channel) and channel.rows == 1 else shared_table(channel)
+    found = channel.table() if isinstance(channel, Channel) and channel.records == 1 else shared_table(channel)
     if found is None:
         raise InvalidInput("table", "rows do not go through one table, each by itself",
                            "must be the table of one row, or a channel that uses it for each row")
@@ -206,7 +206,7 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
     """(m,) the law of one row, on average over the rows."""
     if isinstance(prior, Prior):
         laws, counts = prior.marginals()
-        law: _Array = counts @ laws / prior.rows
+        law: _Array = counts @ laws / prior.records
     else:
         law = as_law("prior", prior)
     if law.size != letters:

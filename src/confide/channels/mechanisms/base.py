@@ -30,6 +30,7 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -249,6 +250,7 @@ class GivenChannel(ChannelMechanism):
         return self.prior
 
 
+@renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMechanism(ChannelMechanism):
     """One that is made from a prior."""
@@ -268,12 +270,12 @@ class FittedMechanism(ChannelMechanism):
         return self.prior.letters
 
     @property
-    def rows(self) -> int:
+    def records(self) -> int:
         """n."""
-        return self.prior.rows
+        return self.prior.records
 
     def _size(self) -> tuple[int, int]:
-        return self.prior.letters, self.prior.rows
+        return self.prior.letters, self.prior.records
 
     @property
     def _fitted(self) -> Prior:

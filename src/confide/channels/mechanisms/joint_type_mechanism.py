@@ -33,7 +33,7 @@ class JointTypeMechanism(GivenChannel):
     Example:
         >>> from confide.channels import Exchangeable, privacy_distortion
         >>> from confide.privacy import Noise
-        >>> mixture = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], rows=10)
+        >>> mixture = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], records=10)
         >>> it = privacy_distortion("dp", mixture, 3.6).mechanism
         >>> type(it).__name__, it.levels().distortion <= 3.6
         ('JointTypeMechanism', True)
@@ -51,7 +51,7 @@ class JointTypeMechanism(GivenChannel):
         super().__post_init__()
 
     def _size(self) -> tuple[int, int]:
-        return self.types.letters, self.types.rows
+        return self.types.letters, self.types.records
 
     def _code(self) -> CodedTypes:
         return coded_types(self.types, dp=self.dp_at_most, identifiability=self.identifiability_at_most,

@@ -30,6 +30,7 @@ from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows,
 from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source
 from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
@@ -40,6 +41,7 @@ _SLACK = 1e-9
 
 
 @wire("KernelMechanism", "prior prior_provenance epsilon")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelMechanism(FittedMechanism):
     """The least identifiability and the least information at a distortion, for any prior with all databases possible.
@@ -56,7 +58,7 @@ class KernelMechanism(FittedMechanism):
 
     Example:
         >>> from confide.channels import FullPrior
-        >>> pair = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+        >>> pair = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
         >>> it = KernelMechanism(prior=pair, epsilon=3.0)
         >>> found = it.levels()
         >>> found.identifiability <= 3.0, round(found.dp - 3.0, 6), round(found.distortion, 6)
@@ -71,7 +73,7 @@ class KernelMechanism(FittedMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
-            raise Unsupported("prior", f"{self.letters}^{self.rows} databases", f"at most {LARGEST_FULL:,}")
+            raise Unsupported("prior", f"{self.letters}^{self.records} databases", f"at most {LARGEST_FULL:,}")
         least = kernel_level(self.prior)
         if self.epsilon < least:
             if math.isinf(least):
@@ -99,13 +101,13 @@ class KernelMechanism(FittedMechanism):
             weights = np.full(self.prior.cells, 1.0 / self.prior.cells)
         else:
             weights = kernel_inverse_law(self.prior, self.epsilon)
-        return ExponentialForm(weights, self.epsilon, self.letters, self.rows)
+        return ExponentialForm(weights, self.epsilon, self.letters, self.records)
 
     def _code(self) -> CodedRows | CodedTable | None:
         if isinstance(self.prior, IndependentRows):
             tables = [integer_table(_row_table(law, self.epsilon), self.letters, identifiability=self.epsilon, law=law)
                       for law in self.prior.laws]
-            return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+            return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.records)
         if self.prior.cells > _CERTIFIED:
             return None
         # Rows sum to 1 whatever was clipped; that what was clipped was rounding shows in the level.
@@ -113,7 +115,7 @@ class KernelMechanism(FittedMechanism):
         found = analyse(self._form, self.prior).identifiability
         if found > self.epsilon + _SLACK:
             raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has", attempt=self._at)
-        return CodedTable(integer_table(table, self.letters, self.rows, identifiability=self.epsilon, law=law))
+        return CodedTable(integer_table(table, self.letters, self.records, identifiability=self.epsilon, law=law))
 
     def dp(self) -> float:
         return self.epsilon + prior_level(self.prior) if self.coded is None else self.coded.dp()

@@ -20,6 +20,7 @@ from confide.contract.checks import finite, fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
 from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.events import Event, RandomizedResponseEvent
 from confide.privacy.response import ResponseTable, response_table
@@ -27,7 +28,8 @@ from confide.privacy.response import ResponseTable, response_table
 __all__ = ["RandomizedResponse"]
 
 
-@wire("RandomizedResponse", "epsilon letters rows prior")
+@wire("RandomizedResponse", "epsilon letters rows prior", records="rows")
+@renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ChannelMechanism):
     """Every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), else takes another one, each alike.
@@ -39,7 +41,7 @@ class RandomizedResponse(ChannelMechanism):
 
     Example:
         >>> from confide.privacy import Noise
-        >>> it = RandomizedResponse(epsilon=1.0, letters=5, rows=4)
+        >>> it = RandomizedResponse(epsilon=1.0, letters=5, records=4)
         >>> it.dp() <= 1.0, round(it.distortion, 6)
         (True, 2.381561)
         >>> it.release([0, 1, 2, 4], Noise.simulated(7)).tolist()
@@ -49,7 +51,7 @@ class RandomizedResponse(ChannelMechanism):
     epsilon: Annotated[float, Parameter("differential privacy of the release (infinity keeps every row)", unit="nats",
                                         at_least=0, infinite=True)]
     letters: Annotated[int, Parameter("values that a row can have", symbol="m", at_least=2, at_most=1024)]
-    rows: Annotated[int, Parameter("rows of the database", symbol="n", at_least=1)] = 1
+    records: Annotated[int, Parameter("rows of the database, one for each person", symbol="n", at_least=1)] = 1
     prior: Annotated[Prior | None, Parameter("law that levels are stated under, unless another one is given; the "
                                              "channel does not depend on it")] = None
 
@@ -60,11 +62,12 @@ class RandomizedResponse(ChannelMechanism):
         own(self, "prior", None)  # it is checked by the sizes, which are checked first
         super().__post_init__()
         if prior is not None:
-            own(self, "prior", as_prior(prior, self.letters, self.rows))
+            own(self, "prior", as_prior(prior, self.letters, self.records))
 
     @classmethod
     def for_budget(
-        cls, *, epsilon: float, delta: float = 0.0, letters: int, rows: int = 1, prior: Prior | ArrayLike | None = None,
+        cls, *, epsilon: float, delta: float = 0.0, letters: int, records: int = 1,
+        prior: Prior | ArrayLike | None = None,
     ) -> RandomizedResponse:
         """The response of each row that spends the whole budget.
 
@@ -72,7 +75,7 @@ class RandomizedResponse(ChannelMechanism):
             epsilon: of one release, in nats, >= 0.
             delta: in [0, 1); not used, because a response is purely private.
             letters: m, in 2..1024.
-            rows: n >= 1.
+            records: n >= 1.
             prior: that levels are stated under.
 
         Raises:
@@ -83,17 +86,18 @@ class RandomizedResponse(ChannelMechanism):
             True
         """
         fraction("delta", delta, zero=True)
-        return cls(epsilon=finite("epsilon", epsilon), letters=letters, rows=rows,
+        return cls(epsilon=finite("epsilon", epsilon), letters=letters, records=records,
                    prior=prior)  # type: ignore[arg-type]
 
     @classmethod
-    def telling_the_truth(cls, truth: float, *, letters: int, rows: int = 1) -> RandomizedResponse:
+    @renamed(rows="records")
+    def telling_the_truth(cls, truth: float, *, letters: int, records: int = 1) -> RandomizedResponse:
         """The design of a survey in which the truth is told with a probability, and another answer otherwise.
 
         Args:
             truth: in [1/m, 1).
             letters: m.
-            rows: n.
+            records: n.
 
         Example:
             >>> round(RandomizedResponse.telling_the_truth(0.75, letters=2).epsilon, 6)
@@ -102,7 +106,7 @@ class RandomizedResponse(ChannelMechanism):
         share, m = fraction("truth", truth), whole("letters", letters, at_least=2)
         if share * m < 1.0 - 1e-12:
             raise InvalidInput("truth", f"{share:g} is less than a guess", f"must be at least 1/{m}")
-        return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, rows=rows)
+        return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, records=records)
 
     @cached_property
     def _table(self) -> ResponseTable:
@@ -118,17 +122,17 @@ class RandomizedResponse(ChannelMechanism):
     @property
     def distortion(self) -> float:
         """Expected number of changed rows, whatever the prior."""
-        return self.rows * (self.letters - 1) * self._table.other / self._table.total
+        return self.records * (self.letters - 1) * self._table.other / self._table.total
 
     @property
     def _usual(self) -> Prior | None:
         return self.prior
 
     def _size(self) -> tuple[int, int]:
-        return self.letters, self.rows
+        return self.letters, self.records
 
     def _code(self) -> CodedRows:
-        return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.rows)
+        return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.records)
 
     def events(self) -> tuple[Event, ...]:
         if self.epsilon == math.inf:

@@ -26,6 +26,7 @@ from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source
 from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.response import response_table
 
@@ -35,6 +36,7 @@ _TOTAL = 2**62
 _LETTERS = 1024  # a table has their square
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _RowMechanism(FittedMechanism):
     prior: Annotated[IndependentRows, Parameter("laws of the rows, public")]
@@ -49,6 +51,7 @@ class _RowMechanism(FittedMechanism):
 
 
 @wire("TopK", "prior prior_provenance epsilon")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TopK(_RowMechanism):
     """The least distortion of all epsilon-differentially private releases of independent rows.
@@ -102,7 +105,7 @@ class TopK(_RowMechanism):
         odds = {many: response_table(self.epsilon, many).weights for many in np.unique(k).tolist() if many > 1}
         tables = [_top_table(each, odds) for each in chosen]
         which = None if len(tables) == 1 else place.reshape(-1)[self.prior.law_of_row()]
-        return CodedRows(tables, which, self.rows)
+        return CodedRows(tables, which, self.records)
 
 
 def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> IntegerTable:
@@ -118,6 +121,7 @@ def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> I
 
 
 @wire("WaterFilling", "prior prior_provenance distortion identifiability")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaterFilling(_RowMechanism):
     """The least information, or the least identifiability, of all releases of independent rows with a distortion.
@@ -151,8 +155,8 @@ class WaterFilling(_RowMechanism):
         super().__post_init__()
         if (self.distortion is None) == (self.identifiability is None):
             raise InvalidInput("distortion", "give it, or identifiability, and not both")
-        if self.distortion is not None and self.distortion > self.rows:
-            raise InvalidInput("distortion", f"{self.distortion!r} is out of range", f"must be in [0, {self.rows}]")
+        if self.distortion is not None and self.distortion > self.records:
+            raise InvalidInput("distortion", f"{self.distortion!r} is out of range", f"must be in [0, {self.records}]")
         if self.identifiability is not None:
             level, least = self.identifiability, prior_level(self.prior)
             if level < least:
@@ -175,4 +179,4 @@ class WaterFilling(_RowMechanism):
         tables = [
             integer_table(table, self.letters, identifiability=self.identifiability, law=law)
             for law, table in zip(self.prior.laws, water_tables(self.prior.laws, self.row_distortions), strict=True)]
-        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.records)

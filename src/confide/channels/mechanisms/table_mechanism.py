@@ -59,7 +59,7 @@ class TableMechanism(GivenChannel):
 
     def _size(self) -> tuple[int, int]:
         it = self._given
-        return it.letters, it.rows
+        return it.letters, it.records
 
     @property
     def _given(self) -> FiniteChannel:
@@ -75,12 +75,12 @@ class TableMechanism(GivenChannel):
         if table.size > _CELLS:
             raise Unsupported("table", f"{table.shape[0]} x {table.shape[1]} cells", f"at most {_CELLS:,}")
         law = None if self.prior is None else self.prior.vector()
-        return CodedTable(integer_table(table, it.letters, it.rows, dp=dp, identifiability=level, law=law))
+        return CodedTable(integer_table(table, it.letters, it.records, dp=dp, identifiability=level, law=law))
 
     def dp(self) -> float:
         return super().dp() if self.coded is not None else analyse(
             self._given, IndependentRows([np.full(self._given.letters, 1.0 / self._given.letters)],
-                                         [self._given.rows])).dp
+                                         [self._given.records])).dp
 
     def _levels(self, law: Prior) -> ChannelReport:
         return super()._levels(law) if self.coded is not None else analyse(self._given, law)
@@ -89,7 +89,7 @@ class TableMechanism(GivenChannel):
         it = self._given
         if not isinstance(it, ExponentialForm):
             return super()._simulated(rows, noise, stream)
-        letters = as_rows(rows, it.letters, it.rows)
+        letters = as_rows(rows, it.letters, it.records)
         return draw_in_turn(letters, it.weights, ratio(it.level), it.letters, noise, stream)
 
     def _rows(self, it: RowProduct) -> CodedRows:
@@ -102,4 +102,4 @@ class TableMechanism(GivenChannel):
                       for j, k in pairs.T.tolist()]
             codes = np.array([len(it.tables), 1])
             which = np.searchsorted(codes @ pairs, self.prior.law_of_row() * codes[0] + it.which)
-        return CodedRows(tables, which if len(tables) > 1 else None, it.rows)
+        return CodedRows(tables, which if len(tables) > 1 else None, it.records)
