@@ -62,7 +62,7 @@ def release(rows: str) -> dict[str, float]:
         prior = IndependentRows([LAW], [size])
         letters = np.random.default_rng(1).integers(0, 5, size)
         for name, it in (
-            ("randomised response", RandomizedResponse(epsilon=1.0, letters=5, rows=size)),
+            ("randomised response", RandomizedResponse(epsilon=1.0, letters=5, records=size)),
             ("top-k", TopK(prior=prior, epsilon=1.0, prior_provenance="public")),
             ("water-filling", WaterFilling(prior=prior, distortion=0.4 * size, prior_provenance="public")),
         ):
@@ -73,7 +73,7 @@ def release(rows: str) -> dict[str, float]:
 def curve(rows: str) -> dict[str, float]:
     prior = IndependentRows([LAW], [int(rows)])
     constants = PriorConstants.of(prior)
-    points = (np.linspace(0.01, 0.69, 1000) * prior.rows).tolist()
+    points = (np.linspace(0.01, 0.69, 1000) * prior.records).tolist()
 
     def whole(notion: Notion) -> None:
         for distortion in points:

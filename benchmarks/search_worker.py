@@ -143,7 +143,7 @@ def sets(folder: str, starts: str, rounds: str) -> dict[str, Any]:
     seed = int(at.seeds[0])
     it = settings(graph.people, 0, "none")
     outcome, ours = least(lambda: it.run(at, Noise.simulated(1)), 5)
-    beside = SetSearch(known, targets, it.call.scale, COMPONENTS)
+    beside = SetSearch(known, targets, it.call.noise_scale, COMPONENTS)
     found, theirs = least(lambda: beside.run(seed, seed=1), 3)
     first = outcome.billboard.joined[1] if outcome.billboard.components > 1 else None
     if found[:first] != [graph.index_of(each) for each in outcome.billboard.order[:first].tolist()]:
@@ -170,7 +170,7 @@ def study(folder: str, starts: str, runs: str) -> dict[str, Any]:
                                   for seed in range(count)])
     plain = target(at, COMPONENTS, cap=most)
     calls = float(np.mean([each for _, each in done]))
-    said = multipliers(calls, it.call.scale)
+    said = multipliers(calls, it.call.noise_scale)
     budgets = list(BUDGETS)
     curves = {"Target": [plain.log.curve(most)], "PTarget": [log.curve(most) for log, _ in done],
               "RandomOrder": [found.log.curve(most) for found in free]}

@@ -59,7 +59,7 @@ def test_the_three_forms_agree(seed: int, size: tuple[int, int]) -> None:
     m, n = size
     draw = np.random.default_rng(seed)
     prior = FullPrior(draw.dirichlet(np.ones(m**n)) * 0.9 + 0.1 / m**n, m, n)
-    product = RandomizedResponse(epsilon=float(draw.uniform(0.1, 3)), letters=m, rows=n).channel
+    product = RandomizedResponse(epsilon=float(draw.uniform(0.1, 3)), letters=m, records=n).channel
     tables = RowProduct([draw.dirichlet(np.ones(m), size=m) for _ in range(n)])
     weights = draw.dirichlet(np.full(m**n, 0.3))
     form = ExponentialForm(np.where(weights > 0.02, weights, 0.0), float(draw.uniform(0.1, 3)), m, n)
@@ -72,7 +72,7 @@ def test_the_three_forms_agree(seed: int, size: tuple[int, int]) -> None:
 def test_ten_million_rows_take_no_table() -> None:
     law = [0.2, 0.3, 0.5]
     one = analyse(RandomizedResponse(epsilon=1.0, letters=3).channel, law)
-    many = analyse(RandomizedResponse(epsilon=1.0, letters=3, rows=10**6).channel, law)
+    many = analyse(RandomizedResponse(epsilon=1.0, letters=3, records=10**6).channel, law)
     assert (many.dp, many.identifiability) == (one.dp, one.identifiability)
     assert many.mutual_information == pytest.approx(10**6 * one.mutual_information, rel=1e-12)
     # A constant gives nothing away, and the rounding of ten million rows is no contradiction.

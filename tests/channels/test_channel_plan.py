@@ -20,7 +20,7 @@ PAIR = [0.45, 0.05, 0.05, 0.45]
 def test_at_an_epsilon_it_changes_as_few_rows_as_the_best_of_all_tables_of_one_row() -> None:
     """Of one row over two letters, all tables that keep to the level are looked at, on a grid."""
     law, level = np.array([0.3, 0.7]), 0.8
-    found = plan([0.3, 0.7], rows=1, epsilon=level)
+    found = plan([0.3, 0.7], records=1, epsilon=level)
     grid = np.linspace(0.0, 1.0, 401)
     best = min(law[0] * a + law[1] * b for a, b in itertools.product(grid, grid)  # a: 0 becomes 1; b: 1 becomes 0
                if max(a, 1 - b) <= math.exp(level) * min(a, 1 - b) + 1e-12
@@ -31,7 +31,7 @@ def test_at_an_epsilon_it_changes_as_few_rows_as_the_best_of_all_tables_of_one_r
 
 
 @pytest.mark.parametrize("notion", ["dp", "identifiability"])
-@pytest.mark.parametrize(("prior", "sizes"), [([0.2, 0.3, 0.5], {"rows": 2}), (PAIR, {"letters": 2, "rows": 2})])
+@pytest.mark.parametrize(("prior", "sizes"), [([0.2, 0.3, 0.5], {"records": 2}), (PAIR, {"letters": 2, "records": 2})])
 def test_error_and_epsilon_are_two_sides_of_one_plan(notion: Any, prior: list[float], sizes: dict[str, int]) -> None:
     there = plan(prior, error=0.4, notion=notion, **sizes)
     back = plan(prior, epsilon=there.level, notion=notion, **sizes)
@@ -43,7 +43,7 @@ def test_error_and_epsilon_are_two_sides_of_one_plan(notion: Any, prior: list[fl
 
 def test_the_baseline_needs_no_prior_and_is_never_better() -> None:
     for epsilon in (0.3, 0.6, 2.0):
-        found = plan(PAIR, letters=2, rows=2, epsilon=epsilon)
+        found = plan(PAIR, letters=2, records=2, epsilon=epsilon)
         if isinstance(found.mechanism, RandomizedResponse):
             assert found.alternatives == ()
             continue
@@ -55,7 +55,7 @@ def test_the_baseline_needs_no_prior_and_is_never_better() -> None:
 
 
 def test_it_is_a_plan_like_every_other() -> None:
-    found = plan([0.2, 0.3, 0.5], rows=2, epsilon=1.0)
+    found = plan([0.2, 0.3, 0.5], records=2, epsilon=1.0)
     assert isinstance(found.mechanism, TopK)
     assert list(found.predicted) == ["changed rows", "differential privacy"]
     assert found.to_pandas()["method"].tolist() == ["TopK", "RandomizedResponse"]
@@ -65,7 +65,7 @@ def test_it_is_a_plan_like_every_other() -> None:
     assert found.plot().spec
     assert found.mechanism.release([0, 2], Noise.simulated(1)).shape == (2,)
     assert found.warnings == ["a release with secure noise needs prior_provenance: 'public' or 'released privately'"]
-    assert plan([0.2, 0.3, 0.5], rows=2, epsilon=1.0, prior_provenance="public").warnings == []
+    assert plan([0.2, 0.3, 0.5], records=2, epsilon=1.0, prior_provenance="public").warnings == []
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -78,10 +78,10 @@ def test_it_is_a_plan_like_every_other() -> None:
 ])
 def test_bad_input_names_the_field(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        plan([0.2, 0.3, 0.5], rows=2, **given)
+        plan([0.2, 0.3, 0.5], records=2, **given)
     assert str(caught.value).startswith(said)
 
 
 def test_an_identifiability_below_the_priors_own_is_refused() -> None:
     with pytest.raises(Infeasible):
-        plan(PAIR, letters=2, rows=2, epsilon=0.1, notion="identifiability")
+        plan(PAIR, letters=2, records=2, epsilon=0.1, notion="identifiability")

@@ -168,7 +168,7 @@ def test_plain_lists_are_the_law_of_one_row() -> None:
     assert printed_bounds([0.1, 0.9], 0.05) == printed_bounds(law, 0.05)
     assert PriorConstants.of([0.1, 0.9]) == PriorConstants.of(law)
     assert TopK(prior=[0.1, 0.9], epsilon=1.0).levels() == TopK(prior=law, epsilon=1.0).levels()
-    assert TopK(prior=[[0.1, 0.9], [0.5, 0.5]], epsilon=1.0).rows == 2
+    assert TopK(prior=[[0.1, 0.9], [0.5, 0.5]], epsilon=1.0).records == 2
     for wrong in (1.0, []):
         with pytest.raises(InvalidInput, match="levels"):
             composed_level(wrong)

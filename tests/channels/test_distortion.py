@@ -68,7 +68,7 @@ def test_five_stars(distortion: float, ident: float, dp: float) -> None:
     law = np.array(STARS) / sum(STARS)
     for rows in (1, 10**6):
         for notion, expected in (("identifiability", ident), ("dp", dp)):
-            found = privacy_distortion(notion, law, distortion * rows, letters=5, rows=rows)
+            found = privacy_distortion(notion, law, distortion * rows, letters=5, records=rows)
             assert (found.method, found.value) == ("closed form", pytest.approx(expected, abs=1e-5))
 
 
@@ -172,7 +172,7 @@ def test_impossible_databases() -> None:
     ({"letters": 1}, "letters"),
 ])
 def test_bad_input(change: dict, field: str) -> None:
-    given = {"notion": "dp", "prior": [0.45, 0.05, 0.05, 0.45], "distortion": 0.5, "letters": 2, "rows": 2} | change
+    given = {"notion": "dp", "prior": [0.45, 0.05, 0.05, 0.45], "distortion": 0.5, "letters": 2, "records": 2} | change
     with pytest.raises(InvalidInput) as caught:
         privacy_distortion(**given)
     assert caught.value.field == field
@@ -201,7 +201,7 @@ def test_a_channel_in_whole_numbers_is_never_above_the_level_that_was_asked_for(
 @given(st.lists(st.floats(0.05, 1.0), min_size=4, max_size=4), st.floats(0.01, 5.0), st.integers(1, 16),
        st.sampled_from(["dp", "identifiability"]))
 def test_nor_is_one_for_another_prior(weights: list[float], more: float, digits: int, notion: str) -> None:
-    prior = FullPrior(np.array(weights) / sum(weights), letters=2, rows=2)
+    prior = FullPrior(np.array(weights) / sum(weights), letters=2, records=2)
     level = round(PriorConstants.of(prior).prior_level + 0.1 + more, digits)
     report = least_distortion(notion, prior, level).mechanism.levels()
     assert (report.dp if notion == "dp" else report.identifiability) <= level

@@ -43,11 +43,11 @@ def test_what_is_least_can_be_released(seed: int) -> None:
     prior = priors[seed % 3]
     end = PriorConstants.of(prior).constant_distortion
     for share in (1e-9, 0.3, 0.9, 1.0, 1.05):
-        distortion = min(share * end, prior.rows)
+        distortion = min(share * end, prior.records)
         for notion in NOTIONS:
             found = privacy_distortion(notion, prior, distortion, prior_provenance="public")
             levels = found.mechanism.levels(prior)
-            assert len(found.mechanism.release([0] * prior.rows, Noise.secure())) == prior.rows
+            assert len(found.mechanism.release([0] * prior.records, Noise.secure())) == prior.records
             assert level_of(notion, levels) <= found.upper + (1e-8 if notion == "mutual-information" else
                                                              2e-12 * (1.0 + found.upper))
             assert levels.distortion <= distortion * (1 + 1e-6) + 1e-9
@@ -58,17 +58,17 @@ def test_what_is_least_can_be_released(seed: int) -> None:
 def test_very_few_changed_rows(law: list[float], distortion: float) -> None:
     """h^-1, to all digits; also where rows differ."""
     expected = math.log1p(-distortion) - math.log(distortion) + math.log(len(law) - 1)
-    one = privacy_distortion("dp", law, distortion, rows=1, letters=len(law))
+    one = privacy_distortion("dp", law, distortion, records=1, letters=len(law))
     assert one.value == pytest.approx(expected, rel=1e-14)
     two = privacy_distortion("dp", [law, law[::-1]], 2 * distortion)
     assert two.value == pytest.approx(expected, rel=1e-13)
-    assert privacy_distortion("mutual-information", law, distortion, rows=1, letters=len(law)).value > 0
+    assert privacy_distortion("mutual-information", law, distortion, records=1, letters=len(law)).value > 0
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_uniform_priors(notion: str) -> None:
     for prior in (FullPrior([0.25] * 4, 2, 2), FullPrior([0.2] * 5, 5, 1)):
-        end = prior.rows * (prior.letters - 1) / prior.letters
+        end = prior.records * (prior.letters - 1) / prior.letters
         for distortion in (end, end * (1 - 1e-13), end * (1 - 1e-9)):
             found = privacy_distortion(notion, prior, distortion)
             assert found.value == pytest.approx(0.0, abs=1e-8)
@@ -142,8 +142,8 @@ def test_constants_of_exchangeable_priors() -> None:
 
 def test_a_vector_that_can_be_read_in_two_ways() -> None:
     with pytest.raises(InvalidInput, match="letters=4 or letters=2"):
-        privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, rows=2)
-    found = privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, letters=2, rows=2)
+        privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, records=2)
+    found = privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, letters=2, records=2)
     assert found.value == pytest.approx(math.log(3), abs=1e-6)
 
 
@@ -151,7 +151,8 @@ def test_a_vector_that_can_be_read_in_two_ways() -> None:
 def test_a_page_draws_nothing_between_what_is_known() -> None:
     """Two rows that depend on each other: the curve is that of programs; twelve: it stops where the formula does."""
     def drawn(prior, truth: float) -> list[tuple[float, float]]:
-        channel = RowProduct([np.array([[truth, 1 - truth], [1 - truth, truth]])], np.zeros(prior.rows, dtype=np.int64))
+        table = np.array([[truth, 1 - truth], [1 - truth, truth]])
+        channel = RowProduct([table], np.zeros(prior.records, dtype=np.int64))
         answer = how_private(channel, prior)
         text = str([block for section in answer.sections() for block in section.blocks])
         assert "rows depend on each other" in text

@@ -25,7 +25,7 @@ def mixture(rows: int) -> Exchangeable:
 
 def listed(coded: CodedTypes) -> list[list[Fraction]]:
     """The probability of every database from every other one."""
-    types, m, n = coded.types, coded.letters, coded.rows
+    types, m, n = coded.types, coded.letters, coded.records
     x = np.stack(np.unravel_index(np.arange(m**n), (m,) * n), axis=1)
     out = []
     for one in x:

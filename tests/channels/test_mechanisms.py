@@ -34,7 +34,7 @@ from confide.privacy import Noise, RandomizedResponseEvent
 
 from false_alarms import alpha
 
-PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
 UNEQUAL = IndependentRows([[0.2, 0.3, 0.5], [0.1, 0.45, 0.45]])
 PRIORS = [
     IndependentRows([[0.2, 0.3, 0.5]], [3]),
@@ -50,14 +50,14 @@ def test_the_kernel_mechanism_and_randomised_response_mirror_each_other(prior) -
     """Acceptance 7: levels, distortion and information, each to 1e-9; never above what was asked for."""
     found = PriorConstants.of(prior)
     epsilon = found.kernel_level + 0.25
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     levels = KernelMechanism(prior=prior, epsilon=epsilon).levels()
     assert levels.identifiability <= epsilon
     assert levels.identifiability == pytest.approx(epsilon, abs=1e-9)
     assert levels.dp == pytest.approx(epsilon + found.prior_level, abs=1e-9)
     assert levels.distortion == pytest.approx(h(epsilon, m, n), abs=1e-9)
     assert levels.mutual_information == pytest.approx(prior.entropy - n * entropy_of_row(epsilon, m), abs=1e-9)
-    other = RandomizedResponse(epsilon=epsilon, letters=m, rows=n)
+    other = RandomizedResponse(epsilon=epsilon, letters=m, records=n)
     levels = other.levels(prior)
     assert levels.dp <= epsilon
     assert levels.dp == pytest.approx(epsilon, abs=1e-9)
@@ -73,7 +73,7 @@ def test_below_the_kernel_level_there_is_no_kernel_mechanism() -> None:
         bits = np.multiply.outer(bits, [0.995, 0.005]).reshape(-1)
     fair = np.full((64, 4), 0.25)
     fair[-1] = np.array([5, 1, 1, 5]) / 12
-    prior = FullPrior((bits[:, None] * fair).reshape(-1), letters=2, rows=8, normalise=True)
+    prior = FullPrior((bits[:, None] * fair).reshape(-1), letters=2, records=8, normalise=True)
     with pytest.raises(Infeasible) as caught:
         KernelMechanism(prior=prior, epsilon=7.65)
     assert caught.value.threshold == pytest.approx(8.0245098581, abs=1e-8)
@@ -140,8 +140,8 @@ def test_a_coded_table_never_exceeds_what_was_asked_for(seed: int) -> None:
     law = draw.dirichlet(np.full(8, 3.0))
     prior = FullPrior(law, 2, 3)
     asked = analyse(table, law)  # one row of eight letters: all pairs are neighbours
-    whole = analyse(Channel(table, letters=2, rows=3), prior)
-    it = TableMechanism(table=Channel(table, letters=2, rows=3), prior=prior, dp_at_most=whole.dp,
+    whole = analyse(Channel(table, letters=2, records=3), prior)
+    it = TableMechanism(table=Channel(table, letters=2, records=3), prior=prior, dp_at_most=whole.dp,
                         identifiability_at_most=whole.identifiability)
     levels = it.levels()
     assert levels.dp <= whole.dp <= asked.dp
@@ -182,7 +182,7 @@ def test_row_tables_with_an_identifiability() -> None:
 @pytest.mark.parametrize("secure", [False, True])
 def test_changed_rows_of_a_large_release(secure: bool) -> None:
     """Acceptance 10: m = 5, n = 10^6, epsilon = 1: 595,390 changed rows, standard deviation 491."""
-    it = RandomizedResponse(epsilon=1.0, letters=5, rows=10**6)
+    it = RandomizedResponse(epsilon=1.0, letters=5, records=10**6)
     truth = np.arange(10**6) % 5
     noise = Noise.secure() if secure else Noise.simulated(11)
     changed = int((it.release(truth, noise) != truth).sum())
@@ -201,7 +201,7 @@ def test_releases_of_the_kernel_mechanism_follow_its_table() -> None:
     """Acceptance 10: releases, and what is simulated in turn, follow the table; randomised response does not."""
     it = KernelMechanism(prior=PAIR, epsilon=3.0, prior_provenance="public")
     table, share = it.channel.table(), alpha("channels.kernel", cases=5)
-    other = RandomizedResponse(epsilon=3.0, letters=2, rows=2)
+    other = RandomizedResponse(epsilon=3.0, letters=2, records=2)
     for x, rows in ((0, np.array([0, 0])), (1, np.array([0, 1]))):
         released = np.array([it.release(rows, Noise.simulated(k)) for k in range(500)])
         in_turn = np.array([draw_in_turn(rows, it._form.weights, math.exp(-3.0), 2, Noise.simulated(k), "release")
@@ -245,11 +245,11 @@ def test_secure_noise_needs_to_know_where_the_prior_is_from() -> None:
         assert make(prior_provenance="released privately").release([0, 1], Noise.secure()).shape == (2,)
         with pytest.raises(InvalidInput, match="prior_provenance"):
             make(prior_provenance="fitted")
-    RandomizedResponse(epsilon=1.0, letters=3, rows=2).release([0, 1], Noise.secure())
+    RandomizedResponse(epsilon=1.0, letters=3, records=2).release([0, 1], Noise.secure())
 
 
 def test_promises_and_spend() -> None:
-    it = RandomizedResponse(epsilon=1.0, letters=5, rows=4)
+    it = RandomizedResponse(epsilon=1.0, letters=5, records=4)
     (event,) = it.events()
     assert isinstance(event, RandomizedResponseEvent)
     assert event.epsilon <= 1.0
@@ -263,7 +263,7 @@ def test_promises_and_spend() -> None:
 
 
 def test_bad_input() -> None:
-    it = RandomizedResponse(epsilon=1.0, letters=3, rows=2)
+    it = RandomizedResponse(epsilon=1.0, letters=3, records=2)
     with pytest.raises(InvalidInput, match="rows: 3 rows; must be 2"):
         it.release([0, 1, 2], Noise.simulated(1))
     with pytest.raises(InvalidInput, match="an entry is no letter") as caught:
@@ -271,9 +271,9 @@ def test_bad_input() -> None:
     assert "1" not in str(caught.value).replace("0..2", "")
     with pytest.raises(InvalidInput, match="prior: is missing"):
         it.levels()
-    for wrong in ({"epsilon": -1.0}, {"epsilon": math.nan}, {"letters": 1}, {"rows": 0}, {"letters": 1025}):
+    for wrong in ({"epsilon": -1.0}, {"epsilon": math.nan}, {"letters": 1}, {"records": 0}, {"letters": 1025}):
         with pytest.raises(InvalidInput):
-            RandomizedResponse(**{"epsilon": 1.0, "letters": 3, "rows": 2, **wrong})
+            RandomizedResponse(**{"epsilon": 1.0, "letters": 3, "records": 2, **wrong})
     with pytest.raises(InvalidInput, match="less than a guess"):
         RandomizedResponse.telling_the_truth(0.2, letters=3)
     with pytest.raises(Unsupported, match="depend on each other"):
@@ -300,7 +300,7 @@ def test_outputs_that_are_no_databases_come_as_positions() -> None:
 def test_the_best_mechanism_has_the_least_level(prior) -> None:
     """Up to h(eps~_X), and by a constant: its level is the closed form, its distortion what was asked for."""
     constants = PriorConstants.of(prior)
-    small = 0.5 * h(constants.kernel_level, prior.letters, prior.rows)
+    small = 0.5 * h(constants.kernel_level, prior.letters, prior.records)
     for distortion in (small, constants.constant_distortion + 0.01):
         for notion in ("dp", "identifiability", "mutual-information"):
             best = privacy_distortion(notion, prior, distortion, prior_provenance="public")
@@ -310,9 +310,9 @@ def test_the_best_mechanism_has_the_least_level(prior) -> None:
             least = closed_form(notion, prior, distortion, constants)
             assert best.value is not None
             assert least is None or best.value == pytest.approx(least, abs=1e-12)
-            assert len(best.mechanism.release([0] * prior.rows, Noise.secure())) == prior.rows
+            assert len(best.mechanism.release([0] * prior.records, Noise.secure())) == prior.records
     same = privacy_distortion("dp", prior, 0.0).mechanism
-    assert same.release([1] * prior.rows, Noise.secure()).tolist() == [1] * prior.rows
+    assert same.release([1] * prior.records, Noise.secure()).tolist() == [1] * prior.records
     with pytest.raises(NotGuaranteed):
         same.events()
 

@@ -62,9 +62,9 @@ def test_where_the_support_begins_to_change(prior) -> None:
     level = PriorConstants.of(prior).kernel_level
     point = solve_slope(prior, level)
     assert point.gap <= 1e-8 * max(1.0, point.information)
-    assert point.distortion == pytest.approx(h(level, prior.letters, prior.rows), abs=1e-3)
-    closed = prior.entropy - prior.rows * entropy_of_row(level, prior.letters)
-    reached = point.bound - level * h(level, prior.letters, prior.rows)
+    assert point.distortion == pytest.approx(h(level, prior.letters, prior.records), abs=1e-3)
+    closed = prior.entropy - prior.records * entropy_of_row(level, prior.letters)
+    reached = point.bound - level * h(level, prior.letters, prior.records)
     assert reached <= closed + 1e-9
     assert reached == pytest.approx(closed, abs=2e-8 * max(1.0, closed))
 
@@ -94,7 +94,7 @@ def test_gap_and_channel_agree(prior: FullPrior, slope: float) -> None:
 def least_channel(prior, point):
     from confide.channels.channel import ExponentialForm
 
-    return ExponentialForm(point.weights, point.slope, prior.letters, prior.rows)
+    return ExponentialForm(point.weights, point.slope, prior.letters, prior.records)
 
 
 def test_a_start_nearby_changes_nothing() -> None:
@@ -146,5 +146,5 @@ def test_bad_input() -> None:
     for slope in (0.0, -1.0, math.nan):
         with pytest.raises(InvalidInput, match="slope"):
             solve_slope(PAIR, slope)
-    with pytest.raises(Unsupported, match="rows"):
+    with pytest.raises(Unsupported, match="records"):
         solve_slope(Exchangeable.polya([1.0, 1.0], 2001), 1.0)

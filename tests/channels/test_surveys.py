@@ -85,7 +85,7 @@ def test_weights_are_the_best_ones() -> None:
 @pytest.mark.parametrize("categories", [2, 5])
 def test_randomised_response_is_a_case(categories: int) -> None:
     truth = np.arange(4000) % categories % 3
-    reports = RandomizedResponse(epsilon=1.0, letters=categories, rows=4000).release(truth, Noise.simulated(3))
+    reports = RandomizedResponse(epsilon=1.0, letters=categories, records=4000).release(truth, Noise.simulated(3))
     table = response_table(1.0, categories).weights / 2**62
     found = survey_shares(table, reports)
     shares, errors = estimated_shares(reports, 1.0, categories)
@@ -131,7 +131,7 @@ def test_what_cannot_be_estimated_from(arguments: dict, message: str) -> None:
 
 def test_a_page_says_what_can_be_estimated() -> None:
     """And that the mechanisms with the least levels may tell nothing."""
-    survey = read_channel({"format": 1, "rows": 1000, "prior": [0.6, 0.3, 0.1], "response": {
+    survey = read_channel({"format": 1, "records": 1000, "prior": [0.6, 0.3, 0.1], "response": {
         "letters": ["never", "sometimes", "often"], "truth": 0.7}})
     answer = survey.answer()
     (section,) = [each for each in answer.sections() if each.title == "How useful it is"]
@@ -167,7 +167,7 @@ def test_designs_by_name(design: dict, table: list) -> None:
 
 def test_from_a_file_to_an_estimate() -> None:
     """Through whole numbers and secure noise; what comes out is within six errors of the truth."""
-    survey = read_channel({"format": 1, "rows": 4000, "prior": [0.1, 0.9], "response": {
+    survey = read_channel({"format": 1, "records": 4000, "prior": [0.1, 0.9], "response": {
         "design": "forced", "letters": ["yes", "no"], "forced": [0.2, 0.1]}})
     machine = survey.mechanism()
     assert machine.dp() == pytest.approx(analyse(survey.channel, survey.prior).dp)
@@ -177,10 +177,10 @@ def test_from_a_file_to_an_estimate() -> None:
 
 
 def test_priors_of_people_who_have_to_do_with_each_other() -> None:
-    base = {"format": 1, "rows": 3, "channel": FORCED.tolist()}
+    base = {"format": 1, "records": 3, "channel": FORCED.tolist()}
     mixture = {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}
     found = read_channel({**base, "prior": {"mixture": mixture}})
-    same = Exchangeable.mixture(rows=3, **mixture)
+    same = Exchangeable.mixture(records=3, **mixture)
     assert found.prior.log_sequence.tolist() == same.log_sequence.tolist()
     assert found.answer().usefulness.shares == pytest.approx([0.55, 0.45])
     # The same by the number of rows with the second letter.
@@ -195,13 +195,13 @@ def test_priors_of_people_who_have_to_do_with_each_other() -> None:
 def test_a_page_of_many_people_who_can_change_places() -> None:
     """Of whose databases nothing is listed; at three rows it is what the list says."""
     mixture = {"weights": [0.1, 0.9], "laws": [[0.6, 0.4], [0.05, 0.95]]}
-    survey = read_channel({"format": 1, "rows": 150, "prior": {"mixture": mixture}, "response": {
+    survey = read_channel({"format": 1, "records": 150, "prior": {"mixture": mixture}, "response": {
         "design": "warner", "letters": ["yes", "no"], "statement": 0.7}})
     answer = survey.answer()
     assert len(answer.sections()) >= 5
     assert answer.risk.guess_before == pytest.approx(0.95)
     assert answer.to_dict()["prior"]["kernel_level"] is None
-    some = Exchangeable.mixture(rows=3, **mixture)
+    some = Exchangeable.mixture(records=3, **mixture)
     channel = RowProduct([survey.channel.tables[0]], [0, 0, 0])
     for law in (some, Exchangeable.of_counts([0.5, 0.0, 0.0, 0.5])):
         found, listed = attack_risk(channel, law), attack_risk(channel, FullPrior(law.vector(), 2, 3))
@@ -211,7 +211,8 @@ def test_a_page_of_many_people_who_can_change_places() -> None:
 
 def test_booleans_are_no_letters() -> None:
     """True would be letter 1, which is "no" where letters are yes and no."""
-    for ask in (lambda: RandomizedResponse(epsilon=1.0, letters=2, rows=2).release([True, False], Noise.simulated(1)),
+    response = RandomizedResponse(epsilon=1.0, letters=2, records=2)
+    for ask in (lambda: response.release([True, False], Noise.simulated(1)),
                 lambda: survey_shares(FORCED, [True, False])):
         with pytest.raises(InvalidInput, match=r"bool; must be .* whole numbers in 0..1, positions in the list"):
             ask()
@@ -228,7 +229,7 @@ def test_what_a_report_says() -> None:
                Fraction(1, 4): {"design": "forced", "forced": [0.25, 0.25]},
                Fraction(7, 16): {"design": "unrelated", "sensitive": 0.6, "unrelated": [0.25, 0.75]}}
     for exact, design in designs.items():
-        found = read_channel({"format": 1, "rows": 5, "prior": [0.1, 0.9], "response": {
+        found = read_channel({"format": 1, "records": 5, "prior": [0.1, 0.9], "response": {
             "letters": ["yes", "no"], **design}}).answer()
         assert found.reports.posteriors[0, 0] == pytest.approx(float(exact))
         assert found.reports.factor == pytest.approx(np.exp(found.report.dp))
@@ -242,7 +243,7 @@ def test_what_a_report_says() -> None:
 
 
 def test_randomised_response_stands_beside_a_design() -> None:
-    forced = read_channel({"format": 1, "rows": 1000, "prior": [0.1, 0.9], "response": {
+    forced = read_channel({"format": 1, "records": 1000, "prior": [0.1, 0.9], "response": {
         "design": "forced", "letters": ["yes", "no"], "forced": [0.2, 0.1]}}).answer().usefulness
     for epsilon, largest in ((forced.epsilon, forced.response.max()), (forced.as_useful, forced.errors.max())):
         same = RandomizedResponse(epsilon=epsilon, letters=2).channel
@@ -309,7 +310,7 @@ def test_a_design_that_tells_nothing_says_so_first() -> None:
 
 
 def test_a_file_knows_its_prior_and_its_channel() -> None:
-    survey = read_channel({"format": 1, "rows": 3, "prior": [0.1, 0.9], "channel": FORCED.tolist()})
+    survey = read_channel({"format": 1, "records": 3, "prior": [0.1, 0.9], "channel": FORCED.tolist()})
     machine = survey.mechanism()
     assert machine.levels() == machine.levels([0.1, 0.9])
     for given in (survey, machine):
@@ -320,3 +321,11 @@ def test_a_file_knows_its_prior_and_its_channel() -> None:
     for forced, message in (([0.2], "1 numbers; must be 2 numbers"), ([0.7, 0.7], "sums to 1.4; must sum to at most")):
         with pytest.raises(InvalidInput, match=message):
             read_channel({"format": 1, "response": {"design": "forced", "letters": 2, "forced": forced}})
+
+
+def test_files_in_old_words_mean_the_same() -> None:
+    said = {"format": 1, "response": {"letters": 2, "truth": 0.75}, "prior": [0.9, 0.1]}
+    old, new = read_channel({**said, "rows": 7}), read_channel({**said, "records": 7})
+    assert old.channel.records == new.channel.records == 7
+    with pytest.raises(InvalidInput, match=r"^records: is given twice"):
+        read_channel({**said, "rows": 7, "records": 7})

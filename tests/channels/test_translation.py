@@ -33,7 +33,7 @@ from confide.channels.priors import as_law
 from confide.contract.errors import InvalidInput
 from confide.privacy import hockey_stick
 
-PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
 STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
 RATES = np.linspace(0.0, 1.0, 41)
 
@@ -182,7 +182,7 @@ def test_printed_bounds_beside_exact_values() -> None:
 def test_the_source_brackets_every_closed_form(prior) -> None:
     found = PriorConstants.of(prior)
     for share in np.linspace(0.0, 1.0, 60):
-        distortion = float(share * prior.rows)
+        distortion = float(share * prior.records)
         bounds = printed_bounds(prior, distortion, found)
         for notion, (low, high) in (("dp", bounds.dp), ("identifiability", bounds.identifiability)):
             level = closed_form(notion, prior, distortion, found)

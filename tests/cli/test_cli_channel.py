@@ -10,7 +10,7 @@ import pytest
 
 from cli.commands import Run
 
-SURVEY = {"format": 1, "title": "Smoking", "rows": 1000, "prior": [0.6, 0.3, 0.1],
+SURVEY = {"format": 1, "title": "Smoking", "records": 1000, "prior": [0.6, 0.3, 0.1],
           "response": {"letters": ["never", "sometimes", "often"], "truth": 0.7}}
 
 
@@ -54,15 +54,15 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({"format": True}, "format: is not known; must be 1"),
     ({"format": 1}, "channel: is missing, and so is response; give one of them"),
     ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give one of them, and not both"),
-    ({**SURVEY, "row": 3}, "row: is not a known key; did you mean 'rows'?"),
+    ({**SURVEY, "record": 3}, "record: is not a known key; did you mean 'records'?"),
     ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
     ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),
     ({**SURVEY, "response": {"letters": 1, "truth": 0.7}}, "response.letters: 1 is too small; must be at least 2"),
     ({**SURVEY, "response": {"letters": ["a", "a"], "truth": 0.7}}, "must be different texts"),
     ({**SURVEY, "response": {"letters": 3, "truth": 1.2}}, "response.truth: 1.2 is no probability; must be in [0, 1]"),
     ({**SURVEY, "response": {"letters": 3, "truth": 0.7, "otherwise": "no"}}, "must be one of another, any"),
-    ({**SURVEY, "rows": 0}, "rows: 0 is too small"),
-    ({**SURVEY, "rows": 10**9}, "rows: 1,000,000,000 is too large"),
+    ({**SURVEY, "records": 0}, "records: 0 is too small"),
+    ({**SURVEY, "records": 10**9}, "records: 1,000,000,000 is too large"),
     ({**SURVEY, "title": 3}, "title: is no text"),
     ({**SURVEY, "prior": [0.6, 0.3, 0.2]}, "prior: sums to 1.1; must sum to 1 within 1e-09"),
     ({**SURVEY, "prior": [0.6, -0.1, 0.5]}, "prior: holds a number that is negative"),
@@ -75,7 +75,8 @@ def test_json(run: Run, tmp_path: Path) -> None:
      "letters: 3 letters, and a table of 2 rows; its rows must be 3"),
     ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
     ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
-    ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "rows": 3}, "must be 2 (each row of the database goes"),
+    ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "records": 3},
+     "must be 2 (each row of the database goes"),
     ({"format": 1, "channel": [[[0.6]]]}, "channel: is no list of numbers"),
     ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is no list of numbers"),
     ({**SURVEY, "response": {"design": "dice", "letters": 2}}, "must be one of truth, warner, forced, unrelated"),
@@ -124,11 +125,11 @@ def test_other_designs(run: Run, tmp_path: Path) -> None:
     """A random answer that may be the truth; a table of the whole database; one law for each row."""
     design = {"format": 1, "response": {"letters": 2, "truth": 0.5, "otherwise": "any"}}
     assert run("channel", written(tmp_path, design), "--json").json["levels"]["dp"] == pytest.approx(1.098612, abs=1e-6)
-    whole = {"format": 1, "letters": 2, "rows": 2, "prior": [0.45, 0.05, 0.05, 0.45],
+    whole = {"format": 1, "letters": 2, "records": 2, "prior": [0.45, 0.05, 0.05, 0.45],
              "channel": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]}
     found = run("channel", written(tmp_path, whole), "--json").json
     assert found["levels"]["dp"] == pytest.approx(1.945910, abs=1e-6)
     assert found["levels"]["distortion"] == pytest.approx(0.4)
-    rows = {"format": 1, "rows": 2, "prior": [[0.5, 0.5], [0.9, 0.1]], "channel": [[0.6, 0.4], [0.4, 0.6]]}
+    rows = {"format": 1, "records": 2, "prior": [[0.5, 0.5], [0.9, 0.1]], "channel": [[0.6, 0.4], [0.4, 0.6]]}
     assert run("channel", written(tmp_path, rows), "--json").json["prior"]["prior_level"] == pytest.approx(2.197225,
                                                                                                       abs=1e-6)

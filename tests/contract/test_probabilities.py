@@ -50,10 +50,10 @@ def test_a_law_is_the_decimals_that_it_prints_as(form: str) -> None:
 
 
 DOORS: dict[str, Callable[[Any], Any]] = {
-    "channel": lambda law: Channel(np.stack([law, law[::-1]]), letters=2, rows=1).table(),
+    "channel": lambda law: Channel(np.stack([law, law[::-1]]), letters=2, records=1).table(),
     "survey": lambda law: survey_shares(np.stack([law, law[::-1]]), counts=[5, 5, 5, 5, 5]).shares,
     "rows": lambda law: IndependentRows([law]).laws, "full": lambda law: FullPrior(law, 5, 1).table,
-    "prior": lambda law: as_prior(law, rows=2).vector(),
+    "prior": lambda law: as_prior(law, records=2).vector(),
     "mixture": lambda law: Exchangeable.mixture(law, [law] * 5, 2).vector(),
     "counts": lambda law: Exchangeable.of_counts(law).vector(),
     "divergence": lambda law: hockey_stick(law, law[::-1], 0.1),

@@ -87,7 +87,7 @@ def laws(size: int) -> st.SearchStrategy[list[float]]:
 
 
 PRIORS = st.one_of(st.integers(2, 4).flatmap(laws).map(lambda row: IndependentRows([row], [2])),
-                   laws(4).map(lambda cells: FullPrior(cells, letters=2, rows=2)))
+                   laws(4).map(lambda cells: FullPrior(cells, letters=2, records=2)))
 
 
 def solved(*, missing: str, calculator: str, **settings: Any) -> Any:
@@ -251,7 +251,7 @@ DOORS = (
       for mode in ("PrivDude", "TightenAndAudit", "RoundDude")),
     Door("KernelMechanism", lambda **each: KernelMechanism(**each).coded, st.fixed_dictionaries({
         "prior": PRIORS, "epsilon": log(0.01, 3.0)}),
-        {"prior": FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2), "epsilon": 1.0}),
+        {"prior": FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2), "epsilon": 1.0}),
     Door("WaterFilling", lambda **each: WaterFilling(**each).coded, st.fixed_dictionaries({
         "prior": st.integers(2, 4).flatmap(laws).map(lambda row: IndependentRows([row], [2])),
         "identifiability": log(0.01, 3.0)}),

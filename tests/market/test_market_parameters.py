@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,28 @@ import pytest
 
 from confide.contract import InvalidInput
 from confide.contract.encoding import canonical, encode
+from confide.contract.parameters import parameters
 from confide.market import (
     BitCollection,
+    CustomCost,
     ExponentialCost,
     ExponentialLaw,
     GammaLaw,
     GenieMarket,
+    HeterogeneousMarket,
+    HistogramLaw,
     LinearCost,
     LogNormalLaw,
     MajorityMarket,
+    MixtureLaw,
+    OptimalCountMechanism,
     PairMarket,
     PairPrior,
     PowerCost,
+    ScipyLaw,
     SignalModel,
+    Strategy,
+    SumCost,
     ThresholdMarket,
     UniformLaw,
 )
@@ -47,7 +57,20 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str, Any]] = [
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "participation": 0.5}, "participation", 1.0),
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "threshold": 1.0}, "threshold", 0.0),
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "participation": 0.5}, "ceiling", 701.0),
+    (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "participation": 0.5}, "cost_law", 1.0),
+    (HeterogeneousMarket, {"signal_accuracy": 0.8, "prior_one": 0.7, "costs": [COST] * 2, "epsilon": [1.0, 2.0]},
+     "epsilon", [1.0, 701.0]),
+    (HeterogeneousMarket, {"signal_accuracy": 0.8, "prior_one": 0.7, "costs": [COST] * 2, "epsilon": 1.0},
+     "signal_accuracy", 1.0),
+    (OptimalCountMechanism, MAJORITY, "people", 20_001), (OptimalCountMechanism, MAJORITY, "cap", 0.0),
+    (OptimalCountMechanism, MAJORITY, "margin", -1e-9),
+    (PairPrior, {"people": 10, "signal_one": 0.4, "covariance": 0.04}, "signal_one", 1.0),
+    (PairPrior, {"people": 10, "signal_one": 0.4, "covariance": 0.04}, "covariance", np.nan),
+    (SumCost, {"parts": (COST, COST)}, "parts", (COST, 1.0)),
+    (MixtureLaw, {"weights": (1.0, 2.0), "laws": (LAW, LAW)}, "weights", (1.0, 0.0)),
+    (Strategy, {"channel": [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]}, "name", 3),
     (BitCollection, {"market": MajorityMarket(**MAJORITY)}, "groups", 0),
+    (BitCollection, {"market": MajorityMarket(**MAJORITY)}, "minor_units", 10**18 + 1),
     (BitCollection, {"market": MajorityMarket(**MAJORITY)}, "currency", 7),
 ]
 
@@ -59,6 +82,11 @@ def test_a_value_out_of_range_is_named(kind: Callable[..., Any], right: dict[str
         kind(**{**right, name: wrong})
     assert caught.value.field == name
     assert f"    {name}: " in (inspect.getdoc(kind) or "")
+
+
+@pytest.mark.parametrize("kind", [CustomCost, HistogramLaw, ScipyLaw])
+def test_what_a_range_cannot_hold_is_described_once(kind: type) -> None:
+    assert list(parameters(kind)) == [each.name for each in fields(kind)]
 
 
 def test_numbers_are_kept_as_pythons_own() -> None:
@@ -80,6 +108,12 @@ def test_recommended_settings_for_a_budget() -> None:
     assert (unknown.epsilon, unknown.ceiling, unknown.participation) == (1.0, 1.0, 0.5)
     for market in (majority, pair, unknown):
         assert [each.loss for each in BitCollection(market=market).guarantees().privacy] == [PureDP(1.0)]
+
+
+@pytest.mark.parametrize("kind", [GenieMarket, HeterogeneousMarket, OptimalCountMechanism])
+def test_a_market_without_a_budget_says_why(kind: type) -> None:
+    assert not hasattr(kind, "for_budget")
+    assert "It has no `for_budget`, because" in (inspect.getdoc(kind) or "")
 
 
 @pytest.mark.parametrize("make", [

@@ -52,6 +52,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
 
     prior, cost = m.PairPrior.beta_binomial(2.0, 3.0, people=50), m.LinearCost(1.0)
     pairs = m.PairMarket(prior, cost, epsilon=1.0)
+    types = m.ThresholdMarket(50, 0.8, 0.7, m.LogNormalLaw(0.0, 1.0), epsilon=2.0, participation=0.5)
     found = m.plan_mean(prior, cost, error=0.3, failure_probability=0.1)
     estimate = pairs.estimate(ones=20, zeros=30)
     same: Any = {"prior": prior, "cost": cost}
@@ -73,6 +74,8 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("PairMarket.half_width", "delta"): (lambda: pairs.half_width(delta=0.1), pairs.half_width(0.1)),
         ("TooFewPeople", "alpha"): (lambda: m.TooFewPeople(alpha=0.3, error_reached=0.4, **few).error, 0.3),
         ("TooFewPeople", "alpha_reached"): (lambda: m.TooFewPeople(error=0.3, alpha_reached=0.4, **few).error, 0.3),
+        ("ThresholdMarket.rounds_until_nonnegative", "delta"): (
+            lambda: types.rounds_until_nonnegative(delta=0.1), types.rounds_until_nonnegative(0.1)),
         ("", "Nature"): (lambda: m.Nature, m.SignalModel),  # type: ignore[attr-defined]
         ("plan_mean", "alpha"): (lambda: m.plan_mean(**same, alpha=0.3, failure_probability=0.1).to_dict(),
                                  found.to_dict()),

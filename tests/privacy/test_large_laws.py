@@ -20,8 +20,8 @@ MANY = Exchangeable.polya([1.0, 1.0], 20_000)
 
 @pytest.mark.parametrize(("make", "field"), [
     (lambda: noisy_max_law(np.arange(50), 2e-3, 1), "scale"), (lambda: noisy_max_law(np.arange(2000), 2.0, 1), "scale"),
-    (lambda: call_law(np.zeros(400), 2000.0, "discrete_laplace", 3), "scale"),
-    (lambda: output_logs(np.array([[0.7, 0.3], [0.3, 0.7]]), MANY), "rows"),
+    (lambda: call_law(np.zeros(400), 2000.0, "discrete_laplace", 3), "noise_scale"),
+    (lambda: output_logs(np.array([[0.7, 0.3], [0.3, 0.7]]), MANY), "records"),
 ])
 def test_a_law_that_does_not_fit_is_refused_at_once(make: Callable[[], Any], field: str) -> None:
     tracemalloc.start()

@@ -129,7 +129,7 @@ def _mean() -> Run:
 
 def _channel(prior: Any = None) -> Run:
     if prior is None:
-        response = RandomizedResponse(rows=5, letters=3, epsilon=1.0)
+        response = RandomizedResponse(records=5, letters=3, epsilon=1.0)
         return lambda noise: response.release([0, 2, 1, 0, 1], noise)
     found = least_distortion("dp", prior, 0.4, prior_provenance="public").mechanism
     return lambda noise: found.release([0] * found._size()[1], noise)

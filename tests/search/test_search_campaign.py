@@ -144,7 +144,7 @@ def test_expected_examinations_are_those_of_the_specification(tmp_path: Path) ->
         it = campaign(tmp_path, ('stop = "private"', f'stop = "public"\npublic_threshold = {threshold}.0'),
                       ("people = 16", "people = 235710"), ("epsilon = 1.0", "epsilon = 0.1"))
         plan: Any = it.plan
-        assert plan.mechanism.call.scale == pytest.approx(20.0)
+        assert plan.mechanism.call.noise_scale == pytest.approx(20.0)
         assert plan.gives_up == pytest.approx(expected, rel=2e-3)
 
 
@@ -159,7 +159,7 @@ def test_the_chance_to_give_up_before_a_member_is_exact(stop: str, tmp_path: Pat
             assert plan.missed(value) is None
             continue
         fake = call.rule.law(np.zeros(500)) if call.draws_threshold else call.public_threshold
-        law = call_law([value], call.scale, call.noise_kind, fake)
+        law = call_law([value], call.noise_scale, call.noise_kind, fake)
         assert plan.missed(value) == pytest.approx(law[-1], rel=1e-9)
         assert f"{plan.missed(value):.3g}"[:4] in shown or plan.missed(value) < 1e-3
 

@@ -106,11 +106,12 @@ def test_ties_of_whole_noise_go_to_the_lowest_id() -> None:
 
 
 def test_what_call_laws_refuse() -> None:
-    for arguments, field in ((([0.0], 0.0, "laplace", None), "scale"), (([math.nan], 1.0, "laplace", None), "scores"),
+    for arguments, field in ((([0.0], 0.0, "laplace", None), "noise_scale"),
+                             (([math.nan], 1.0, "laplace", None), "scores"),
                              (([0.0], 1.0, "cauchy", None), "noise_kind"),
                              (([0.0], 1.0, "laplace", [0.5, 0.4]), "threshold"),
                              (([0.5], 1.0, "discrete_laplace", None), "scores"),
-                             (([0], 1e7, "discrete_laplace", None), "scale")):
+                             (([0], 1e7, "discrete_laplace", None), "noise_scale")):
         with pytest.raises(InvalidInput) as found:
             call_law(*arguments)
         assert found.value.field == field
@@ -132,7 +133,7 @@ def test_first_round_of_the_toy_network() -> None:
     assert law == pytest.approx([.2203384062, .1648398574, .2203384062, .1239957282, .2704876020], abs=1e-8)
     pool = [5, 6, 7, 9, 10, 11, 12, 15]
     values = tree.one.statistic.values(toy_graph(), np.array(sorted(SEED)))[pool]
-    chances = examined_chances(values, TARGETED[pool], tree.one.scale, "laplace", threshold)
+    chances = examined_chances(values, TARGETED[pool], tree.one.noise_scale, "laplace", threshold)
     assert chances.sum() == pytest.approx(.6033305, abs=1e-7)
 
 

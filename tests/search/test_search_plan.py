@@ -39,7 +39,7 @@ def test_one_component_needs_no_call() -> None:
 
 def test_others_before_a_target_follow_from_two_laplace_variables() -> None:
     found = plan(10_000, 5, epsilon=0.4, **SIZES)
-    scale = found.mechanism.call.scale
+    scale = found.mechanism.call.noise_scale
     for value, before in found.worth:
         assert before == pytest.approx(10_000 * (0.5 + value / (4 * scale)) * math.exp(-value / scale), rel=1e-9)
     assert found.predicted[BEFORE].value == found.worth[-1][1]
@@ -47,7 +47,7 @@ def test_others_before_a_target_follow_from_two_laplace_variables() -> None:
 
 def test_others_before_a_target_follow_from_two_gumbel_variables() -> None:
     found = plan(10_000, 5, epsilon=0.4, delta=1e-6, **SIZES)
-    scale = found.mechanism.call.scale
+    scale = found.mechanism.call.noise_scale
     for value, before in found.worth:
         assert before == pytest.approx(10_000 / (1 + math.exp(value / scale)), rel=1e-9)
 

@@ -150,7 +150,7 @@ def test_smoothed_scores_are_the_expected_number_before_the_fake():
                            noise_kind="exponential")
     values = np.array([0.0] * 500 + [1.0] * 40 + [7.0] * 3 + [30.0])
     grid = np.arange(call.rule.top + 1)
-    plain = [abs(wins_over("exponential", x - values, call.scale).sum() - 100) for x in grid]
+    plain = [abs(wins_over("exponential", x - values, call.noise_scale).sum() - 100) for x in grid]
     assert call.rule.scores(values) == pytest.approx(plain, abs=1e-9)
     assert call.rule.scores(np.zeros(0)).tolist() == [100.0] * len(grid)
 
@@ -181,8 +181,8 @@ def test_composition_over_thirteen_calls(stop, kind, epsilon, pure, approximate)
     assert isinstance(close.loss, ApproxDP)
     assert close.loss.delta == 1e-6
     assert close.loss.epsilon == pytest.approx(approximate, abs=1e-3 if stop == "none" else 1e-6)
-    assert search.call.scale == pytest.approx(20.0, rel=1e-8)
-    assert search.call.scale > 20.0
+    assert search.call.noise_scale == pytest.approx(20.0, rel=1e-8)
+    assert search.call.noise_scale > 20.0
 
 
 @pytest.mark.parametrize(("stop", "sensitivity", "error"), [("private", 1146, 230_151), ("smoothed", 14.325, 2_924)])
@@ -199,14 +199,14 @@ def test_the_thresholds_error(stop, sensitivity, error):
 
 
 def test_half_of_epsilon_buys_the_noise_and_doubles_have_their_room():
-    assert HARDENED.call.scale == pytest.approx(4.0, rel=1e-11)
-    assert HARDENED.call.scale > 4 / (1 - 2**-37)
-    assert PTarget(16, 2, None, 1.0, None, "none").call.scale == pytest.approx(2.0, rel=1e-11)
+    assert HARDENED.call.noise_scale == pytest.approx(4.0, rel=1e-11)
+    assert HARDENED.call.noise_scale > 4 / (1 - 2**-37)
+    assert PTarget(16, 2, None, 1.0, None, "none").call.noise_scale == pytest.approx(2.0, rel=1e-11)
     multi = PTarget(16, 2, None, 1.0, 5, "none", statistic=CommonNeighboursMulti())
-    assert multi.call.scale == pytest.approx(8.0, rel=1e-11)
+    assert multi.call.noise_scale == pytest.approx(8.0, rel=1e-11)
     wide = PTarget(10**6, 2, None, 1.0, None, "none").call  # half a million scales need more than 2^-38
     assert wide.room == pytest.approx(2.0**-50 * 5e5)
-    assert wide.scale > 2 / (1 - wide.room)
+    assert wide.noise_scale > 2 / (1 - wide.room)
 
 
 # ---- the run

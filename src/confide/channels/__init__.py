@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from confide.channels.planning import ChannelPlan, plan
     from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
+    from confide.channels.released import ReleasedLetters
     from confide.channels.reports import ReportMeanings, report_meanings
     from confide.channels.risk import AttackRisk, OthersUnknown, attack_risk, best_advantage, best_hits
     from confide.channels.surveys import ShareEstimate, group_errors, survey_errors, survey_shares
@@ -61,6 +62,7 @@ __all__ = [
     "PriorConstants",
     "PrivacyDistortion",
     "RandomizedResponse",
+    "ReleasedLetters",
     "ReportMeanings",
     "RowProduct",
     "ShareEstimate",
@@ -105,6 +107,7 @@ __getattr__, __dir__ = doors(
         "printed": ("PrintedBounds", "printed_bounds"),
         "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
         "mechanisms.randomized_response": ("RandomizedResponse",),
+        "released": ("ReleasedLetters",),
         "reports": ("ReportMeanings", "report_meanings"),
         "risk": ("AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),

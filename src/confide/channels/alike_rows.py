@@ -43,9 +43,9 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
     Raises:
         Unsupported: more than 6,000 rows.
     """
-    n = prior.rows
+    n = prior.records
     if n > LARGEST_ALIKE:
-        raise Unsupported("rows", f"the output's law of {n:,} rows that go together ({n**3 / 6:.2g} products)",
+        raise Unsupported("records", f"the output's law of {n:,} rows that go together ({n**3 / 6:.2g} products)",
                           f"at most {LARGEST_ALIKE:,} rows")
     counts = np.zeros(n + 1)  # of outputs that are 1
     for ones, share in zip(prior.types[:, 1].tolist(), np.exp(prior.log_types).tolist(), strict=True):
@@ -66,7 +66,7 @@ def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> flo
         prior: over two letters.
         outputs: (n + 1,) ln of the probability of one output with b ones.
     """
-    n = prior.rows
+    n = prior.records
     inputs, b = prior.types[np.isfinite(prior.log_sequence), 1], np.flatnonzero(outputs > -np.inf)[None]
     step = max(1, _AT_ONCE // b.size)
     return max((_change(table, n, inputs[at:at + step, None], b, outputs) for at in range(0, inputs.size, step)),

@@ -87,7 +87,7 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
         (0.4055, 0.6061, 0.6471)
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
-    law = as_prior(prior, it.letters, it.rows)
+    law = as_prior(prior, it.letters, it.records)
     match it:
         case RowProduct():
             found = _of_rows(it, law)
@@ -105,7 +105,7 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
 
 
 def _of_table(table: _Vector, prior: Prior) -> ChannelReport:
-    m, n, law = prior.letters, prior.rows, prior.vector()
+    m, n, law = prior.letters, prior.records, prior.vector()
     with np.errstate(divide="ignore"):
         log_law = np.log(law)
     square, places = table.shape[0] == table.shape[1], np.arange(table.shape[1])
@@ -203,7 +203,7 @@ def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Ind
 
 
 def _of_rows_correlated(channel: RowProduct, prior: Prior) -> ChannelReport:
-    m, n, law = prior.letters, prior.rows, prior.vector()
+    m, n, law = prior.letters, prior.records, prior.vector()
     tables = [channel.tables[k] for k in channel.which]
     with np.errstate(divide="ignore"):
         logs = [np.log(table) for table in channel.tables]
@@ -246,7 +246,7 @@ def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector) -> float:
 
 
 def _of_alike_bits(table: _Vector, prior: Exchangeable) -> ChannelReport:
-    joint, n = letter_posteriors(table, prior), prior.rows
+    joint, n = letter_posteriors(table, prior), prior.records
     marginal = prior.marginals()[0][0]
     spread = _spread(np.moveaxis(joint, 2, 1))
     top = joint.max(axis=2, keepdims=True)
@@ -267,7 +267,7 @@ def _of_alike_bits(table: _Vector, prior: Exchangeable) -> ChannelReport:
 
 def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
     """ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y)): Z and which letters are used decide."""
-    m, n, law, q, level = prior.letters, prior.rows, prior.vector(), channel.weights, channel.level
+    m, n, law, q, level = prior.letters, prior.records, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
     if not (normaliser > 0).all():
         raise Unsupported("channel", "its level is too large for doubles",
@@ -356,7 +356,7 @@ def _of_types(channel: JointTypeChannel, prior: Exchangeable) -> ChannelReport:
     types, logs, sequence = channel.types, channel.log_sequence, prior.log_sequence[channel.types.inputs]
     first, second, *_ = types.neighbours
     mass = np.exp(prior.log_types)[types.inputs] * channel.probabilities
-    ways = gammaln(prior.rows + 1) - gammaln(prior.types + 1).sum(axis=1)  # ln of the databases of a type
+    ways = gammaln(prior.records + 1) - gammaln(prior.types + 1).sum(axis=1)  # ln of the databases of a type
     with np.errstate(divide="ignore", invalid="ignore"):
         outputs = np.log(np.bincount(types.outputs, mass)) - ways  # of one output
         against = logs - outputs[types.outputs]
@@ -404,7 +404,7 @@ def _check(found: ChannelReport, prior: Prior) -> None:
     """Raise where two of the numbers contradict each other."""
     if not prior.positive:
         return
-    m, n, eps = prior.letters, prior.rows, found.prior_level
+    m, n, eps = prior.letters, prior.records, found.prior_level
 
     def at_most(name: str, low: float, high: float) -> None:
         if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):

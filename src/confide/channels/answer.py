@@ -29,6 +29,7 @@ from confide.charts import curves
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name, wire_parts
 from confide.contract.words import number
 
@@ -44,13 +45,14 @@ _NAMED = 10  # letters in a sentence
 _DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 
 
+@renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChannelAnswer:
     """All that is known of one channel under one prior.
 
     Args:
         title: what it is called.
-        rows: n.
+        records: n.
         letters: m.
         report: its levels.
         risk: what an attacker can do.
@@ -65,7 +67,7 @@ class ChannelAnswer:
     """
 
     title: str
-    rows: int
+    records: int
     letters: int
     report: ChannelReport
     risk: AttackRisk
@@ -83,7 +85,7 @@ class ChannelAnswer:
         "Infinity".
         """
         return {
-            "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
+            "title": self.title, "letters": self.letters, "rows": self.records, "prior_given": self.prior_given,
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": self._known_constants(),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
@@ -114,7 +116,7 @@ class ChannelAnswer:
         if notion == "identifiability" and not self.prior.positive:
             return None
         solve = self._solved or (notion == "mutual-information" and self.prior.cells <= _INFORMED)
-        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)), solve=solve)
+        return privacy_distortion(notion, self.prior, min(distortion, float(self.records)), solve=solve)
 
     @cached_property
     def usefulness(self) -> Usefulness | None:
@@ -128,7 +130,7 @@ class ChannelAnswer:
     @cached_property
     def reports(self) -> ReportMeanings | None:
         """What each report says of one person; None where not each row goes through one table by itself."""
-        if self.rows > 1 and shared_table(self.channel) is None:
+        if self.records > 1 and shared_table(self.channel) is None:
             return None
         return report_meanings(self.channel, self.prior, names=self.names, outputs=self.outputs)
 
@@ -168,7 +170,7 @@ class ChannelAnswer:
         else:
             words.append(f"For somebody who knows all other rows, whatever comes out changes the odds between any two "
                          f"values of one row by a factor of {_factor(it.dp)} at most.")
-        if self.rows > 1 and not isinstance(self.prior, IndependentRows):
+        if self.records > 1 and not isinstance(self.prior, IndependentRows):
             words.append("Under this prior rows depend on each other, so that what the others release tells about a "
                          "row as well: " + (
                              "for somebody who does not know the others, the odds may change by more, up to that "
@@ -182,8 +184,8 @@ class ChannelAnswer:
             words.append(f"On average it gives away {number(it.bits)} of the {number(entropy)} bits that the rows hold "
                          f"({number(100 * it.bits / entropy)}%). An average says nothing about a rare output.")
         if it.distortion is not None:
-            words.append(f"It changes {number(it.distortion)} of {number(self.rows)} "
-                         f"{'row' if self.rows == 1 else 'rows'} on average.")
+            words.append(f"It changes {number(it.distortion)} of {number(self.records)} "
+                         f"{'row' if self.records == 1 else 'rows'} on average.")
         return words
 
     def _alike(self) -> list[str]:
@@ -226,7 +228,7 @@ class ChannelAnswer:
         return Table(columns=columns, rows=tuple(rows), note=note)
 
     def _who_knows_less(self) -> str:
-        if isinstance(self.prior, IndependentRows) or self.rows == 1:
+        if isinstance(self.prior, IndependentRows) or self.records == 1:
             return _ALONE
         return _TOGETHER if self.risk.others_unknown is None else _UNKNOWN
 
@@ -244,7 +246,7 @@ class ChannelAnswer:
     def _frontier(self) -> list[Block]:
         it = self.report
         spent = float(it.distortion or 0.0)
-        printed = printed_bounds(self.prior, min(spent, float(self.rows)), self.constants)
+        printed = printed_bounds(self.prior, min(spent, float(self.records)), self.constants)
         rows: list[tuple[str | float | None, ...]] = []
         own: tuple[tuple[Notion, float, tuple[float | None, float | None]], ...] = (
             ("dp", it.dp, printed.dp), ("identifiability", it.identifiability, printed.identifiability),
@@ -281,7 +283,7 @@ class ChannelAnswer:
 
     def _curves(self, spent: float) -> list[Block]:
         end = self.constants.constant_distortion
-        last = min(max(1.1 * end, 1.05 * spent), float(self.rows))
+        last = min(max(1.1 * end, 1.05 * spent), float(self.records))
         rows = [(*point, f"least {_NAMES[notion]}") for notion in NOTIONS[:2] for point in self._known(notion, last)]
         own = {"dp": self.report.dp, "identifiability": self.report.identifiability}
         marks = [(spent, own[notion], f"yours, {_NAMES[notion]}") for notion in own if math.isfinite(own[notion])]
@@ -349,10 +351,10 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     if names and len(names) != it.letters:
         raise InvalidInput("names", f"{len(names)} names", f"must be {it.letters}, one for each letter")
-    law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.rows]) if prior is None
-           else as_prior(prior, it.letters, it.rows))
+    law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.records]) if prior is None
+           else as_prior(prior, it.letters, it.records))
     report = analyse(it, law)
-    return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
+    return ChannelAnswer(title=title, records=it.records, letters=it.letters, report=report, risk=attack_risk(it, law),
                          constants=known_constants(law), steps=translate("dp", report.dp, law), prior=law,
                          prior_given=prior is not None, channel=it, names=tuple(names), outputs=tuple(outputs),
                          groups=whole("groups", groups, at_least=1))

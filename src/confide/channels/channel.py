@@ -19,6 +19,7 @@ from confide.channels.priors import LARGEST_FULL, must_sum
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
+from confide.contract.renamed import renamed
 
 __all__ = ["Channel", "ExponentialForm", "FiniteChannel", "RowProduct", "as_table"]
 
@@ -47,11 +48,12 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
     return table
 
 
+@renamed(rows="records")
 class FiniteChannel:
-    """What all forms have: `letters` m, `rows` n, and a table if it is small enough."""
+    """What all forms have: `letters` m, `records` n, and a table if it is small enough."""
 
-    letters: int
-    rows: int
+    letters: int = 2
+    records: int = 1
 
     def table(self) -> NDArray[np.float64]:
         """(m^n, outputs) the probabilities.
@@ -62,6 +64,7 @@ class FiniteChannel:
         raise NotImplementedError
 
 
+@renamed()
 class Channel(FiniteChannel):
     """A channel as a table.
 
@@ -69,31 +72,32 @@ class Channel(FiniteChannel):
         table: (m^n, outputs) probabilities; databases in C order, first row slowest. With as many outputs as
             databases, outputs are databases too, and there is a distortion.
         letters: m; default the number of rows of the table, for one row.
-        rows: n.
+        records: n.
 
     Raises:
         InvalidInput: not a table of probabilities, or not m^n rows.
 
     Example:
         >>> Channel([[0.6, 0.4], [0.4, 0.6]])
-        Channel(<2 inputs, 2 outputs>, letters=2, rows=1)
+        Channel(<2 inputs, 2 outputs>, letters=2, records=1)
     """
 
-    def __init__(self, table: ArrayLike, letters: int | None = None, rows: int = 1) -> None:
+    def __init__(self, table: ArrayLike, letters: int | None = None, records: int = 1) -> None:
         self._table = as_table("channel", table)
-        self.rows = whole("rows", rows, at_least=1)
+        self.records = whole("records", records, at_least=1)
         self.letters = whole("letters", len(self._table) if letters is None else letters, at_least=2)
-        if self.letters**self.rows != len(self._table):
-            raise InvalidInput("channel", f"{len(self._table)} rows", f"must be {self.letters}^{self.rows}")
+        if self.letters**self.records != len(self._table):
+            raise InvalidInput("channel", f"{len(self._table)} rows", f"must be {self.letters}^{self.records}")
 
     def __repr__(self) -> str:
         inputs, outputs = self._table.shape
-        return f"Channel(<{inputs} inputs, {outputs} outputs>, letters={self.letters}, rows={self.rows})"
+        return f"Channel(<{inputs} inputs, {outputs} outputs>, letters={self.letters}, records={self.records})"
 
     def table(self) -> NDArray[np.float64]:
         return self._table
 
 
+@renamed()
 class RowProduct(FiniteChannel):
     """Every row goes through a small table of its own; equal ones are kept once.
 
@@ -103,7 +107,7 @@ class RowProduct(FiniteChannel):
 
     Example:
         >>> RowProduct([[[0.6, 0.4], [0.4, 0.6]]], np.zeros(10**6, dtype=int))
-        RowProduct(<1 tables>, letters=2, rows=1000000)
+        RowProduct(<1 tables>, letters=2, records=1000000)
     """
 
     def __init__(self, tables: Sequence[ArrayLike], which: ArrayLike | None = None) -> None:
@@ -114,21 +118,23 @@ class RowProduct(FiniteChannel):
         self.which = np.arange(len(self.tables)) if which is None else np.array(which, dtype=np.int64)
         if self.which.ndim != 1 or not self.which.size or self.which.min() < 0 or self.which.max() >= len(self.tables):
             raise InvalidInput("which", "does not name a table for each row")
-        self.rows = len(self.which)
+        self.records = len(self.which)
 
     def __repr__(self) -> str:
-        return f"RowProduct(<{len(self.tables)} tables>, letters={self.letters}, rows={self.rows})"
+        return f"RowProduct(<{len(self.tables)} tables>, letters={self.letters}, records={self.records})"
 
     def table(self) -> NDArray[np.float64]:
         out = np.ones((1, 1))
         for k in self.which:
             one = self.tables[k]
             if out.size * one.size > _DENSE:
-                raise Unsupported("channel", f"a table of {self.letters}^{self.rows} rows", f"at most {_DENSE:,} cells")
+                raise Unsupported("channel", f"a table of {self.letters}^{self.records} rows",
+                                  f"at most {_DENSE:,} cells")
             out = np.kron(out, one)
         return out
 
 
+@renamed()
 class ExponentialForm(FiniteChannel):
     """Q(y|x) = q(y) r^d(x,y) / Z(x), r = e^-level: the generic form of optimal channels.
 
@@ -136,29 +142,29 @@ class ExponentialForm(FiniteChannel):
         weights: (m^n,) q >= 0, not all 0.
         level: lambda >= 0, in nats.
         letters: m.
-        rows: n.
+        records: n.
 
     Raises:
         InvalidInput: negative weights, or not m^n of them.
     """
 
-    def __init__(self, weights: ArrayLike, level: float, letters: int, rows: int) -> None:
-        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+    def __init__(self, weights: ArrayLike, level: float, letters: int, records: int) -> None:
+        self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)
         self.weights = np.asarray(weights, dtype=np.float64)
         self.level = non_negative("level", level)
-        if self.letters**self.rows > LARGEST_FULL or self.weights.shape != (self.letters**self.rows,):
-            raise InvalidInput("weights", f"shape {self.weights.shape}", f"must be ({letters}^{rows},)")
+        if self.letters**self.records > LARGEST_FULL or self.weights.shape != (self.letters**self.records,):
+            raise InvalidInput("weights", f"shape {self.weights.shape}", f"must be ({letters}^{records},)")
         if not np.isfinite(self.weights).all() or (self.weights < 0).any() or not self.weights.any():
             raise InvalidInput("weights", "must be numbers >= 0, not all 0")
 
     def __repr__(self) -> str:
         return (f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, "
-                f"rows={self.rows})")
+                f"records={self.records})")
 
     @cached_property
     def normaliser(self) -> NDArray[np.float64]:
         """(m^n,) Z(x) = sum over y of q(y) r^d(x,y)."""
-        return distances_sum(self.weights, ratio(self.level), self.letters, self.rows)
+        return distances_sum(self.weights, ratio(self.level), self.letters, self.records)
 
     def table(self) -> NDArray[np.float64]:
         size = self.weights.size
@@ -167,6 +173,6 @@ class ExponentialForm(FiniteChannel):
         kernel = np.ones((1, 1))
         row = np.full((self.letters, self.letters), ratio(self.level))
         np.fill_diagonal(row, 1.0)
-        for _ in range(self.rows):
+        for _ in range(self.records):
             kernel = np.kron(kernel, row)
         return kernel * self.weights / self.normaliser[:, None]

@@ -6,7 +6,7 @@
      "response": {"letters": ["never", "sometimes", "often"],    or their number
                   "truth": 0.7,                                  probability that the truth is told
                   "otherwise": "another"},                       another letter; or "any": the truth may come up again
-     "rows": 1000,                                               people; 1 if left out
+     "records": 1000,                                            people; 1 if left out
      "groups": 1,                                                independent copies of these rows, such as households
      "prior": [0.6, 0.3, 0.1]}                                   law of one row; uniform if left out
 
@@ -49,12 +49,14 @@ from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law
 from confide.channels.surveys import shared_table
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_json
 from confide.contract.words import did_you_mean
 
 __all__ = ["ChannelFile", "read_channel", "read_channel_file"]
 
-_KEYS = ("format", "title", "channel", "response", "letters", "outputs", "rows", "groups", "prior")
+_KEYS = ("format", "title", "channel", "response", "letters", "outputs", "records", "groups", "prior")
+_OLD_WORDS = FileWords(keys={"rows": "records"})
 _DESIGNS = {"truth": ("truth", "otherwise"), "warner": ("statement",), "forced": ("forced",),
             "unrelated": ("sensitive", "unrelated")}
 _MOST = 1024  # letters
@@ -130,6 +132,7 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         >>> it.channel.tables[0].tolist()
         [[0.75, 0.25], [0.25, 0.75]]
     """
+    document = _OLD_WORDS.today(document) if isinstance(document, dict) else document
     _known("", document, _KEYS)
     if isinstance(document.get("format"), bool) or document.get("format") != 1:
         raise InvalidInput("format", "is missing" if "format" not in document else "is not known", "must be 1")
@@ -140,9 +143,10 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         raise InvalidInput("channel", "is missing, and so is response", "give one of them")
     if "channel" in document and "response" in document:
         raise InvalidInput("channel", "stands beside response", "give one of them, and not both")
-    rows = whole("rows", document.get("rows", 1), at_least=1)
+    rows = whole("records", document.get("records", 1), at_least=1)
     if rows > _ROWS:
-        raise InvalidInput("rows", f"{rows:,} is too large", f"must be at most {_ROWS:,}: each row has the same levels")
+        raise InvalidInput("records", f"{rows:,} is too large",
+                           f"must be at most {_ROWS:,}: each row has the same levels")
     channel, names = (_table if "channel" in document else _response)(document, rows)
     prior = document.get("prior")
     if prior is None:

@@ -39,7 +39,7 @@ def closed_form(
     """
     notion = as_notion(notion)
     prior = as_prior(prior)
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     distortion = non_negative("distortion", distortion, at_most=float(n))
     if distortion == 0:
         return prior.entropy if notion == "mutual-information" else math.inf

@@ -42,7 +42,7 @@ class PriorConstants:
 
     Example:
         >>> from confide.channels import FullPrior
-        >>> found = PriorConstants.of(FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2))
+        >>> found = PriorConstants.of(FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2))
         >>> round(found.prior_level, 6), round(found.kernel_level, 9), found.constant_distortion
         (2.197225, 2.88727095, 1.0)
     """
@@ -74,7 +74,7 @@ def prior_level(prior: Prior) -> float:
         case _:
             logs = np.log(prior.vector())
             return max(float((view.max(axis=1) - view.min(axis=1)).max())
-                       for view in axes(logs, prior.letters, prior.rows))
+                       for view in axes(logs, prior.letters, prior.records))
 
 
 def row_level(prior: Prior) -> float:
@@ -90,7 +90,7 @@ def row_level(prior: Prior) -> float:
             least = float((shares / shares.sum(axis=1, keepdims=True)).min())
         case _:
             least = 1.0
-            for view in axes(prior.vector(), prior.letters, prior.rows):
+            for view in axes(prior.vector(), prior.letters, prior.records):
                 least = min(least, float((view.min(axis=1) / view.sum(axis=1)).min()))
     return _level_of(least, prior.letters)
 
@@ -109,10 +109,10 @@ def kernel_level(prior: Prior) -> float:
         case Exchangeable() if prior.letters == 2:
             return _least(lambda epsilon: alternating_sums(prior.log_sequence, epsilon)[1], row_level(prior))
         case Exchangeable() if prior.cells > _EXPANDED:
-            raise Unsupported("prior", f"{prior.letters}^{prior.rows} databases",
+            raise Unsupported("prior", f"{prior.letters}^{prior.records} databases",
                               f"eps~_X of an exchangeable prior over three letters or more needs at most {_EXPANDED:,}")
         case _:
-            table, m, n = prior.vector(), prior.letters, prior.rows
+            table, m, n = prior.vector(), prior.letters, prior.records
             if np.ptp(table) <= 4 * np.finfo(float).eps * table.max():
                 return 0.0
             return _least_by_cells(table, m, n, row_level(prior))
@@ -141,7 +141,7 @@ def kernel_inverse_law(prior: Prior, epsilon: float) -> NDArray[np.float64]:
         prior: with at most 2^24 databases.
         epsilon: at least eps~_X; not checked here.
     """
-    found, _ = inverse_kernel(prior.vector(), ratio(epsilon), prior.letters, prior.rows)
+    found, _ = inverse_kernel(prior.vector(), ratio(epsilon), prior.letters, prior.records)
     return np.maximum(found, 0.0, out=found)
 
 

@@ -45,6 +45,7 @@ from confide.contract.errors import SolverFailed, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.progress import progress_bar
 from confide.contract.public_warnings import PublicWarning
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name
 from confide.contract.words import number
 
@@ -105,9 +106,11 @@ class PrivacyDistortion:
         return {**found, "mechanism": None if self.mechanism is None else wire_name(self.mechanism)}
 
 
+@renamed(rows="records")
 def privacy_distortion(
-    notion: Notion, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None, *,
-    prior_provenance: PriorProvenance | None = None, solve: bool = True, progress: Progress | None = None
+    notion: Notion, prior: Prior | ArrayLike, distortion: float, letters: int | None = None,
+    records: int | None = None, *, prior_provenance: PriorProvenance | None = None, solve: bool = True,
+    progress: Progress | None = None
 ) -> PrivacyDistortion:
     """The least level of any release that changes this many rows on average.
 
@@ -116,7 +119,7 @@ def privacy_distortion(
         prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases.
         distortion: D in [0, n], expected number of changed rows.
         letters: m.
-        rows: n.
+        records: n.
         prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
             `.mechanism` with secure noise.
         solve: False answers at once: where no formula is known, by bounds.
@@ -131,16 +134,16 @@ def privacy_distortion(
 
     Example:
         >>> pair = [0.45, 0.05, 0.05, 0.45]
-        >>> found = privacy_distortion("dp", pair, 0.4, letters=2, rows=2)
+        >>> found = privacy_distortion("dp", pair, 0.4, letters=2, records=2)
         >>> found.method, round(found.value, 5), found.upper - found.lower < 1e-6
         ('program', 1.09861, True)
         >>> law = [0.2533, 0.1821, 0.1820, 0.1873, 0.1953]
-        >>> round(privacy_distortion("dp", law, 0.74 * 10**6, letters=5, rows=10**6).value, 5)
+        >>> round(privacy_distortion("dp", law, 0.74 * 10**6, letters=5, records=10**6).value, 5)
         0.32105
     """
     notion = as_notion(notion)
-    law = as_prior(prior, letters, rows)
-    distortion = non_negative("distortion", distortion, at_most=float(law.rows))
+    law = as_prior(prior, letters, records)
+    distortion = non_negative("distortion", distortion, at_most=float(law.records))
     if notion == "identifiability" and not law.positive and distortion > 0:
         raise Infeasible("distortion", distortion, math.inf, "as the prior rules some databases out",
                          "ask for differential privacy or information")
@@ -172,7 +175,7 @@ def _without_kernel(prior: Prior) -> PriorConstants:
 
 def _many(prior: Prior) -> bool:
     return isinstance(prior, Exchangeable) and (
-        prior.rows > _MOST_ROWS if prior.letters == 2 else prior.cells > _MOST_LISTED)
+        prior.records > _MOST_ROWS if prior.letters == 2 else prior.cells > _MOST_LISTED)
 
 
 def _exactly(
@@ -192,7 +195,7 @@ def _same_row(table: NDArray[np.float64], rows: int) -> RowProduct | None:
 def _formula_channel(
     notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants
 ) -> FiniteChannel | None:
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     if distortion == 0:
         return _same_row(np.eye(m), n)
     if isinstance(prior, IndependentRows):
@@ -204,7 +207,7 @@ def _formula_channel(
 
 
 def _by_rows(notion: Notion, prior: IndependentRows, distortion: float, level: float) -> FiniteChannel | None:
-    if prior.rows > LARGEST_FULL:
+    if prior.records > LARGEST_FULL:
         return None
     if notion == "dp":
         tables = top_tables(prior.laws, level)
@@ -221,8 +224,8 @@ def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
     if prior.cells > _MOST_LISTED:
         return None
     if epsilon <= 0:  # the prior is uniform, and any law of the output will do
-        return ExponentialForm(np.full(prior.cells, 1.0 / prior.cells), 0.0, prior.letters, prior.rows)
-    return ExponentialForm(kernel_inverse_law(prior, epsilon), epsilon, prior.letters, prior.rows)
+        return ExponentialForm(np.full(prior.cells, 1.0 / prior.cells), 0.0, prior.letters, prior.records)
+    return ExponentialForm(kernel_inverse_law(prior, epsilon), epsilon, prior.letters, prior.records)
 
 
 # ---- information
@@ -235,14 +238,14 @@ def _information(
     alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
         try:
-            with _told(information_seconds(alike), progress, 5) as tell:
+            with _told(information_seconds(alike), progress, 6) as tell:
                 found, reason = least_information(alike, distortion, constants, tell), _APART
         except (Unsupported, SolverFailed) as error:
             reason = _reason(error)
     channel: FiniteChannel | None
     if found is None:
         # Above: rows one by one give away at most the sum of what each does. Below: Shannon's bound.
-        m, n, apart = prior.letters, prior.rows, _marginals(prior)
+        m, n, apart = prior.letters, prior.records, _marginals(prior)
         high = min(prior.entropy, information(apart, distortion))
         low = min(high, max(0.0, prior.entropy - n * entropy_of_row(max(0.0, h_inverse(distortion, m, n)), m)))
         close, channel = False, _by_rows("mutual-information", apart, distortion, high)
@@ -287,7 +290,7 @@ def _rough(seconds: float) -> str:
 
 def _note(reason: str, level: float, prior: Prior) -> str:
     """The words, with the distortion at which a level's formula ends."""
-    end = h(level, prior.letters, prior.rows)
+    end = h(level, prior.letters, prior.records)
     formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known here"
     return f"only bounds are known: {formula}, and {reason}"
 
@@ -298,7 +301,7 @@ def _note(reason: str, level: float, prior: Prior) -> str:
 @contextmanager
 def _told(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
     """What is told which share is done; where that takes long, a bar on a terminal, and a warning before, of the caller
-    so many frames above.
+    so many frames above; the door for old names is one of them.
     """
     if seconds > _LONG:
         warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
@@ -319,7 +322,7 @@ def _level(
     if solve and high > low:
         try:
             check_size(alike)
-            with _told(_PROGRAMS * program_seconds(alike), progress, 5) as tell:
+            with _told(_PROGRAMS * program_seconds(alike), progress, 6) as tell:
                 low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
             reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
@@ -341,7 +344,7 @@ def _interval(
     """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
     that is known.
     """
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     # Differential privacy and distortion of a product of rows depend on the marginal laws only.
     apart = _marginals(prior)
     high = dp_level(apart, distortion)
@@ -416,8 +419,9 @@ def _search(
 # ---- the other way round
 
 
+@renamed(rows="records")
 def least_distortion(
-    notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None, *,
+    notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, records: int | None = None, *,
     prior_provenance: PriorProvenance | None = None, progress: Progress | None = None
 ) -> PrivacyDistortion:
     """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
@@ -427,7 +431,7 @@ def least_distortion(
         prior: as in `privacy_distortion`.
         epsilon: in nats, at least 0; for identifiability at least eps_X.
         letters: m.
-        rows: n.
+        records: n.
         prior_provenance: as in `privacy_distortion`.
         progress: as in `privacy_distortion`.
 
@@ -439,14 +443,14 @@ def least_distortion(
         Infeasible: identifiability below eps_X.
 
     Example:
-        >>> found = least_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.6, letters=2, rows=2)
+        >>> found = least_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.6, letters=2, records=2)
         >>> found.method, round(found.value, 6)
         ('program', 0.59393)
     """
     kind = cast("Level", one_of("notion", notion, ("dp", "identifiability")))
-    law = as_prior(prior, letters, rows)
+    law = as_prior(prior, letters, records)
     epsilon = math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
-    m, n, constants = law.letters, law.rows, _constants(kind, law)
+    m, n, constants = law.letters, law.records, _constants(kind, law)
 
     def exactly(value: float, channel: FiniteChannel | None) -> PrivacyDistortion:
         return _exactly(kind, value, channel,
@@ -475,7 +479,7 @@ def least_distortion(
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
         check_size(alike)
-        with _told(program_seconds(alike), progress, 4) as tell:
+        with _told(program_seconds(alike), progress, 5) as tell:
             point = solve_program(alike, inside, kind, progress=tell)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:

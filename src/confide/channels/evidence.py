@@ -115,7 +115,7 @@ def kernel_level_of_an_impossible_letter() -> Finding:
 
 def level_of_randomised_response() -> Finding:
     """eps, and the level of the channel in whole numbers."""
-    found = RandomizedResponse(epsilon=1.5, letters=4, rows=3).dp()
+    found = RandomizedResponse(epsilon=1.5, letters=4, records=3).dp()
     return Finding("holds" if 1.5 - _CLOSE <= found <= 1.5 else "false", 1.5, found)
 
 
@@ -169,7 +169,7 @@ def information_of_the_kernel_mechanism() -> Finding:
     claimed = PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
     found = it.levels().mutual_information
     row = _kernel(_ROW)
-    same = abs(row.levels().mutual_information - information(_ROW, h(row.epsilon, row.letters, row.rows))) < _CLOSE
+    same = abs(row.levels().mutual_information - information(_ROW, h(row.epsilon, row.letters, row.records))) < _CLOSE
     return Finding("holds" if same and abs(found - claimed) < _CLOSE else "false", claimed, found)
 
 

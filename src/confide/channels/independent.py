@@ -41,24 +41,24 @@ def _identifiable(prior: IndependentRows, epsilon: float) -> _Vector:
 def dp_level(prior: IndependentRows, distortion: float) -> float:
     """eps_d*(D): 0 from D_0 on, the inverse of `dp_distortion` before."""
     constant = float(prior.counts @ (1.0 - prior.laws.max(axis=1)))
-    if distortion >= constant - 1e-12 * prior.rows:
+    if distortion >= constant - 1e-12 * prior.records:
         return 0.0
     if len(prior.laws) == 1:
-        return least_row_level(prior.laws[0], distortion / prior.rows)
+        return least_row_level(prior.laws[0], distortion / prior.records)
     left = tails(prior.laws)
     return _inverted(lambda epsilon: float(prior.counts @ row_losses(left, epsilon)), distortion,
-                     h_inverse(distortion, prior.letters, prior.rows))
+                     h_inverse(distortion, prior.letters, prior.records))
 
 
 def identifiability_level(prior: IndependentRows, distortion: float, prior_level: float) -> float:
     """eps_i*(D): eps_X from D_i*(eps_X) on."""
-    if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.rows:
+    if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.records:
         return prior_level
     if len(prior.laws) == 1:
-        share = distortion / prior.rows
-        return max(h_inverse(distortion, prior.letters, prior.rows),
+        share = distortion / prior.records
+        return max(h_inverse(distortion, prior.letters, prior.records),
                    math.log((1.0 - share) / float(prior.laws.min())), prior_level)
-    highest = max(h_inverse(distortion, prior.letters, prior.rows),
+    highest = max(h_inverse(distortion, prior.letters, prior.records),
                   -math.log(float(prior.laws.min())), prior_level)
     return _inverted(lambda epsilon: identifiability_distortion(prior, epsilon), distortion, highest)
 
@@ -71,7 +71,7 @@ def information(prior: IndependentRows, distortion: float) -> float:
 def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
     """(u,) delta of each row law at the common slope: 1 - Theta(eps_d*(D))."""
     if len(prior.laws) == 1:
-        return np.array([distortion / prior.rows])
+        return np.array([distortion / prior.records])
     slope = dp_level(prior, distortion)
     deltas = row_losses(tails(prior.laws), slope)
     # Rounding of the slope is made up for, so that the distortions add up to D.

@@ -20,6 +20,7 @@ from scipy.special import gammaln
 from confide.channels.channel import FiniteChannel
 from confide.channels.types import compositions
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.renamed import renamed
 
 __all__ = ["JointTypeChannel", "JointTypes", "joint_types"]
 
@@ -34,7 +35,7 @@ class JointTypes:
 
     Args:
         letters: m.
-        rows: n.
+        records: n.
         counts: (k, m, m) the tables; inputs are rows.
         inputs: (k,) which composition the input is.
         outputs: (k,) which composition the output is.
@@ -42,7 +43,7 @@ class JointTypes:
     """
 
     letters: int
-    rows: int
+    records: int
     counts: _Index
     inputs: _Index
     outputs: _Index
@@ -51,16 +52,16 @@ class JointTypes:
     @cached_property
     def changed(self) -> _Vector:
         """(k,) rows that differ between input and output."""
-        return np.asarray(self.rows - self.counts.trace(axis1=1, axis2=2), dtype=np.float64)
+        return np.asarray(self.records - self.counts.trace(axis1=1, axis2=2), dtype=np.float64)
 
     @cached_property
     def _codes(self) -> _Index:
-        return _coded(self.counts.reshape(len(self.counts), -1), self.rows)
+        return _coded(self.counts.reshape(len(self.counts), -1), self.records)
 
     def place(self, counts: _Index) -> _Index:
         """(j,) where tables (j, m, m) stand."""
         order = np.argsort(self._codes)
-        found = np.searchsorted(self._codes[order], _coded(counts.reshape(len(counts), -1), self.rows))
+        found = np.searchsorted(self._codes[order], _coded(counts.reshape(len(counts), -1), self.records))
         return np.asarray(order[found])
 
     @cached_property
@@ -111,7 +112,8 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
     """
     number = math.comb(rows + letters**2 - 1, letters**2 - 1)
     if number > most or (rows + 1) ** (letters**2 - 1) >= 2**63:
-        raise Unsupported("rows", f"{number:,} joint types of {rows} rows over {letters} letters", f"at most {most:,}")
+        raise Unsupported("records", f"{number:,} joint types of {rows} rows over {letters} letters",
+                          f"at most {most:,}")
     counts = compositions(rows, letters**2).reshape(-1, letters, letters)
     inputs, outputs = counts.sum(axis=2), counts.sum(axis=1)
     codes = _coded(np.asarray(compositions(rows, letters)), rows)
@@ -127,6 +129,7 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
     return JointTypes(letters, rows, counts, which_in[line], which_out[line], log)
 
 
+@renamed()
 class JointTypeChannel(FiniteChannel):
     """A channel that treats rows alike.
 
@@ -139,7 +142,7 @@ class JointTypeChannel(FiniteChannel):
     """
 
     def __init__(self, types: JointTypes, probabilities: ArrayLike) -> None:
-        self.types, self.letters, self.rows = types, types.letters, types.rows
+        self.types, self.letters, self.records = types, types.letters, types.records
         self.probabilities = np.asarray(probabilities, dtype=np.float64)
         if self.probabilities.shape != types.inputs.shape or not (self.probabilities >= 0).all():
             raise InvalidInput("channel", "is not one probability for each joint type")
@@ -148,7 +151,8 @@ class JointTypeChannel(FiniteChannel):
             raise InvalidInput("channel", "probabilities of an input type do not sum to 1", "must within 1e-9")
 
     def __repr__(self) -> str:
-        return f"JointTypeChannel(<{len(self.probabilities)} joint types>, letters={self.letters}, rows={self.rows})"
+        return (f"JointTypeChannel(<{len(self.probabilities)} joint types>, letters={self.letters}, "
+                f"records={self.records})")
 
     @cached_property
     def log_sequence(self) -> _Vector:
@@ -157,7 +161,7 @@ class JointTypeChannel(FiniteChannel):
             return np.asarray(np.log(self.probabilities) - self.types.log_sequences)
 
     def table(self) -> _Vector:
-        m, n = self.letters, self.rows
+        m, n = self.letters, self.records
         if m ** (2 * n) > _TABLE:
             raise Unsupported("channel", f"a table of {m}^{n} rows", f"at most {_TABLE:,} cells")
         x = np.arange(m**n)

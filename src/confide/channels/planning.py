@@ -60,7 +60,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
     @property
     def predicted(self) -> Mapping[str, Predicted]:
         basis = _BASIS[self.found.method]
-        return {_CHANGED: Predicted(self.changed, f"of {self.prior.rows:,} rows", basis),
+        return {_CHANGED: Predicted(self.changed, f"of {self.prior.records:,} rows", basis),
                 _LEVELS[self.notion]: Predicted(self.level, "nats", basis)}
 
     @property
@@ -70,7 +70,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
             return ()
         level = it.epsilon if self.notion == "dp" else getattr(it.levels(self.prior), self.notion.replace("-", "_"))
         return (Alternative(name=wire_name(it), predicted={
-            _CHANGED: Predicted(it.distortion, f"of {it.rows:,} rows"),
+            _CHANGED: Predicted(it.distortion, f"of {it.records:,} rows"),
             _LEVELS[self.notion]: Predicted(float(level), "nats")}),)
 
     @property
@@ -83,7 +83,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary. Infinite levels stay floats."""
         return {"mechanism": wire_name(self.mechanism), "notion": self.notion, "level": self.level,
-                "changed_rows": self.changed, "rows": self.prior.rows, "letters": self.prior.letters,
+                "changed_rows": self.changed, "rows": self.prior.records, "letters": self.prior.letters,
                 "found": self.found.to_dict(), "warnings": list(self.warnings)}
 
     def plot(self) -> Picture:
@@ -96,26 +96,26 @@ class ChannelPlan(Plan[ChannelMechanism]):
         return picture
 
     def _curve(self) -> list[tuple[float, PrivacyDistortion]]:
-        most = float(self.prior.rows) * (1.0 - 1.0 / self.prior.letters)
+        most = float(self.prior.records) * (1.0 - 1.0 / self.prior.letters)
         errors = sorted({*np.linspace(most / _POINTS, most, _POINTS).tolist(), self.changed} - {0.0})
         return [(error, privacy_distortion(self.notion, self.prior, error, solve=False)) for error in errors]
 
 
 def plan(
     prior: Prior | ArrayLike, *, epsilon: float | None = None, error: float | None = None, notion: Notion = "dp",
-    letters: int | None = None, rows: int | None = None, prior_provenance: PriorProvenance | None = None,
+    letters: int | None = None, records: int | None = None, prior_provenance: PriorProvenance | None = None,
     progress: Progress | None = None,
 ) -> ChannelPlan:
     """The mechanism that changes the fewest rows at an epsilon, or that tells the least at an error.
 
     Args:
-        prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases; public.
+        prior: a prior, a list of row laws, one row law with `records`, or a vector of all m^n databases; public.
         epsilon: the level in nats, >= 0; of differential privacy, or of identifiability under the prior. Give this or
             `error`. Mutual information is an average and bounds no single release, so it is planned by `error` alone.
         error: the expected number of rows that may be changed, in [0, n].
         notion: "dp", "identifiability" or "mutual-information".
         letters: m, for a vector of all databases.
-        rows: n, for one row law.
+        records: n, for one row law.
         prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
         progress: called as a solver goes on.
 
@@ -127,18 +127,18 @@ def plan(
     Source: Wang 2016, Theorems 1 and 2; spec privacy_notions 5 to 7.
 
     Example:
-        >>> found = plan([0.2, 0.3, 0.5], rows=2, epsilon=1.0)
+        >>> found = plan([0.2, 0.3, 0.5], records=2, epsilon=1.0)
         >>> type(found.mechanism).__name__, round(found.changed, 4), found.predicted["changed rows"].basis
         ('TopK', 0.8303, 'exact')
-        >>> round(plan([0.2, 0.3, 0.5], rows=2, error=0.8303062741919921).level, 6)
+        >>> round(plan([0.2, 0.3, 0.5], records=2, error=0.8303062741919921).level, 6)
         1.0
     """
     kind = as_notion(notion)
-    law = as_prior(prior, letters, rows)
+    law = as_prior(prior, letters, records)
     if (epsilon is None) == (error is None):
         raise InvalidInput("epsilon", "give exactly one of epsilon and error")
     if error is not None:
-        changed = non_negative("error", error, at_most=float(law.rows))
+        changed = non_negative("error", error, at_most=float(law.records))
         found = privacy_distortion(kind, law, changed, prior_provenance=prior_provenance, progress=progress)
         level = found.upper
     elif kind == "mutual-information":
@@ -149,7 +149,7 @@ def plan(
         changed = found.upper
     it = found.mechanism
     if it is None:
-        raise Refused(f"no table of probabilities for {law.letters}^{law.rows} databases would fit",
+        raise Refused(f"no table of probabilities for {law.letters}^{law.records} databases would fit",
                       "use RandomizedResponse, whose rows are drawn one by one, or rows that are independent")
     return ChannelPlan(mechanism=it, notion=kind, prior=law, level=level, changed=changed, found=found,
                        baseline=_baseline(kind, law, level, changed, by_level=error is None))
@@ -159,10 +159,10 @@ def _baseline(kind: Notion, law: Prior, level: float, changed: float, *, by_leve
     """Randomised response at the same differential privacy, or with as many changed rows; None where there is none."""
     try:
         if by_level and kind == "dp":
-            return RandomizedResponse(epsilon=level, letters=law.letters, rows=law.rows, prior=law)
-        kept = 1.0 - changed / law.rows
+            return RandomizedResponse(epsilon=level, letters=law.letters, records=law.records, prior=law)
+        kept = 1.0 - changed / law.records
         if not kept < 1.0 or kept * law.letters < 1.0 or not math.isfinite(level):
             return None
-        return RandomizedResponse.telling_the_truth(kept, letters=law.letters, rows=law.rows)
+        return RandomizedResponse.telling_the_truth(kept, letters=law.letters, records=law.records)
     except (InvalidInput, Unsupported, Infeasible):
         return None

@@ -56,7 +56,7 @@ def printed_bounds(
         [0.0103, 0.3403]
     """
     prior = as_prior(prior)
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     distortion = non_negative("distortion", distortion, at_most=float(n))
     found = PriorConstants.of(prior) if constants is None else constants
     level, own = h_inverse(distortion, m, n), found.prior_level

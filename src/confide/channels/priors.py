@@ -21,6 +21,7 @@ from confide.channels.types import compositions
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
+from confide.contract.renamed import renamed
 from confide.numerics.running_sums import running_sum
 
 __all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
@@ -32,9 +33,9 @@ _SUM = 1e-9
 _ROUNDED = 0.01  # off 1 by less than what hand-written digits leave
 
 
-def _ways(rows: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
+def _ways(records: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
     """(t,) ln of the number of sequences of each composition."""
-    found: NDArray[np.float64] = gammaln(rows + 1) - gammaln(types + 1).sum(axis=1)
+    found: NDArray[np.float64] = gammaln(records + 1) - gammaln(types + 1).sum(axis=1)
     return found
 
 
@@ -73,16 +74,17 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
     return law
 
 
+@renamed(rows="records")
 class Prior(ABC):
-    """A law of a database; `letters` is m, `rows` is n."""
+    """A law of a database; `letters` is m, `records` is n."""
 
-    letters: int
-    rows: int
+    letters: int = 2
+    records: int = 1
 
     @property
     def cells(self) -> int:
         """N = m^n, exactly."""
-        return int(self.letters**self.rows)
+        return int(self.letters**self.records)
 
     @property
     @abstractmethod
@@ -109,11 +111,12 @@ class Prior(ABC):
     _smaller = f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows"
 
     def _check_size(self) -> None:
-        if self.rows > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
-            raise Unsupported("prior", f"a list of {self.letters}^{self.rows} cells",
+        if self.records > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
+            raise Unsupported("prior", f"a list of {self.letters}^{self.records} cells",
                               self._smaller)
 
 
+@renamed()
 class IndependentRows(Prior):
     """Rows that are independent; equal laws are kept once.
 
@@ -126,7 +129,7 @@ class IndependentRows(Prior):
 
     Example:
         >>> prior = IndependentRows([[0.3, 0.7]], [10**7])
-        >>> prior.rows, prior.letters, round(prior.entropy / prior.rows, 6)
+        >>> prior.records, prior.letters, round(prior.entropy / prior.records, 6)
         (10000000, 2, 0.610864)
     """
 
@@ -142,10 +145,10 @@ class IndependentRows(Prior):
         self.laws: NDArray[np.float64] = table
         self.counts: NDArray[np.int64] = np.bincount(place.reshape(-1), weights=numbers).astype(np.int64)
         self._order = np.repeat(place.reshape(-1), numbers) if sum(numbers) <= LARGEST_FULL else None
-        self.letters, self.rows = int(table.shape[1]), int(sum(numbers))
+        self.letters, self.records = int(table.shape[1]), int(sum(numbers))
 
     def __repr__(self) -> str:
-        return f"IndependentRows(<{len(self.laws)} laws over {self.letters} letters, {self.rows} rows>)"
+        return f"IndependentRows(<{len(self.laws)} laws over {self.letters} letters, {self.records} rows>)"
 
     @property
     def positive(self) -> bool:
@@ -157,7 +160,7 @@ class IndependentRows(Prior):
     def law_of_row(self) -> NDArray[np.int64]:
         """(n,) which of `laws` each row has, in the order in which the rows were given."""
         if self._order is None:
-            raise Unsupported("prior", f"a list of {self.rows:,} rows", f"at most {LARGEST_FULL:,}")
+            raise Unsupported("prior", f"a list of {self.records:,} rows", f"at most {LARGEST_FULL:,}")
         return self._order
 
     @property
@@ -172,33 +175,34 @@ class IndependentRows(Prior):
         return out
 
 
+@renamed()
 class FullPrior(Prior):
     """Any law, as a vector of its m^n cells in C order (first row slowest).
 
     Args:
         cells: (m^n,) probabilities.
         letters: m.
-        rows: n.
+        records: n.
         normalise: divide by the sum.
     """
 
-    def __init__(self, cells: ArrayLike, letters: int, rows: int, *, normalise: bool = False) -> None:
-        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+    def __init__(self, cells: ArrayLike, letters: int, records: int, *, normalise: bool = False) -> None:
+        self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)
         self._check_size()
         self.table = as_law("prior", cells, normalise=normalise)
         if self.table.size != self.cells:
-            raise InvalidInput("prior", f"{self.table.size} cells", f"must be {letters}^{rows} = {self.cells}")
+            raise InvalidInput("prior", f"{self.table.size} cells", f"must be {letters}^{records} = {self.cells}")
 
     def __repr__(self) -> str:
-        return f"FullPrior(<{self.cells} cells>, letters={self.letters}, rows={self.rows})"
+        return f"FullPrior(<{self.cells} cells>, letters={self.letters}, records={self.records})"
 
     @property
     def positive(self) -> bool:
         return bool(self.table.min() > 0)
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        views = (self.table.reshape(self.letters**i, self.letters, -1) for i in range(self.rows))
-        return np.stack([view.sum(axis=(0, 2)) for view in views]), np.ones(self.rows, dtype=np.int64)
+        views = (self.table.reshape(self.letters**i, self.letters, -1) for i in range(self.records))
+        return np.stack([view.sum(axis=(0, 2)) for view in views]), np.ones(self.records, dtype=np.int64)
 
     @property
     def entropy(self) -> float:
@@ -208,15 +212,16 @@ class FullPrior(Prior):
         return self.table
 
 
+@renamed()
 class Exchangeable(Prior):
     """A law that does not change when rows change places: one number for each composition of letter counts.
 
     Args:
         log_sequence: (t,) ln of the probability of ONE sequence with these letter counts, for each composition in the
-            order of `types.compositions(rows, letters)`; -inf for impossible ones. For two letters, entry k belongs to
-            sequences with k times letter 1.
+            order of `types.compositions(records, letters)`; -inf for impossible ones. For two letters, entry k belongs
+            to sequences with k times letter 1.
         letters: m.
-        rows: n.
+        records: n.
 
     Raises:
         InvalidInput: the wrong number of entries, or a sum off 1 by more than 1e-9.
@@ -230,8 +235,8 @@ class Exchangeable(Prior):
     _smaller = (f"at most {LARGEST_FULL:,}; more exchangeable rows need two letters, and a channel that takes each row "
                 "through one table of two outputs")
 
-    def __init__(self, log_sequence: ArrayLike, letters: int, rows: int) -> None:
-        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+    def __init__(self, log_sequence: ArrayLike, letters: int, records: int) -> None:
+        self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)
         self.log_sequence = np.array(log_sequence, dtype=np.float64)
         if self.log_sequence.shape != (len(self.types),) or np.isnan(self.log_sequence).any():
             raise InvalidInput("prior", f"shape {self.log_sequence.shape}", f"must be ({len(self.types)},), of numbers")
@@ -240,10 +245,11 @@ class Exchangeable(Prior):
             raise InvalidInput("prior", f"sums to {total:.10g}", must_sum(total))
 
     def __repr__(self) -> str:
-        return f"Exchangeable(<{len(self.types)} types>, letters={self.letters}, rows={self.rows})"
+        return f"Exchangeable(<{len(self.types)} types>, letters={self.letters}, records={self.records})"
 
     @classmethod
-    def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], rows: int) -> Exchangeable:
+    @renamed(rows="records")
+    def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], records: int) -> Exchangeable:
         """A mixture of independent, identically distributed rows."""
         parts = [as_law("prior", law) for law in laws]
         shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
@@ -251,12 +257,12 @@ class Exchangeable(Prior):
             raise InvalidInput("weights", f"{len(shares)} weights", f"must be {len(parts)}, one for each law")
         if len({part.size for part in parts}) > 1:
             raise InvalidInput("laws", "are over different numbers of letters", "must be over the same letters")
-        types = compositions(whole("rows", rows, at_least=1), parts[0].size)
+        types = compositions(whole("records", records, at_least=1), parts[0].size)
         with np.errstate(divide="ignore", invalid="ignore"):
             each = [np.log(share) + np.where(types > 0, types * np.log(law), 0.0).sum(axis=1)
                     for share, law in zip(shares, parts, strict=True)]
         log = logsumexp(np.stack(each), axis=0)
-        return cls(log - logsumexp(log + _ways(rows, types)), parts[0].size, rows)
+        return cls(log - logsumexp(log + _ways(records, types)), parts[0].size, records)
 
     @classmethod
     def of_counts(cls, law: ArrayLike) -> Exchangeable:
@@ -275,28 +281,29 @@ class Exchangeable(Prior):
             return cls(np.log(some) - _ways(n, np.stack([n - k, k], axis=1)), 2, n)
 
     @classmethod
-    def polya(cls, alpha: ArrayLike, rows: int) -> Exchangeable:
+    @renamed(rows="records")
+    def polya(cls, alpha: ArrayLike, records: int) -> Exchangeable:
         """The Polya urn (Dirichlet mixture) with parameters alpha > 0."""
         start = np.array(alpha, dtype=np.float64)
         if start.ndim != 1 or start.size < 2 or not (start > 0).all():
             raise InvalidInput("alpha", "must be positive, one for each letter")
-        types = compositions(whole("rows", rows, at_least=1), start.size)
+        types = compositions(whole("records", records, at_least=1), start.size)
         # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
-        steps = np.arange(rows)
+        steps = np.arange(records)
         each = np.array([np.append(0.0, running_sum(np.log(one + steps))) for one in start.tolist()])
         log = np.take_along_axis(each.T, types, axis=0).sum(axis=1)
         # Normalised: of a million rows, rounding alone leaves a sum off 1 by more than a user's digits may.
-        return cls(log - logsumexp(log + _ways(rows, types)), start.size, rows)
+        return cls(log - logsumexp(log + _ways(records, types)), start.size, records)
 
     @cached_property
     def types(self) -> NDArray[np.int64]:
         """(t, m) letter counts."""
-        return compositions(self.rows, self.letters)
+        return compositions(self.records, self.letters)
 
     @cached_property
     def log_types(self) -> NDArray[np.float64]:
         """(t,) ln of the probability of each composition."""
-        return np.asarray(self.log_sequence + _ways(self.rows, self.types))
+        return np.asarray(self.log_sequence + _ways(self.records, self.types))
 
     @cached_property
     def _place(self) -> dict[tuple[int, ...], int]:
@@ -305,7 +312,9 @@ class Exchangeable(Prior):
     @cached_property
     def other_types(self) -> NDArray[np.int64]:
         """(l, m) letter counts of all rows but one."""
-        return compositions(self.rows - 1, self.letters) if self.rows > 1 else np.zeros((1, self.letters), np.int64)
+        if self.records == 1:
+            return np.zeros((1, self.letters), np.int64)
+        return compositions(self.records - 1, self.letters)
 
     @cached_property
     def last_row_logs(self) -> NDArray[np.float64]:
@@ -321,8 +330,8 @@ class Exchangeable(Prior):
         return bool(np.isfinite(self.log_sequence).all())
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        law = np.exp(self.log_types) @ self.types / self.rows
-        return law[None], np.array([self.rows], dtype=np.int64)
+        law = np.exp(self.log_types) @ self.types / self.records
+        return law[None], np.array([self.records], dtype=np.int64)
 
     @property
     def entropy(self) -> float:
@@ -332,7 +341,7 @@ class Exchangeable(Prior):
     def vector(self) -> NDArray[np.float64]:
         self._check_size()
         counts = np.zeros((1, self.letters), dtype=np.int64)
-        for _ in range(self.rows):
+        for _ in range(self.records):
             counts = (counts[:, None, :] + np.eye(self.letters, dtype=np.int64)).reshape(-1, self.letters)
         return np.exp(self.log_sequence)[[self._place[tuple(row)] for row in counts.tolist()]]
 
@@ -343,20 +352,20 @@ def entropy(law: NDArray[np.float64]) -> float:
     return float(-np.sum(some * np.log(some)))
 
 
-def as_prior(prior: object, letters: int | None = None, rows: int | None = None) -> Prior:
-    """A prior from what people pass: a prior, a list of row laws, one row law with `rows`, or a full vector.
+def as_prior(prior: object, letters: int | None = None, records: int | None = None) -> Prior:
+    """A prior from what people pass: a prior, a list of row laws, one row law with `records`, or a full vector.
 
     Args:
-        prior: see above; a vector of length m is the law of each of `rows` independent rows, one of length m^n the full
-            law.
+        prior: see above; a vector of length m is the law of each of `records` independent rows, one of length m^n the
+            full law.
         letters: m.
-        rows: n.
+        records: n.
 
     Raises:
         InvalidInput: what was passed fits neither, or contradicts m or n.
     """
     if isinstance(prior, Prior):
-        for name, given, known in (("letters", letters, prior.letters), ("rows", rows, prior.rows)):
+        for name, given, known in (("letters", letters, prior.letters), ("records", records, prior.records)):
             if given is not None and given != known:
                 raise InvalidInput(name, f"{given} differs from the prior's {known}")
         return prior
@@ -366,12 +375,12 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
         raise InvalidInput("prior", "is not an array of numbers",
                            "must be a vector of probabilities, or one law a row, all of the same length") from None
     if array.ndim == 2:
-        found: Prior = IndependentRows(list(array)) if rows in (None, len(array)) else IndependentRows(
-            list(array), [rows] if len(array) == 1 else None)
-        return as_prior(found, letters, rows)
+        found: Prior = IndependentRows(list(array)) if records in (None, len(array)) else IndependentRows(
+            list(array), [records] if len(array) == 1 else None)
+        return as_prior(found, letters, records)
     if array.ndim != 1:
         raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law a row")
-    n = 1 if rows is None else whole("rows", rows, at_least=1)
+    n = 1 if records is None else whole("records", records, at_least=1)
     root = round(array.size ** (1.0 / n)) if n > 1 else 0
     if letters is None and n > 1 and root > 1 and root**n == array.size:
         raise InvalidInput(

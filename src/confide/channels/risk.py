@@ -147,7 +147,7 @@ def attack_risk(
         (0.55, 0.6471, 0.2)
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
-    law = as_prior(prior, it.letters, it.rows)
+    law = as_prior(prior, it.letters, it.records)
     report = analyse(it, law)
     alarms = np.union1d(_RATES, [non_negative("rates", rate, at_most=1.0) for rate in rates])
     advantage, hits, exact = 0.0, np.zeros(len(alarms)), _pairs(it) <= _CELLS
@@ -168,7 +168,7 @@ def _level(epsilon: float) -> float:
 
 def _others_unknown(channel: FiniteChannel, prior: Prior, alarms: _Vector) -> OthersUnknown | None:
     """The law of the output given one row's value is a mixture over the other rows."""
-    if isinstance(prior, IndependentRows) or prior.rows == 1 or prior.rows > 8 or prior.cells > _LISTED:
+    if isinstance(prior, IndependentRows) or prior.records == 1 or prior.records > 8 or prior.cells > _LISTED:
         return None
     outputs = (math.prod(channel.tables[k].shape[1] for k in channel.which.tolist())
                if isinstance(channel, RowProduct) else channel.table().shape[1])
@@ -176,7 +176,7 @@ def _others_unknown(channel: FiniteChannel, prior: Prior, alarms: _Vector) -> Ot
         return None
     joint, m = prior.vector()[:, None] * channel.table(), prior.letters
     level, advantage, hits = 0.0, 0.0, np.zeros(len(alarms))
-    for i in range(prior.rows):
+    for i in range(prior.records):
         given = joint.reshape(m**i, m, -1, joint.shape[1]).sum(axis=(0, 2))
         chances = given.sum(axis=1)
         laws = given[chances > 0] / chances[chances > 0, None]
@@ -201,7 +201,7 @@ def _guess_before(prior: Prior) -> float:
             return float(np.exp(logs[possible].max(axis=1) - logsumexp(logs[possible], axis=1)).max())
         case _:
             best = 0.0
-            for view in axes(prior.vector(), prior.letters, prior.rows):
+            for view in axes(prior.vector(), prior.letters, prior.records):
                 total, top = view.sum(axis=1), view.max(axis=1)
                 best = max(best, float((top[total > 0] / total[total > 0]).max()))
             return best
@@ -209,7 +209,7 @@ def _guess_before(prior: Prior) -> float:
 
 def _pairs(channel: FiniteChannel) -> float:
     """Pairs of neighbours times outputs."""
-    m, n = channel.letters, channel.rows
+    m, n = channel.letters, channel.records
     if isinstance(channel, RowProduct):
         return sum(table.size * (m - 1) for table in channel.tables)
     if n * math.log2(m) > 24:
@@ -223,7 +223,7 @@ def _neighbours(channel: FiniteChannel) -> Iterator[tuple[_Vector, _Vector]]:
     m = channel.letters
     views = ([table[None] for table in channel.tables] if isinstance(channel, RowProduct) else
              [np.moveaxis(view.reshape(view.shape[0], m, -1, channel.table().shape[1]), 2, 1).reshape(
-                 -1, m, channel.table().shape[1]) for view in axes(channel.table(), m, channel.rows)])
+                 -1, m, channel.table().shape[1]) for view in axes(channel.table(), m, channel.records)])
     for view in views:
         step = max(1, _BLOCK // (m * view.shape[2]))
         for start in range(0, len(view), step):

@@ -47,10 +47,10 @@ class RowBounds:
                 lines, weights = prior.laws, prior.counts.astype(np.float64)
             case Exchangeable():
                 logs = prior.last_row_logs
-                ways = gammaln(prior.rows) - gammaln(prior.other_types + 1).sum(axis=1)
-                lines, weights = np.exp(logs + ways[:, None]), np.full(len(logs), float(prior.rows))
-            case _ if prior.rows * prior.cells <= _LARGEST:
-                law, m, n = prior.vector(), prior.letters, prior.rows
+                ways = gammaln(prior.records) - gammaln(prior.other_types + 1).sum(axis=1)
+                lines, weights = np.exp(logs + ways[:, None]), np.full(len(logs), float(prior.records))
+            case _ if prior.records * prior.cells <= _LARGEST:
+                law, m, n = prior.vector(), prior.letters, prior.records
                 lines = np.concatenate([np.moveaxis(view, 1, 2).reshape(-1, m) for view in axes(law, m, n)])
                 weights = np.ones(len(lines))
             case _:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,10 @@ from scipy.stats import chi2
 
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
 from confide.channels.kernels import axes
+from confide.channels.letters import as_letters
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.shares import ShareEstimate, decoded, report_squares
 
 __all__ = ["HasChannel", "ShareEstimate", "group_errors", "mean_law", "row_table", "share_variances", "shared_table",
@@ -40,7 +40,7 @@ class HasChannel(Protocol):
 
 
 def survey_shares(
-    table: ArrayLike | FiniteChannel | HasChannel, reports: ArrayLike | None = None, *, counts: ArrayLike | None = None,
+    table: ArrayLike | FiniteChannel | HasChannel, reports: Any = None, *, counts: ArrayLike | None = None,
     prior: Prior | ArrayLike | None = None, names: Sequence[str] = ()
 ) -> ShareEstimate:
     """Shares of the true answers from randomised reports, without bias, with standard errors.
@@ -52,7 +52,8 @@ def survey_shares(
     Args:
         table: (m, k) probability of each report, one row for each true answer; or a channel that takes each row
             through one table, or has such a `.channel`: a mechanism, a channel file.
-        reports: (n,) in 0..k-1. Give these or the counts.
+        reports: (n,) in 0..k-1: an array, a column of pandas, Polars or Arrow, or a frame or a file with one column.
+            Give these or the counts.
         counts: (k,) how often each report came.
         prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
             matters for the size of the errors where k > m, and never for bias.
@@ -147,13 +148,13 @@ def group_errors(
         >>> group_errors([[1, 0], [0, 1]], alike, 100).round(4).tolist()
         [0.05, 0.05]
     """
-    alone = survey_errors(table, prior, prior.rows * whole("groups", groups, at_least=1), sampling=False)
+    alone = survey_errors(table, prior, prior.records * whole("groups", groups, at_least=1), sampling=False)
     return np.sqrt(alone**2 + share_variances(prior) / groups) if sampling else alone
 
 
 def share_variances(prior: Prior) -> _Array:
     """(m,) variances of the shares of the letters among the rows."""
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     if isinstance(prior, IndependentRows):
         law = mean_law(prior, m)
         return np.asarray(law * (1.0 - law) / n)
@@ -180,7 +181,7 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
         channel = within
     if not isinstance(channel, FiniteChannel):
         return as_table("table", channel)  # type: ignore[arg-type]
-    found = channel.table() if isinstance(channel, Channel) and channel.rows == 1 else shared_table(channel)
+    found = channel.table() if isinstance(channel, Channel) and channel.records == 1 else shared_table(channel)
     if found is None:
         raise InvalidInput("table", "rows do not go through one table, each by itself",
                            "must be the table of one row, or a channel that uses it for each row")
@@ -205,7 +206,7 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
     """(m,) the law of one row, on average over the rows."""
     if isinstance(prior, Prior):
         laws, counts = prior.marginals()
-        law: _Array = counts @ laws / prior.rows
+        law: _Array = counts @ laws / prior.records
     else:
         law = as_law("prior", prior)
     if law.size != letters:
@@ -256,11 +257,11 @@ def _groups(null: _Array) -> list[list[int]]:
     return groups
 
 
-def _counts(kinds: int, reports: ArrayLike | None, counts: ArrayLike | None) -> NDArray[np.int64]:
+def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
     if (reports is None) == (counts is None):
         raise InvalidInput("reports", "give reports or counts, and not both")
     if counts is None:
-        answers = as_inputs(np.asarray(reports), kinds, field="reports", kind=f"report of {kinds}")
+        answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
         found = np.bincount(answers, minlength=kinds)
     else:
         found = np.asarray(counts)

@@ -133,7 +133,7 @@ def _success(level: float, letters: int) -> float:
 
 
 def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     advantage = _step("advantage between two values of a row", "at most", best_advantage(level),
                       "hits less false alarms", f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015")
     information = _information(n * level, prior, _ANY)
@@ -152,7 +152,7 @@ def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
 
 
 def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     return (
         _step("differential privacy", "at most", level + own, "nats", _KNOWN, "spec 1.1"),
         _step("differential privacy", "at least", max(level - own, 0.0), "nats", _KNOWN, "spec 1.1"),
@@ -166,7 +166,7 @@ def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step,
 
 def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...]:  # noqa: ARG001 - as its siblings
     """An average bounds averages: no worst case follows from it."""
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
     return (
@@ -193,7 +193,7 @@ def _from_information_privacy(level: float, prior: Prior, own: float) -> tuple[S
 
 def _shannon(information: float, prior: Prior) -> float:
     """The least distortion that Shannon's bound allows: H(X) - n H(row of D/n) = I; 0 where I is H(X) or more."""
-    entropy, m, n = prior.entropy, prior.letters, prior.rows
+    entropy, m, n = prior.entropy, prior.letters, prior.records
     if information >= entropy:
         return 0.0
     low, high = 0.0, 800.0  # of epsilon: the information grows with it, the distortion falls

@@ -29,7 +29,8 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """
     number = comb(total + parts - 1, parts - 1)
     if number > _MOST:
-        raise Unsupported("rows", f"{number:,} compositions of {total} rows over {parts} letters", f"at most {_MOST:,}")
+        raise Unsupported("records", f"{number:,} compositions of {total} rows over {parts} letters",
+                          f"at most {_MOST:,}")
     if parts == 1:
         out = np.array([[total]], dtype=np.int64)
     else:

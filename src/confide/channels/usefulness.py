@@ -167,7 +167,7 @@ def usefulness(
               if other is not None and shared_table(other) is not None}
     errors = group_errors(channel, prior, groups)
     return Usefulness(
-        people=channel.rows, groups=groups, together=not isinstance(prior, IndependentRows) and channel.rows > 1,
+        people=channel.records, groups=groups, together=not isinstance(prior, IndependentRows) and channel.records > 1,
         names=tuple(names) or tuple(str(x) for x in range(m)), shares=mean_law(prior, m),
         direct=np.sqrt(share_variances(prior) / groups), errors=errors,
         alone=group_errors(channel, prior, groups, sampling=False), epsilon=epsilon,

@@ -6,7 +6,7 @@ from confide.channels.priors import FullPrior, IndependentRows, as_law
 
 __all__ = ["FIVE_STARS", "PAIR"]
 
-PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
 """Two bits that agree with probability .9 (spec privacy_notions 11)."""
 
 FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])

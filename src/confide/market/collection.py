@@ -34,6 +34,7 @@ from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
+from confide.tables.frames import column_of, fields_of, is_table
 
 __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
@@ -120,9 +121,6 @@ class BitCollection(Mechanism[BitBillboard, None]):
     Epsilon is no input, because it belongs to the market: `MajorityMarket`, `PairMarket` and `ThresholdMarket` have
     `for_budget`.
 
-    Args:
-        market: the market whose payments are made, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
-
     Raises:
         InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
 
@@ -142,10 +140,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
         True
     """
 
-    market: Any
+    market: Annotated[Any, Parameter("market whose payments are made: MajorityMarket, ThresholdMarket or PairMarket")]
     currency: Annotated[str, Parameter("currency of the payments")] = ""
     minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
-                                          "up to a whole number of them", at_least=1)] = 100
+                                          "up to a whole number of them", at_least=1,
+                                          at_most=10**18)] = 100
     groups: Annotated[int, Parameter("groups of peers; everybody is paid by the counts of her own group",
                                      at_least=1)] = 1
 
@@ -240,19 +239,21 @@ class BitCollection(Mechanism[BitBillboard, None]):
         """Count the reports, and pay each.
 
         Args:
-            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; whoever is in no batch took no part.
+            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; whoever is in no batch took no part. Or a
+                column, or a frame (pandas, Polars, Arrow) or a file with a row for each slot and one column of reports,
+                in which an empty cell takes no part; with several groups, the columns `report` and `group`.
             noise: `Noise.secure()` for a release; nothing is drawn from it, reports are random already.
             progress: told that reports are counted, and that everybody is paid: 1 and 2, of 2.
 
         Raises:
-            InvalidInput: not reports.
+            InvalidInput: not reports, or a column of text, by its name.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         people = self.market.people
         report, group = np.full(people, NONE, dtype=np.uint8), np.zeros(people, dtype=np.int32)
         seen, handed_in = np.zeros(people, dtype=np.bool_), 0
-        for batch in as_batches(data, people):
+        for batch in as_batches(data, people, self.groups):
             seen[batch.index] = True
             handed_in += len(batch.index)
             if batch.group.size and not (batch.group.min() >= 0 and batch.group.max() < self.groups):
@@ -324,18 +325,23 @@ class BitCollection(Mechanism[BitBillboard, None]):
                     raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
 
 
-def as_batches(data: Any, people: int) -> Iterator[Reports]:
+def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     """Reports in batches, each checked.
 
     Args:
-        data: an array of N reports, or batches.
+        data: N reports, as `as_reports` takes them, or a table of reports and groups, or batches.
         people: N.
+        groups: of peers; with several, a table has the columns `report` and `group`.
 
     Raises:
         InvalidInput: not reports, or an index out of range; which one is not said.
     """
+    if groups > 1 and is_table(data):
+        yield _grouped(fields_of(data, {"report": (), "group": ()}), people)
+        return
+    column = column_of(data)
     listed = isinstance(data, np.ndarray | list | tuple) and not any(isinstance(each, Reports) for each in data[:1])
-    if not listed and isinstance(data, Iterable):
+    if column is None and not listed and isinstance(data, Iterable):
         for batch in data:
             if not isinstance(batch, Reports):
                 raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be Reports")
@@ -347,5 +353,18 @@ def as_batches(data: Any, people: int) -> Iterator[Reports]:
                 raise InvalidInput("data", "a report is none", "must be 0, 1, or 2 for taking no part")
             yield batch
         return
-    report = as_reports(data, people)
+    report = as_reports(data if column is None else _cells(column), people)
     yield Reports(np.arange(people), report.astype(np.uint8), np.zeros(people, dtype=np.int64))
+
+
+def _cells(column: NDArray[Any]) -> pa.Array:
+    """A column that was read, with its empty cells."""
+    return pa.array(column, from_pandas=True)
+
+
+def _grouped(fields: Mapping[str, NDArray[np.float64]], people: int) -> Reports:
+    report, group = as_reports(_cells(fields["report"]), people), fields["group"]
+    here = report != NONE
+    if not np.all(np.isfinite(group[here])) or np.any(group[here] != np.floor(group[here])):
+        raise InvalidInput("group", "is missing, or no whole number", "who reports is in one group of peers")
+    return Reports(np.flatnonzero(here), report[here].astype(np.uint8), group[here].astype(np.int64))

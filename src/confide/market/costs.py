@@ -99,7 +99,7 @@ class LinearCost(Settled, Cost):
         3.0
     """
 
-    rate: Annotated[float, Parameter("price of one nat", above=0)]
+    rate: Annotated[float, Parameter("factor of the cost; of a linear one, the price of one nat", above=0)]
 
     def __call__(self, level: ArrayLike) -> Any:
         return self.rate * _as_levels(level)
@@ -126,7 +126,7 @@ class PowerCost(Settled, Cost):
         (9.0, 6.0, False)
     """
 
-    rate: Annotated[float, Parameter("price of the level 1", above=0)]
+    rate: Annotated[float, Parameter("factor of the cost: the price of the level 1", above=0)]
     exponent: Annotated[float, Parameter("power of the level; below 3 some finite level has the best price",
                                          at_least=1)]
 
@@ -182,11 +182,8 @@ class ExponentialCost(Settled, Cost):
 
 @wire("SumCost", "parts")
 @dataclass(frozen=True)
-class SumCost(Cost):
+class SumCost(Settled, Cost):
     """The sum of costs; `a + b` makes one.
-
-    Args:
-        parts: at least one.
 
     Example:
         >>> both = LinearCost(1.0) + PowerCost(0.5, 3.0)
@@ -194,13 +191,13 @@ class SumCost(Cost):
         (6.0, True)
     """
 
-    parts: tuple[Cost, ...]
+    parts: Annotated[tuple[Cost, ...], Parameter("costs that are added, one or more")]
 
     def __post_init__(self) -> None:
-        parts = tuple(self.parts)
-        if not parts or not all(isinstance(part, Cost) for part in parts):
-            raise InvalidInput("parts", "are not costs", "must be one cost or more")
-        object.__setattr__(self, "parts", parts)
+        super().__post_init__()
+        if not self.parts:
+            raise InvalidInput("parts", "are none", "must be one cost or more")
+        object.__setattr__(self, "parts", tuple(self.parts))
 
     def __call__(self, level: ArrayLike) -> Any:
         return _total([part(level) for part in self.parts])
@@ -224,12 +221,8 @@ def _total(values: Sequence[Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class CustomCost(Cost):
+class CustomCost(Settled, Cost):
     """A function of one's own, checked on 200 levels between 1e-6 and 50.
-
-    Args:
-        value: g, from an array of levels to an array, or from one level to one number.
-        derivative: g', likewise.
 
     Raises:
         InvalidInput: g(0) is not 0, g' is not positive, g' falls (g is not convex), or g is not the integral of g';
@@ -242,10 +235,12 @@ class CustomCost(Cost):
         (6.0, True)
     """
 
-    value: Callable[[Any], Any]
-    derivative: Callable[[Any], Any]
+    value: Annotated[Callable[[Any], Any], Parameter(
+        "the cost, from an array of levels to an array, or from one level to one number", symbol="g")]
+    derivative: Annotated[Callable[[Any], Any], Parameter("its slope, likewise", symbol="g'")]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         start = float(self(0.0))
         if not abs(start) <= 1e-12 * max(1.0, abs(float(self(1.0)))):
             raise InvalidInput("cost", f"g(0) is {start:g}", "must be 0")

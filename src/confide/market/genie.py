@@ -25,6 +25,8 @@ __all__ = ["GenieMarket"]
 class GenieMarket(Settled):
     """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
 
+    It has no `for_budget`, because nobody can run it.
+
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
     Example:

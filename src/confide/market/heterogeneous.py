@@ -10,12 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold
 from confide.market.costs import Cost, as_cost
@@ -24,7 +25,8 @@ from confide.market.decision import chernoff_bound
 from confide.market.majority import excess, majority_statistic
 from confide.market.matching import MatchingPayment, check_payable, price_floor
 from confide.market.quotes import Quote, quote_of
-from confide.market.signal_model import Reporting, SignalModel, as_level
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["HeterogeneousMarket", "mixed_majority_errors"]
@@ -90,14 +92,10 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
 
 @renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
-class HeterogeneousMarket:
+class HeterogeneousMarket(Settled):
     """The majority market where everybody's own cost is known, and everybody may be asked for a level of her own.
 
-    Args:
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1).
-        costs: g_i, one for each of N >= 2 people.
-        epsilon: one level for all, or N levels, in (0, 700]; different ones for at most 2000 people.
+    It has no `for_budget`, because each person's level is given: there is no one budget to keep to.
 
     Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
 
@@ -108,20 +106,25 @@ class HeterogeneousMarket:
         (8.854102, 26.562306)
     """
 
-    signal_accuracy: float
-    prior_one: float
-    costs: Sequence[Cost]
-    epsilon: float | Sequence[float]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    costs: Annotated[Sequence[Cost], Parameter("cost of a privacy level of each of two people or more", symbol="g_i")]
+    epsilon: Annotated[float | Sequence[float] | tuple[float, ...], Parameter(
+        "one level for all, or a level for each person (different ones for at most 2,000 people)", unit="nats", above=0,
+        at_most=LARGEST_LEVEL)]
 
     def __post_init__(self) -> None:
         costs = tuple(as_cost("costs", cost) for cost in self.costs)
         if len(costs) < 2:
             raise InvalidInput("costs", f"are of {len(costs)} people", "at least 2 are needed")
         object.__setattr__(self, "costs", costs)
-        levels = [self.epsilon] * len(costs) if np.ndim(self.epsilon) == 0 else list(self.epsilon)  # type: ignore[arg-type]
+        levels = (self.epsilon,) * len(costs) if np.ndim(self.epsilon) == 0 else tuple(self.epsilon)  # type: ignore[arg-type]
         if len(levels) != len(costs):
             raise InvalidInput("epsilon", f"are {len(levels)} levels", f"must be one, or {len(costs)}")
-        found = tuple(as_level("epsilon", level) for level in levels)
+        object.__setattr__(self, "epsilon", levels)
+        super().__post_init__()
+        found = tuple(float(level) for level in self.levels)
         if len(set(found)) > 1 and len(found) > LARGEST:
             raise InvalidInput("epsilon", f"are different levels of {len(found)} people", f"at most {LARGEST} people")
         object.__setattr__(self, "epsilon", found)

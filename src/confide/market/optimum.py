@@ -11,21 +11,23 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused, SolverFailed
+from confide.contract.parameters import Parameter
 from confide.contract.remedies import printed, tried, trying
 from confide.contract.renamed import renamed
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
 from confide.market.matching import check_payable, payment_unit, price_floor
-from confide.market.signal_model import Reporting, SignalModel, as_level
+from confide.market.settled import Settled
+from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
 
@@ -138,17 +140,10 @@ class CapTooLow(Refused):
 
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
-class OptimalCountMechanism:
+class OptimalCountMechanism(Settled):
     """The cheapest mechanism whose single payments stay within a cap, paying by one's report and the others' ones.
 
-    Args:
-        people: N in 2..20000.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1).
-        cost: g.
-        epsilon: in (0, 700].
-        cap: largest single payment, > 0; None for no cap.
-        margin: as in `least_payment`.
+    It has no `for_budget`, because it is a baseline that no campaign runs: `MajorityMarket` has one.
 
     Raises:
         CapTooLow: on solving; names the smallest feasible cap.
@@ -162,24 +157,22 @@ class OptimalCountMechanism:
         (5.5249, 30.0)
     """
 
-    people: int
-    signal_accuracy: float
-    prior_one: float
-    cost: Cost
-    epsilon: float
-    cap: float | None = None
-    margin: float = 0.0
+    people: Annotated[int, Parameter("people who are invited, few enough for a linear program", symbol="N", at_least=2,
+                                     at_most=LARGEST_PROGRAM)]
+    signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
+                                                below=1)]
+    prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
+    cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
+    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0, at_most=LARGEST_LEVEL)]
+    cap: Annotated[float | None, Parameter("largest single payment; None for no cap", above=0)] = None
+    margin: Annotated[float, Parameter("by how much the epsilon-strategy must beat every report that ignores the bit, "
+                                       "as in least_payment", at_least=0)] = 0.0
 
     def __post_init__(self) -> None:
-        n = whole("people", self.people, at_least=2)
-        if n > LARGEST_PROGRAM:
-            raise InvalidInput("people", f"{n} is too large for a linear program", f"at most {LARGEST_PROGRAM:,}")
-        object.__setattr__(self, "people", n)
-        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        super().__post_init__()
         if self.cap is not None:
-            object.__setattr__(self, "cap", positive("cap", self.cap))
-        checked_margin(as_cost("cost", self.cost), self.epsilon, self.margin)
-        _ = self.signal_model
+            object.__setattr__(self, "cap", float(self.cap))
+        checked_margin(self.cost, self.epsilon, self.margin)
 
     @cached_property
     def signal_model(self) -> SignalModel:

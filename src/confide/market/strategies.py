@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,10 @@ from scipy.special import expit
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.market.signal_model import LARGEST_LEVEL
+from confide.tables.frames import column_of
 
 __all__ = ["NONE", "REPORTS", "Strategy", "as_reports", "privacy_level"]
 
@@ -22,13 +25,20 @@ NONE = 2
 REPORTS = ("0", "1", "none")
 
 
-def as_reports(reports: ArrayLike, people: int) -> NDArray[np.int64]:
+def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
     """(N,) reports 0, 1, or 2 for none.
 
+    Args:
+        reports: an array, a column of pandas, Polars or Arrow, or a frame, an Arrow table or a file with one column; an
+            empty cell is none.
+        people: N.
+
     Raises:
-        InvalidInput: not N reports, or one that is something else (which one is not said).
+        InvalidInput: not N reports, one that is something else (which one is not said), or a column of text, by its
+            name.
     """
-    found = np.asarray(reports)
+    column = column_of(reports)
+    found = np.asarray(reports) if column is None else np.where(np.isnan(column), NONE, column)
     if found.shape != (people,):
         raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({people},)")
     if not np.all((found == 0) | (found == 1) | (found == NONE)):
@@ -57,12 +67,8 @@ def privacy_level(channel: ArrayLike) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class Strategy(Declared):
     """A person's channel, public like all of game theory: what others believe that she does.
-
-    Args:
-        channel: (3, 2) probabilities of the reports 0, 1, none (rows) given her bit 0, 1 (columns).
-        name: how reports call it.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -71,10 +77,12 @@ class Strategy:
         [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
     """
 
-    channel: NDArray[np.float64]
-    name: str = ""
+    channel: Annotated[NDArray[np.float64], Parameter("(3, 2) probabilities of the reports 0, 1, none (rows) given her "
+                                                      "bit 0, 1 (columns)")]
+    name: Annotated[str, Parameter("what reports call it")] = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             table = as_probabilities(self.channel, axis=0)
         except (TypeError, ValueError):

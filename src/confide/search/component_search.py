@@ -12,14 +12,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, one_of, positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Relation
+from confide.contract.parameters import Declared
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
@@ -27,12 +29,23 @@ from confide.privacy.noise.base import as_noise
 from confide.search.course import Course
 from confide.search.graph import Graph
 from confide.search.kept_searches import keep_call
-from confide.search.noise_kinds import KINDS, NoiseKind
+from confide.search.noise_kinds import NoiseKind
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation, Oracle, Statuses
 from confide.search.releases import OperatorLog
+from confide.search.settings import (
+    DEGREE_BOUND,
+    LARGEST_THRESHOLD,
+    NOISE_KIND,
+    PEOPLE,
+    PUBLIC_THRESHOLD,
+    STATISTIC,
+    STOP,
+    STOPPING_TARGET,
+    call_epsilon,
+)
 from confide.search.statistics import CommonNeighbours, Statistic
-from confide.search.stopping import STOPS, Stop, ThresholdRule
+from confide.search.stopping import Stop, ThresholdRule
 from confide.search.walking import FOUND, STOPPED, UNKNOWN, Walk
 
 __all__ = ["ComponentSearch", "NoisyCandidates", "search_component", "sfs"]
@@ -43,8 +56,6 @@ _ROOM = 2.0**-38
 """Of epsilon, for doubles: noisy values are within 2^-40 scales of ideal ones up to 2^12 scales (spec 3.2)."""
 _RELATIVE = 2.0**-50
 """The same for larger values, relative to their number of scales."""
-_MOST_EPSILON = 1e12
-"""Beyond it sums of calls and levels come near the end of the doubles; it promises nothing long before."""
 _BLOCK = 4096
 
 
@@ -65,51 +76,44 @@ class NoisyCandidates:
         return np.asarray(self._vertices[self._order.take(count)])
 
 
+@renamed(delta="sensitivity", scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
-class ComponentSearch:
-    """The public parameters of one call.
+class ComponentSearch(Declared):
+    """The public parameters of one call: a search for one component beyond those that were found.
 
-    Args: as `PTarget`, whose epsilon is that of one call.
+    It has no `for_budget`, because a budget is of the whole list: `PTarget.for_budget` shares it among calls.
 
     Raises:
         InvalidInput: a parameter out of range; a statistic without signal; no degree bound where one is needed.
     """
 
-    people: int
-    stopping_target: int | None
-    epsilon: float
-    degree_bound: int | None
-    stop: Stop = "private"
-    statistic: Statistic = field(default_factory=CommonNeighbours)
-    noise_kind: NoiseKind = "laplace"
-    public_threshold: float | None = None
-    largest_threshold: int | None = None
+    people: Annotated[int, PEOPLE]
+    stopping_target: Annotated[int | None, STOPPING_TARGET]
+    epsilon: Annotated[float, call_epsilon("what the call costs")]
+    degree_bound: Annotated[int | None, DEGREE_BOUND]
+    stop: Annotated[Stop, STOP] = "private"
+    statistic: Annotated[Statistic, STATISTIC] = field(default_factory=CommonNeighbours)
+    noise_kind: Annotated[NoiseKind, NOISE_KIND] = "laplace"
+    public_threshold: Annotated[float | None, PUBLIC_THRESHOLD] = None
+    largest_threshold: Annotated[int | None, LARGEST_THRESHOLD] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, at_most=_MOST_EPSILON))
-        one_of("stop", self.stop, STOPS)
-        one_of("noise_kind", self.noise_kind, KINDS)
+        super().__post_init__()
+        object.__setattr__(self, "people", int(self.people))
+        object.__setattr__(self, "epsilon", float(self.epsilon))
         self._check_statistic()
-        if self.degree_bound is not None:
-            whole("degree_bound", self.degree_bound, at_least=1)
         if self.draws_threshold:
             if self.degree_bound is None:
                 raise InvalidInput("degree_bound", "is missing", f"a {self.stop} stop needs a public bound on degrees")
-            whole("stopping_target", self.stopping_target)
-        elif self.stopping_target is not None:
-            whole("stopping_target", self.stopping_target)
+            if self.stopping_target is None:
+                raise InvalidInput("stopping_target", "is missing", f"a {self.stop} stop needs it")
         if (self.stop == "public") != (self.public_threshold is not None):
             raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
                                'it goes with stop="public"')
-        if self.largest_threshold is not None:
-            whole("largest_threshold", self.largest_threshold)
-            if not self.draws_threshold:
-                raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
-        if self.public_threshold is not None:
-            finite("public_threshold", self.public_threshold)
+        if self.largest_threshold is not None and not self.draws_threshold:
+            raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
         if self.noise_kind == "discrete_laplace":
-            values = (self.delta, 0.0 if self.public_threshold is None else self.public_threshold)
+            values = (self.sensitivity, 0.0 if self.public_threshold is None else self.public_threshold)
             if not self.statistic.whole or any(value != int(value) for value in values):
                 raise InvalidInput("noise_kind", "discrete_laplace for values that are not whole",
                                    "statistic, sensitivity and threshold must be whole numbers")
@@ -120,14 +124,12 @@ class ComponentSearch:
             _ = self.rule
 
     def _check_statistic(self) -> None:
-        if not isinstance(self.statistic, Statistic):
-            raise InvalidInput("statistic", f"{type(self.statistic).__name__} is none", "such as CommonNeighbours()")
         if not self.statistic.signal:
             raise InvalidInput("statistic", f"{self.statistic.name} carry no signal: 0 for every unexamined vertex",
                                "take CommonNeighbours()")
-        if not self.delta > 0:
-            raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.delta:g} at this bound",
-                               "it must be above 0")
+        if not self.sensitivity > 0:
+            raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.sensitivity:g} at this "
+                               "bound", "it must be above 0")
 
     @property
     def draws_threshold(self) -> bool:
@@ -135,7 +137,7 @@ class ComponentSearch:
         return self.stop in {"private", "smoothed"}
 
     @cached_property
-    def delta(self) -> float:
+    def sensitivity(self) -> float:
         """The statistic's targeted sensitivity."""
         return float(self.statistic.sensitivity(self.degree_bound))
 
@@ -154,15 +156,15 @@ class ComponentSearch:
         most = self.statistic.most(self.degree_bound)
         reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
                     self.largest_threshold or 0)
-        scales = reach * self.selection_epsilon / (2 * self.delta)
+        scales = reach * self.selection_epsilon / (2 * self.sensitivity)
         if self.draws_threshold:  # a smoothed threshold goes ln n scales further
             scales += math.log(self.people) + 2
         return max(_ROOM, _RELATIVE * scales)
 
     @cached_property
-    def scale(self) -> float:
+    def noise_scale(self) -> float:
         """b: of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
-        return math.nextafter(2 * self.delta / (self.selection_epsilon - self.room), math.inf)
+        return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
     @cached_property
     def rule(self) -> ThresholdRule:
@@ -173,8 +175,8 @@ class ComponentSearch:
         return ThresholdRule(
             stop=self.stop, epsilon=self.selection_epsilon, stopping_target=self.stopping_target, people=self.people,
             most=most, count_sensitivity=self.statistic.count_sensitivity(self.degree_bound),
-            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind, scale=self.scale,
-            largest_threshold=self.largest_threshold)
+            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind,
+            noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
         """What one call spends: a threshold of bounded range, and a selection that is pure.
@@ -207,22 +209,23 @@ class ComponentSearch:
         if self.draws_threshold:
             threshold = float(self.rule.draw(values[walk.outside], noise, ("component", call, "threshold")))
         items = np.flatnonzero(~walk.examined)
-        order = self.order(values[items].astype(np.float64), self.scale, noise, call, threshold)
+        order = self.order(values[items].astype(np.float64), self.noise_scale, noise, call, threshold)
         return NoisyCandidates(items, order, threshold)
 
-    def order(self, values: NDArray[np.float64], scale: float, noise: Noise, call: int,
+    def order(self, values: NDArray[np.float64], noise_scale: float, noise: Noise, call: int,
               threshold: float | None) -> NoisyOrder:
         """The noisy order of some values.
 
         Args:
             values: of the unexamined; private.
-            scale: b.
+            noise_scale: b.
             noise: fresh in every call.
             call: its number.
             threshold: the fake target's value; None for no fake.
         """
-        return NoisyOrder(values, scale, self.noise_kind, noise, stream=("component", call, "order"), fake=threshold,
-                          plain=not self.statistic.whole, sensitivity=self.delta, room=self.room, line="selections")
+        return NoisyOrder(values, noise_scale, self.noise_kind, noise, stream=("component", call, "order"),
+                          fake=threshold, plain=not self.statistic.whole, sensitivity=self.sensitivity, room=self.room,
+                          line="selections")
 
 
 def search_component(

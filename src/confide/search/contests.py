@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.renamed import renamed
 from confide.search.noise_kinds import NoiseKind, as_kind
 
 __all__ = ["Threshold", "call_law", "examined_chances", "threshold_points"]
@@ -52,14 +53,15 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
     return points.astype(np.float64), law[points]
 
 
-def call_law(scores: ArrayLike, scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
+@renamed(scale="noise_scale")
+def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
     """The law of what one call finds: each target that is still hidden, or nobody.
 
     Protected vertices only delay a target: they do not appear here.
 
     Args:
         scores: (t,) statistics of the targets that are still hidden, by ascending public id.
-        scale: b > 0, of the noise.
+        noise_scale: b > 0.
         kind: of the noise. Whole scores for "discrete_laplace".
         threshold: the fake's value before noise: a number, its law on 0, 1, 2, ..., or None for no fake.
 
@@ -83,7 +85,7 @@ def call_law(scores: ArrayLike, scale: float, kind: NoiseKind, threshold: Thresh
     points, law = threshold_points(threshold)
     if not values.size:
         return np.ones(1)  # nobody is left: nothing is found, with or without a fake
-    b = positive("scale", scale)
+    b = positive("noise_scale", noise_scale)
     if kind == "gumbel":
         return _softmax(values / b, points / b, law)
     if kind == "discrete_laplace":
@@ -107,8 +109,8 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
     low, high = min(values.min(), points.min(initial=np.inf)), max(values.max(), points.max(initial=-np.inf))
     reach = math.ceil(_REACH * scale)
     if (high - low + 2 * reach) * (values.size + points.size) > _MOST_TERMS:
-        raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size + points.size:,} values",
-                           f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
+        raise InvalidInput("noise_scale", f"{scale:g} is too large to enumerate for {values.size + points.size:,} "
+                           "values", f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
     # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.
@@ -203,15 +205,16 @@ def _integrated(values: _Array, points: _Array, law: _Array, kind: NoiseKind) ->
     return found if points.size else np.append(found, 0.0)
 
 
+@renamed(scale="noise_scale")
 def examined_chances(
-    scores: ArrayLike, targeted: ArrayLike, scale: float, kind: NoiseKind, threshold: Threshold
+    scores: ArrayLike, targeted: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold
 ) -> _Array:
     """How likely each protected vertex is to be examined in one call: it comes before all hidden targets and the fake.
 
     Args:
         scores: (p,) statistics of everybody who is not examined yet, by ascending public id.
         targeted: (p,) who of them is a target.
-        scale: b > 0.
+        noise_scale: b > 0.
         kind: of the noise.
         threshold: as in `call_law`.
 
@@ -238,6 +241,6 @@ def examined_chances(
         place = int(mask[:v].sum()) if kind == "discrete_laplace" else 0
         key = (float(values[v]), place)
         if key not in known:
-            known[key] = float(call_law(np.insert(values[mask], place, values[v]), scale, kind, threshold)[place])
+            known[key] = float(call_law(np.insert(values[mask], place, values[v]), noise_scale, kind, threshold)[place])
         out[v] = known[key]
     return out

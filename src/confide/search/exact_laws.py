@@ -48,7 +48,7 @@ class CallSettings(Protocol):
     def noise_kind(self) -> NoiseKind: ...
 
     @property
-    def scale(self) -> float: ...
+    def noise_scale(self) -> float: ...
 
     @property
     def draws_threshold(self) -> bool: ...
@@ -211,7 +211,7 @@ class LawTree:
         key = (hidden.scores.tobytes(),
                threshold.tobytes() if isinstance(threshold, np.ndarray) else threshold)
         if key not in self._calls:
-            self._calls[key] = call_law(hidden.scores, self.one.scale, self.one.noise_kind, threshold)
+            self._calls[key] = call_law(hidden.scores, self.one.noise_scale, self.one.noise_kind, threshold)
         return self._calls[key]
 
     def _threshold(self, graph: Adjacency, released: _Ints, values: _Array) -> Threshold:

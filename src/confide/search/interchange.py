@@ -14,8 +14,9 @@ from confide.contract.errors import InvalidInput
 from confide.search.gt_files import read_gt
 from confide.search.identifiers import Column, coded, rows_of
 from confide.tables import open_table
-from confide.tables._cells import numbers
+from confide.tables._cells import is_text, numbers, plain
 from confide.tables._values import made_by
+from confide.tables.frames import is_table
 
 __all__ = ["Pairs", "checked_weights", "heavy", "no_weight", "of_graph_tool", "of_gt", "of_igraph", "of_networkx",
            "of_rustworkx", "of_scipy", "of_table"]
@@ -80,6 +81,7 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
     """Two columns of ids and one of weights."""
     table = open_table(source)
     names = [first, second, *([] if weight is None else [weight])]
+    typed = is_table(source) and not table.name.lower().endswith(".csv")  # other cells have no types
     ends: tuple[list[Column], list[Column]] = ([], [])
     weights = []
     for batch in table.batches(names, _ROWS):
@@ -91,6 +93,8 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
                 raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair has one")
             ends[place].append(column)
         if weight is not None:
+            if typed and is_text(plain(batch.column(2))):
+                raise InvalidInput(weight, "the column holds text", "must be numbers")
             weights.append(numbers(weight, batch.column(2)))
     return rows_of(ends[0]), rows_of(ends[1]), np.concatenate(weights or [np.zeros(0)]) if weight else None
 

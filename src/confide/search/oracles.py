@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import ConfideError, InvalidInput
+from confide.search.answers import answers_of
 from confide.search.graph import Graph
 from confide.tables._values import made_by
+from confide.tables.frames import is_table
 
 __all__ = ["Investigation", "Oracle", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted", "Statuses"]
 
@@ -65,7 +68,8 @@ class Investigation:
         oracle: says who is a target. A callable from an id to a bool; if it has a method `statuses`, that is called
             with a list of ids and returns their answers in that order, None where one is missing. Or a mapping from ids
             to bools, or a pandas series of bools whose index is ids; who is not in it has no answer yet. Or a
-            collection of all targets' ids. Or a bool array of (n,) statuses, one for each of `graph.ids` in their
+            collection of all targets' ids. Or a table with the columns `id` and `targeted`: a frame (pandas, Polars,
+            Arrow) or a file. Or a bool array of (n,) statuses, one for each of `graph.ids` in their
             ascending order (entry i is for `graph.id_of(i)`), which is not the order in which they were given. None:
             answers are given by hand.
         ahead: how many vertices to ask for at once while a new component is sought, through `statuses`. Answers beyond
@@ -118,6 +122,13 @@ class Investigation:
     def _read_table(self) -> NDArray[np.int8] | None:
         """(n,) all statuses, where the oracle is a table or a collection."""
         oracle, people = self.oracle, self.graph.people
+        if is_table(oracle):
+            try:
+                return answers_of(oracle, self.graph)
+            except InvalidInput as error:
+                raise InvalidInput("oracle", f"{error.field}: {error.problem}", error.limit) from None
+        if isinstance(oracle, pa.Array | pa.ChunkedArray):
+            oracle = oracle.to_pylist()
         if oracle is None or callable(oracle) or hasattr(oracle, "statuses"):
             return None
         if isinstance(oracle, np.ndarray) and oracle.dtype == np.bool_:

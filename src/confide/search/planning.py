@@ -70,7 +70,7 @@ class SearchPlan(Plan[PTarget]):
             value: of the statistic.
         """
         it = self.mechanism
-        return self.people * float(wins_over(it.noise_kind, value, it.call.scale))
+        return self.people * float(wins_over(it.noise_kind, value, it.call.noise_scale))
 
     @cached_property
     def gives_up(self) -> float | None:
@@ -82,7 +82,7 @@ class SearchPlan(Plan[PTarget]):
         if it.stop == "none":
             return None
         law, points = self._fake
-        return float(law @ wins_over(it.noise_kind, points, it.call.scale)) * self.people
+        return float(law @ wins_over(it.noise_kind, points, it.call.noise_scale)) * self.people
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
@@ -104,7 +104,7 @@ class SearchPlan(Plan[PTarget]):
         if it.stop == "none":
             return None
         law, points = self._fake
-        return float(law @ (1.0 - wins_over(it.noise_kind, points - value, it.call.scale)))
+        return float(law @ (1.0 - wins_over(it.noise_kind, points - value, it.call.noise_scale)))
 
     @cached_property
     def _fake(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -153,7 +153,7 @@ class SearchPlan(Plan[PTarget]):
         it = self.mechanism
         return {
             "people": it.people, "components": it.components, "searches": it.calls, "stop": it.stop,
-            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.scale,
+            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.noise_scale,
             "degree_bound": it.degree_bound, "stopping_target": it.stopping_target,
             "epsilon_each": it.epsilon, "epsilon_in_all": self.total, "delta": it.delta, "stated": self.loss.epsilon,
             "gives_up_after": self.gives_up,
@@ -211,9 +211,9 @@ def plan(
             return plan(people, components, epsilon=epsilon, delta=delta, **options)
 
         raise Refused(
-            f"at epsilon = {epsilon:g} the noise has scale {it.call.scale:,.4g}, and even a hidden target with the "
-            f"largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to examine "
-            "people in a random order is as good, and tells nothing about anybody's contacts",
+            f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even a hidden target with "
+            f"the largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to "
+            "examine people in a random order is as good, and tells nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found
 

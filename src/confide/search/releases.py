@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
@@ -15,6 +16,10 @@ from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome
 from confide.contract.wire import wire
 from confide.privacy.losses import PureDP
 from confide.search.graph import Graph
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 __all__ = ["ENDINGS", "CappedOutcome", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
 
@@ -56,6 +61,36 @@ class PublicRelease(Billboard):
     def components(self) -> int:
         """Components that were found, the seeds' among them."""
         return len(self.joined)
+
+    def to_arrow(self) -> pa.Table:
+        """Everybody who was found: `place` in the order from 1 on, `id`, number of the `component`, whether she is the
+        `first_of_component`, and `how` she was found: seed, searched for, or contact.
+        """
+        component = np.searchsorted(self.joined, np.arange(len(self.order)), side="right")
+        first = np.zeros(len(self.order), np.bool_)
+        first[self.joined] = True
+        how = np.where(np.isin(self.order, self.seeds), "seed", np.where(first, "searched for", "contact"))
+        return pa.table({"place": np.arange(1, len(self.order) + 1), "id": pa.array(self.order.tolist()),
+                         "component": component, "first_of_component": first, "how": pa.array(how.tolist())})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns of `to_arrow` as a frame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The columns of `to_arrow` as a frame.
+
+        Raises:
+            ImportError: polars is not installed.
+        """
+        import polars as pl
+
+        found = pl.from_arrow(self.to_arrow())
+        return found if isinstance(found, pl.DataFrame) else found.to_frame()
 
     def check(self, components: int, epsilon: float, people: int) -> None:
         """Refuse a release that no private search with these parameters makes.

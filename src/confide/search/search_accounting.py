@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.guarantees import Relation
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.advanced import theorem
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -30,11 +31,11 @@ def _draws(stop: str) -> bool:
     return one_of("stop", stop, _STOPS) in {"private", "smoothed"}
 
 
-def call_cost(scale: float, sensitivity: float, stop: str) -> float:
+def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
     """What one call costs at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn.
 
     Args:
-        scale: b > 0.
+        noise_scale: b > 0.
         sensitivity: Delta > 0.
         stop: "none", "public", "private" or "smoothed".
 
@@ -44,7 +45,7 @@ def call_cost(scale: float, sensitivity: float, stop: str) -> float:
         >>> call_cost(20, 1, "none"), call_cost(20, 1, "private")
         (0.1, 0.2)
     """
-    each = 2.0 * positive("sensitivity", sensitivity) / positive("scale", scale)
+    each = 2.0 * positive("sensitivity", sensitivity) / positive("noise_scale", noise_scale)
     return 2.0 * each if _draws(stop) else each
 
 
@@ -145,12 +146,13 @@ class Multipliers:
     with_threshold: float
 
 
-def multipliers(calls: float, scale: float, sensitivity: float = 1.0) -> Multipliers:
+@renamed(scale="noise_scale")
+def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> Multipliers:
     """The printed risk multiplier beside the corrected ones.
 
     Args:
         calls: how many, >= 0; an average of several runs is shown as the print shows it, although it bounds none.
-        scale: b, of the Laplace noise.
+        noise_scale: b, of the Laplace noise.
         sensitivity: Delta.
 
     Source: Wu 2017, section 7.5 (line 6299); spec targeted_search 5, erratum E2.
@@ -161,5 +163,5 @@ def multipliers(calls: float, scale: float, sensitivity: float = 1.0) -> Multipl
         (1.17, 1.37, 1.87)
     """
     number = positive("calls", calls) if calls else 0.0
-    plain = number * call_cost(scale, sensitivity, "none")
-    return Multipliers(math.exp(number / scale), math.exp(plain), math.exp(2 * plain))
+    plain = number * call_cost(noise_scale, sensitivity, "none")
+    return Multipliers(math.exp(number / noise_scale), math.exp(plain), math.exp(2 * plain))

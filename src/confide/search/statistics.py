@@ -7,21 +7,22 @@ The sensitivity that counts here is the targeted one: how far the statistic of a
 when one protected vertex is rewired in any way. It needs a public bound d on all degrees, but for common neighbours.
 
 After a component has been searched, everybody who is not examined lies outside the neighbourhood of the confirmed
-targets. There contacts and triangles are 0 for everybody, so a search by them is blind: `signal` is False. There, too,
-the flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
+targets. There contacts and triangles are 0 for everybody, so that they tell nothing: `signal` is False. There, too, the
+flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.contract.wire import wire
 from confide.search.bounded_flow import FLOW_ROOM, bounded_flows
 from confide.search.neighbourhoods import Adjacency, neighbour_sums, simple_paths, triangles
@@ -38,7 +39,6 @@ __all__ = [
     "needed_bound",
 ]
 
-_LONGEST = 6
 _EXACT = 2**50  # counts beyond this would not be exact doubles
 
 
@@ -69,7 +69,7 @@ def _reached(degree_bound: int, steps: int) -> int:
 
 
 @dataclass(frozen=True)
-class Statistic(ABC):
+class Statistic(Declared, ABC):
     """A statistic of proximity f(G, v, S) of a vertex v and the confirmed targets S.
 
     Source: Wu 2017, section 7.4 (lines 5925-5995); spec targeted_search 2.
@@ -196,11 +196,7 @@ class CommonNeighboursMulti(Statistic):
 class _OverEdges(Statistic):
     """What is counted over 1..length edges."""
 
-    length: int = 2
-
-    def __post_init__(self) -> None:
-        if whole("length", self.length, at_least=2) > _LONGEST:
-            raise InvalidInput("length", f"{self.length} is too large", f"must be 2..{_LONGEST} edges")
+    length: Annotated[int, Parameter("most edges of a path", symbol="l", at_least=2, at_most=6)] = 2
 
     def _steps(self) -> int:
         return self.length - 1
@@ -215,9 +211,6 @@ class Paths(_OverEdges):
     graphs share all paths that avoid i, so the larger count bounds the difference.
 
     Beyond two edges, `values` takes as long as there are such paths.
-
-    Args:
-        length: 2..6 edges.
 
     Raises:
         InvalidInput: a length out of range (over one edge: `Contacts`).
@@ -253,9 +246,6 @@ class Walks(_OverEdges):
     """Walks of 1..length edges from v that end in S: paths that may come back to a vertex. Cheap for every length.
 
     Delta = the sum over l of (l - 1) d^(l-1): i stands at one of l - 1 positions, the other l - 1 steps are free.
-
-    Args:
-        length: 2..6 edges.
 
     Raises:
         InvalidInput: a length out of range; a bound d at which counts would not be exact doubles.
@@ -305,9 +295,6 @@ class Flow(_OverEdges):
     is |N(v) and N[S]|, with Delta = 1. Beyond that the value is fractional: one linear program for each vertex within
     reach of S, by HiGHS, which is slow; each is certified between a flow and a cut to 2^-21, and Delta has 2^-20 more.
     (A whole-numbered flow with bounded paths is NP-hard from 5 edges on.)
-
-    Args:
-        length: 2..6 edges.
 
     Raises:
         InvalidInput: a length out of range.
@@ -372,9 +359,6 @@ class Triangles(Statistic):
     With both ends in S it is a function of edges between targets: Delta = 0. With one, i can close a triangle with t
     and each of d - 1 others: Delta = d - 1.
 
-    Args:
-        ends: 1 or 2.
-
     Raises:
         InvalidInput: another number of ends.
 
@@ -383,14 +367,11 @@ class Triangles(Statistic):
         (0.0, 4.0, False)
     """
 
-    ends: int = 2
+    ends: Annotated[int, Parameter("ends of a triangle, apart from v, that are confirmed targets", at_least=1,
+                                   at_most=2)] = 2
 
     name: ClassVar[str] = "triangles"
     signal: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if whole("ends", self.ends, at_least=1) > 2:
-            raise InvalidInput("ends", f"{self.ends} is too large", "a triangle has two other ends: 1 or 2")
 
     def sensitivity(self, degree_bound: int | None) -> float:
         return 0.0 if self.ends == 2 else float(needed_bound(degree_bound) - 1)

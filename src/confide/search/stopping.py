@@ -50,7 +50,7 @@ class ThresholdRule:
         smooth: whether at most `count_sensitivity` vertices move, each by at most 1, and the rewired one: then the
             smoothed count is less sensitive. Shown for common neighbours.
         noise_kind: of the noise that the fake competes in.
-        scale: b, of that noise.
+        noise_scale: b, of that noise.
         largest_threshold: end of the grid, public; by `top` if left out.
 
     Raises:
@@ -65,7 +65,7 @@ class ThresholdRule:
     count_sensitivity: float
     smooth: bool
     noise_kind: NoiseKind
-    scale: float
+    noise_scale: float
     largest_threshold: int | None = None
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class ThresholdRule:
             if self.most >= _MOST_GRID:
                 raise InvalidInput("statistic", f"can be as large as {self.most:,}: the threshold's grid is too long",
                                    'at most 2^22; largest_threshold ends it, and stop="public" needs none')
-            raise InvalidInput("epsilon", f"is so small that noise has scale {self.scale:,.4g}: the smoothed "
+            raise InvalidInput("epsilon", f"is so small that noise has scale {self.noise_scale:,.4g}: the smoothed "
                                "threshold's grid, which goes ln n scales beyond all values, is too long",
                                "largest_threshold ends it")
 
@@ -87,20 +87,21 @@ class ThresholdRule:
             return self.largest_threshold
         if self.stop == "private":
             return self.most
-        return self.most + math.ceil(self.scale * math.log(self.people)) if self.people > 1 else self.most
+        return self.most + math.ceil(self.noise_scale * math.log(self.people)) if self.people > 1 else self.most
 
     @cached_property
     def sensitivity(self) -> float:
         """How far one rewired protected vertex can move q at any threshold."""
         if self.stop == "private":
             return float(self.count_sensitivity)
-        slope = min(1.0, steepest_win(self.noise_kind, self.scale)) if self.smooth else 1.0
+        slope = min(1.0, steepest_win(self.noise_kind, self.noise_scale)) if self.smooth else 1.0
         return max(1.0, self.count_sensitivity * slope) + self.people * _ROUNDING
 
     @cached_property
     def _before(self) -> NDArray[np.float64]:
         """Q(y) for y = -most, ..., top: the chance that a value lower by y comes before the fake."""
-        return np.asarray(wins_over(self.noise_kind, np.arange(-self.most, self.top + 1, dtype=float), self.scale))
+        gaps = np.arange(-self.most, self.top + 1, dtype=float)
+        return np.asarray(wins_over(self.noise_kind, gaps, self.noise_scale))
 
     def scores(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64] | NDArray[np.int64]:
         """(top + 1,) q at every threshold; private.
@@ -128,9 +129,9 @@ class ThresholdRule:
                                       line="thresholds")
         return int(drawn[0])
 
-    def error(self, failure: float) -> float:
-        """How far above its least value q can be at the threshold that is drawn, but for `failure`.
+    def error(self, failure_probability: float) -> float:
+        """How far above its least value q can be at the threshold that is drawn, but for a probability of failure.
 
-        (2 sensitivity / epsilon) ln(|D| / failure): spec targeted_search 4.
+        (2 sensitivity / epsilon) ln(|D| / failure_probability): spec targeted_search 4.
         """
-        return selection_error(self.top + 1, self.epsilon, self.sensitivity, failure)
+        return selection_error(self.top + 1, self.epsilon, self.sensitivity, failure_probability)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Provenance, RunOutcome
+from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, written
@@ -27,11 +28,22 @@ from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
-from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.course import Course, as_cap, check_investigation
 from confide.search.kept_searches import check_charged, keep_call, keep_search
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
 from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
+from confide.search.settings import (
+    DEGREE_BOUND,
+    LARGEST_THRESHOLD,
+    NOISE_KIND,
+    PEOPLE,
+    PUBLIC_THRESHOLD,
+    STATISTIC,
+    STOP,
+    STOPPING_TARGET,
+    call_epsilon,
+)
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 from confide.search.walking import Walk
@@ -61,26 +73,6 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     is promised about who is a target, about edges between targets, or about anything that is not released: who was
     examined, how many, and when.
 
-    Args:
-        people: n, public.
-        components: k >= 1: a new component is sought k - 1 times at most. Components of seeds come before.
-        stopping_target: K >= 0: how many vertices should come before a search for a component gives up, about. Needed
-            where the threshold is drawn; of no use, and may be None, otherwise.
-        epsilon: what each search for a component costs, in nats, whatever the stop. The whole run: (k - 1) epsilon.
-        degree_bound: d, a public bound on the degree of every admissible graph, never taken from this one. None where
-            neither the stop nor the statistic needs one.
-        stop: "none": search until a target is found or everybody is examined. "public": a fake target with the value
-            `public_threshold` and noise of its own ends it. "private": the fake's value is drawn so that about K
-            vertices have a larger value. "smoothed": so that about K are expected to come before it.
-        statistic: of proximity.
-        noise_kind: of the noisy values. "gumbel" makes a selection an exponential mechanism, a quarter of the cost
-            where `delta` is above 0.
-        delta: in [0, 1): at which the loss is stated as (epsilon, delta); 0 states the pure one alone.
-        public_threshold: of a public stop.
-        largest_threshold: the end of the grid {0, 1, ...} from which the threshold is drawn; d if left out, and b ln n
-            more with a smoothed stop. Privacy does not depend on it. A grid that is long beside the few thresholds
-            that fit K drowns them: most of its values stop a search at once.
-
     Raises:
         InvalidInput: a parameter out of range, a statistic without signal, or no degree bound where one is needed.
 
@@ -97,24 +89,28 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         (np.int64(0), PureDP(epsilon=0.5))
     """
 
-    people: int
-    components: int
-    stopping_target: int | None
-    epsilon: float
-    degree_bound: int | None
-    stop: Stop = "private"
+    people: Annotated[int, PEOPLE]
+    components: Annotated[int, Parameter("groups that are found at most, those of the seeds among them; a new one is "
+                                         "sought k - 1 times at most", symbol="k", at_least=1)]
+    stopping_target: Annotated[int | None, STOPPING_TARGET]
+    epsilon: Annotated[float, call_epsilon("what ONE search for another component costs, whatever the stop (in all "
+                                           "k - 1 times as much)")]
+    degree_bound: Annotated[int | None, DEGREE_BOUND]
+    stop: Annotated[Stop, STOP] = "private"
     _: KW_ONLY
-    statistic: Statistic = field(default_factory=CommonNeighbours)
-    noise_kind: NoiseKind = "laplace"
-    delta: float = 0.0
-    public_threshold: float | None = None
-    largest_threshold: int | None = None
+    statistic: Annotated[Statistic, STATISTIC] = field(default_factory=CommonNeighbours)
+    noise_kind: Annotated[NoiseKind, NOISE_KIND] = "laplace"
+    delta: Annotated[float, Parameter("delta at which the loss is stated as (epsilon, delta); 0 states the plain sum "
+                                      "alone", at_least=0, below=1)] = 0.0
+    public_threshold: Annotated[float | None, PUBLIC_THRESHOLD] = None
+    largest_threshold: Annotated[int | None, LARGEST_THRESHOLD] = None
 
     phases = (Phase(name="custody", asks="a contact network, a seed and an oracle, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        for name, value in (("components", as_components(self.components)), ("people", self.call.people),
-                            ("delta", fraction("delta", self.delta, zero=True)), ("epsilon", self.call.epsilon)):
+        super().__post_init__()
+        for name, value in (("components", int(self.components)), ("people", self.call.people),
+                            ("delta", float(self.delta)), ("epsilon", self.call.epsilon)):
             object.__setattr__(self, name, value)  # a numpy scalar has an arithmetic of its own
 
     @classmethod
@@ -196,7 +192,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                 source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
                 note=f"{reach}; composition: {name}"))
         if self.noise_kind == "laplace" and self.calls:
-            printed = self.calls * self.call.delta / self.call.scale
+            printed = self.calls * self.call.sensitivity / self.call.noise_scale
             items.append(Privacy(
                 loss=PureDP(printed), neighbours=_UNIT, audience=Audience.PUBLIC,
                 part="the released list", claimable=False,

@@ -8,12 +8,14 @@ from before they release anything with secure noise: fitted on the rows that are
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport
@@ -21,9 +23,14 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable
 from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
-from confide.contract.checks import non_negative, one_of
+from confide.channels.released import ReleasedLetters
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
+from confide.contract.mechanism import Mechanism, NoiseSource, Progress
+from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.parameters import Parameter
+from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -35,11 +42,10 @@ __all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "Prio
 Coded = CodedRows | CodedTable | CodedTypes
 
 PriorProvenance = Literal["public", "released privately"]
-_PROVENANCE = ("public", "released privately")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChannelMechanism(ABC):
+class ChannelMechanism(Mechanism[ReleasedLetters, None]):
     """A channel from databases of n rows over m letters, ready to be released from."""
 
     source: ClassVar[Source]
@@ -125,11 +131,63 @@ class ChannelMechanism(ABC):
         """The same as the one line of a release: one coded law, by which all of it is drawn."""
         return tuple(Session(name="release", event=event) for event in self.events())
 
-    def release(self, rows: ArrayLike, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
+    ) -> RunOutcome[ReleasedLetters, None]:
+        """A release, as every mechanism's run gives it; `release` gives the letters alone.
+
+        Args:
+            data: the rows, as of `release`.
+            noise: `Noise.secure()` for a release.
+            progress: told that the release is drawn.
+
+        Raises:
+            InvalidInput: as `release`.
+            Refused: as `release`; or the channel is too large for a certified table, and has no charge that its draws
+                could be paid from (`release` simulates it).
+            NotGuaranteed: the channel has no differential privacy.
+        """
+        source = as_noise(noise)
+        self._certified()
+        board = ReleasedLetters(letters=self.release(data, source))
+        advance(progress, 1, 1)
+        return self._outcome(source, billboard=board, shares=pa.table({}))
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: a custodian's rows are released, and nobody gets a share."""
+        self.check(billboard)
+        return {}
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether it can be a release of this channel.
+
+        Raises:
+            InvalidInput: other letters, or another number of them.
+        """
+        if not isinstance(billboard, ReleasedLetters):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not ReleasedLetters")
+        count, most = self._released()
+        found = billboard.letters
+        if found.size != count or found.min() < 0 or found.max() >= most:
+            raise InvalidInput("billboard.letters", "are not what the channel gives",
+                               f"must be {count:,} in 0..{most - 1}")
+
+    def _released(self) -> tuple[int, int]:
+        """How many numbers a release has, and how many values each of them."""
+        letters, rows = self._size()
+        match self.coded:
+            case CodedRows() as it:
+                return rows, int(it.tables[0].weights.shape[1])
+            case CodedTable() as it if it.table.weights.shape[0] != it.table.weights.shape[1]:  # outputs, no databases
+                return 1, int(it.table.weights.shape[1])
+        return rows, letters
+
+    def release(self, rows: Any, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
         """Draw a release.
 
         Args:
-            rows: (n,) letters 0..m-1 of the private database.
+            rows: (n,) letters 0..m-1 of the private database: an array, a column of pandas, Polars or Arrow, or a
+                frame, an Arrow table or a file with one column.
             noise: where randomness comes from.
             stream: the draw's name.
 
@@ -137,12 +195,12 @@ class ChannelMechanism(ABC):
             (n,) letters; for a table whose outputs are no databases, (1,) the position of the output.
 
         Raises:
-            InvalidInput: not such rows (which one is not said).
+            InvalidInput: not such rows (which one is not said), or a column of text, by its name.
             Refused: secure noise, and the prior's provenance is not stated, or the channel cannot be certified.
         """
         source = as_noise(noise)
         released = source.release_safe and not source.audited
-        if released and self._fitted is not None and self._provenance() is None:
+        if released and self._fitted is not None and getattr(self, "prior_provenance", None) is None:
             raise Refused("a mechanism that is fitted to a prior must say where it is from",
                           "pass prior_provenance: 'public' or 'released privately'; never fit it on these rows")
         if self.coded is None:
@@ -156,10 +214,6 @@ class ChannelMechanism(ABC):
     def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         raise NotImplementedError
 
-    def _provenance(self) -> str | None:
-        found = getattr(self, "prior_provenance", None)
-        return None if found is None else one_of("prior_provenance", found, _PROVENANCE)
-
     def _certified(self) -> Coded:
         if self.coded is None:
             raise Refused("this channel is too large for a certified table",
@@ -169,56 +223,46 @@ class ChannelMechanism(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenChannel(ChannelMechanism):
-    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed.
+    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed."""
 
-    Args:
-        dp_at_most: what its differential privacy must not exceed, in nats.
-        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own level,
-            by more than a part in 10^12.
-        prior: what it was fitted to; needed for `identifiability_at_most`.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
-            a prior.
-    """
-
-    dp_at_most: float | None = None
-    identifiability_at_most: float | None = None
-    prior: Prior | None = None
-    prior_provenance: PriorProvenance | None = None
+    dp_at_most: Annotated[float | None, Parameter("largest differential privacy that it may have", unit="nats",
+                                                  at_least=0)] = None
+    identifiability_at_most: Annotated[float | None, Parameter(
+        "largest identifiability that it may have under the prior (a part in 10^12 more next to the prior's own)",
+        unit="nats", at_least=0)] = None
+    prior: Annotated[Prior | None, Parameter("law of the rows that it was fitted to; needed for "
+                                             "identifiability_at_most")] = None
+    prior_provenance: Annotated[PriorProvenance | None, Parameter(
+        'where the prior is from, "public" or "released privately"; needed for secure noise with a prior')] = None
 
     source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
                                       spec="privacy_notions 1.1")
 
     def __post_init__(self) -> None:
-        for name in ("dp_at_most", "identifiability_at_most"):
-            if getattr(self, name) is not None:
-                non_negative(name, getattr(self, name))
-        if self.identifiability_at_most is not None and self.prior is None:
-            raise InvalidInput("prior", "is missing", "identifiability depends on it")
         if self.prior is not None:
             object.__setattr__(self, "prior", as_prior(self.prior, *self._size()))
-        self._provenance()
+        super().__post_init__()
+        if self.identifiability_at_most is not None and self.prior is None:
+            raise InvalidInput("prior", "is missing", "identifiability depends on it")
 
     @property
     def _fitted(self) -> Prior | None:
         return self.prior
 
 
+@renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMechanism(ChannelMechanism):
-    """One that is made from a prior.
+    """One that is made from a prior."""
 
-    Args:
-        prior: the law of the database, public; a list of numbers is the law of a single row, a list of such lists has
-            one for each row.
-        prior_provenance: where it is from, "public" or "released privately"; needed for secure noise.
-    """
-
-    prior: Prior
-    prior_provenance: PriorProvenance | None = None
+    prior: Annotated[Prior, Parameter("law of the database, public; a list of numbers is the law of a single row, a "
+                                      "list of such lists has one for each row")]
+    prior_provenance: Annotated[PriorProvenance | None, Parameter(
+        'where the prior is from, "public" or "released privately"; needed for secure noise')] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
-        self._provenance()
+        super().__post_init__()
 
     @property
     def letters(self) -> int:
@@ -226,12 +270,12 @@ class FittedMechanism(ChannelMechanism):
         return self.prior.letters
 
     @property
-    def rows(self) -> int:
+    def records(self) -> int:
         """n."""
-        return self.prior.rows
+        return self.prior.records
 
     def _size(self) -> tuple[int, int]:
-        return self.prior.letters, self.prior.rows
+        return self.prior.letters, self.prior.records
 
     @property
     def _fitted(self) -> Prior:

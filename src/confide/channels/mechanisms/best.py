@@ -38,7 +38,7 @@ def formula_mechanism(
         provenance: of the prior.
     """
     if distortion == 0:
-        return RandomizedResponse(epsilon=math.inf, letters=prior.letters, rows=prior.rows, prior=prior)
+        return RandomizedResponse(epsilon=math.inf, letters=prior.letters, records=prior.records, prior=prior)
     if isinstance(prior, IndependentRows):
         if notion == "dp":
             return TopK(prior=prior, epsilon=level, prior_provenance=provenance)
@@ -48,8 +48,8 @@ def formula_mechanism(
     if notion != "identifiability" and level == 0.0:
         return table_mechanism(constant_channel(prior), prior, provenance)
     if notion == "dp":  # at the level itself: from the distortion it would come back an ulp above
-        return RandomizedResponse(epsilon=level, letters=prior.letters, rows=prior.rows, prior=prior)
-    found = level if notion == "identifiability" else h_inverse(distortion, prior.letters, prior.rows)
+        return RandomizedResponse(epsilon=level, letters=prior.letters, records=prior.records, prior=prior)
+    found = level if notion == "identifiability" else h_inverse(distortion, prior.letters, prior.records)
     return KernelMechanism(prior=prior, epsilon=max(found, constants.kernel_level), prior_provenance=provenance)
 
 
@@ -79,7 +79,7 @@ def table_mechanism(
 
 def constant_channel(prior: Prior) -> RowProduct | None:
     """Every row becomes its likeliest letter, whatever it was; None where the rows are too many."""
-    if prior.rows > LARGEST_FULL:
+    if prior.records > LARGEST_FULL:
         return None
     laws, counts = prior.marginals()
     tables = np.zeros((len(laws), prior.letters, prior.letters))

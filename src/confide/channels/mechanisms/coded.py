@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
+from confide.channels.letters import as_letters
 from confide.channels.mechanisms.integer_tables import IntegerTable, exact_dp, exact_identifiability
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise, Stream
-from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.primitives.choosing import draw_through
 
 __all__ = ["CodedRows", "CodedTable", "as_rows"]
@@ -27,9 +28,9 @@ _CELLS = 2**24  # of all tables together
 _AT_ONCE = 2**21  # of those that are measured together
 
 
-def as_rows(rows: ArrayLike, letters: int, count: int) -> NDArray[np.int64]:
+def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
     """The private rows of a database: (n,) whole numbers below m; no message says what they hold."""
-    found = as_inputs(rows, letters, field="rows", kind=f"letter of {letters}")
+    found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
         raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")
     return found
@@ -49,7 +50,7 @@ class CodedRows:
             raise Unsupported("table", "rows with different numbers of outputs", "add outputs of probability 0")
         if sum(table.weights.size for table in tables) > _CELLS:
             raise Unsupported("letters", f"{len(tables)} tables of {tables[0].weights.size} cells", "use fewer letters")
-        self.tables, self.which, self.rows = tuple(tables), which, rows
+        self.tables, self.which, self.records = tuple(tables), which, rows
         self.letters = tables[0].letters
 
     @cached_property
@@ -60,7 +61,7 @@ class CodedRows:
     @property
     def channel(self) -> RowProduct:
         """The coded channel in doubles."""
-        which = np.zeros(self.rows, dtype=np.int64) if self.which is None else self.which
+        which = np.zeros(self.records, dtype=np.int64) if self.which is None else self.which
         return RowProduct([table.probabilities for table in self.tables], which)
 
     def dp(self) -> float:
@@ -84,7 +85,7 @@ class CodedRows:
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         """Draw an output for each row."""
-        letters = as_rows(rows, self.letters, self.rows)
+        letters = as_rows(rows, self.letters, self.records)
         if self.which is not None:
             letters += self.letters * self.which
         return draw_through(noise, self._weights, letters, epsilon=self.dp(), stream=stream)
@@ -98,12 +99,12 @@ class CodedTable:
     """
 
     def __init__(self, table: IntegerTable) -> None:
-        self.table, self.letters, self.rows = table, table.letters, table.rows
+        self.table, self.letters, self.records = table, table.letters, table.records
 
     @property
     def channel(self) -> FiniteChannel:
         """The coded channel in doubles."""
-        return Channel(self.table.probabilities, self.letters, self.rows)
+        return Channel(self.table.probabilities, self.letters, self.records)
 
     def dp(self) -> float:
         """Exact, rounded up."""
@@ -116,8 +117,8 @@ class CodedTable:
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         """Draw an output: a database where there are as many outputs as databases, else (1,), its position."""
-        letters = as_rows(rows, self.letters, self.rows)
-        shape = (self.letters,) * self.rows
+        letters = as_rows(rows, self.letters, self.records)
+        shape = (self.letters,) * self.records
         at = int(np.ravel_multi_index(letters.tolist(), shape))
         drawn = draw_through(noise, self.table.weights[at], [0], epsilon=self.dp(), stream=stream)
         if self.table.weights.shape[0] != self.table.weights.shape[1]:

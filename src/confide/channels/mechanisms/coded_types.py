@@ -48,7 +48,7 @@ class CodedTypes:
 
     def __init__(self, types: JointTypes, counts: list[int], bits: int) -> None:
         self.types, self.counts, self.bits = types, counts, bits
-        self.letters, self.rows = types.letters, types.rows
+        self.letters, self.records = types.letters, types.records
 
     @cached_property
     def channel(self) -> JointTypeChannel:
@@ -113,7 +113,7 @@ class CodedTypes:
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         """Draw a database."""
-        letters, name = as_rows(rows, self.letters, self.rows), as_stream(stream)
+        letters, name = as_rows(rows, self.letters, self.records), as_stream(stream)
         which, sums = self._by_input[tuple(np.bincount(letters, minlength=self.letters).tolist())]
         digits = draw_digits(noise, 2**_DIGIT, self.bits // _DIGIT, epsilon=self.dp(), stream=(*name, "type"))
         drawn = 0
@@ -121,11 +121,11 @@ class CodedTypes:
             drawn = (drawn << _DIGIT) | digit
         counts = self.types.counts[which[bisect_right(sums, drawn)]]
         # Rows in an order drawn from public numbers alone; in it, the first of letter a become letter 0, then 1, ...
-        order = np.arange(self.rows)
-        for i in range(self.rows - 1):
-            j = i + int(draw_digits(noise, self.rows - i, 1, epsilon=0.0, stream=(*name, "place", i))[0])
+        order = np.arange(self.records)
+        for i in range(self.records - 1):
+            j = i + int(draw_digits(noise, self.records - i, 1, epsilon=0.0, stream=(*name, "place", i))[0])
             order[[i, j]] = order[[j, i]]
-        out = np.empty(self.rows, dtype=np.int64)
+        out = np.empty(self.records, dtype=np.int64)
         for letter in range(self.letters):
             out[order[letters[order] == letter]] = np.repeat(np.arange(self.letters), counts[letter])
         return out
@@ -152,7 +152,7 @@ def coded_types(
         identifiability = max(identifiability, prior_level(prior))
     least = float(exact[exact > 0].min())
     bits = -(-(_LEAST_BITS + max(0, math.ceil(-math.log2(least)))) // _DIGIT) * _DIGIT
-    constant = np.exp(types.log_sequences - types.rows * math.log(types.letters))  # every database alike
+    constant = np.exp(types.log_sequences - types.records * math.log(types.letters))  # every database alike
     found = least_mixed(
         lambda share: CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits),
         lambda found, slack: _within(found, dp, identifiability, prior, slack))

@@ -42,12 +42,12 @@ class IntegerTable:
     Args:
         weights: (m^n, k) int64, every row with the same sum, at most 2^62.
         letters: m.
-        rows: n.
+        records: n.
     """
 
     weights: NDArray[np.int64]
     letters: int
-    rows: int = 1
+    records: int = 1
 
     @property
     def total(self) -> int:
@@ -63,7 +63,7 @@ class IntegerTable:
         """Differential privacy in nats: the exact one, rounded up to a double; infinite where 0 stands beside a
         positive weight.
         """
-        return exact_dp(self.weights, self.letters, self.rows)
+        return exact_dp(self.weights, self.letters, self.records)
 
     def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
         """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
@@ -72,7 +72,7 @@ class IntegerTable:
             law: (m^n,) the prior.
             enough: a level above which any other one will do as an answer.
         """
-        return _upper(_worst_ratio(self.weights, self.letters, self.rows, law, math.exp(min(enough, 700.0))))
+        return _upper(_worst_ratio(self.weights, self.letters, self.records, law, math.exp(min(enough, 700.0))))
 
 
 class _Limit(NamedTuple):

@@ -6,12 +6,14 @@ Source: spec privacy_notions 4 and 6.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from confide.channels.joint_types import JointTypeChannel
 from confide.channels.mechanisms.base import GivenChannel
 from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
 from confide.channels.priors import Exchangeable
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 
 __all__ = ["JointTypeMechanism"]
@@ -22,13 +24,7 @@ __all__ = ["JointTypeMechanism"]
 class JointTypeMechanism(GivenChannel):
     """A channel over joint types in whole numbers, whose levels are analysed again.
 
-    Args:
-        types: the channel.
-        dp_at_most: what its differential privacy must not exceed, in nats.
-        identifiability_at_most: what its identifiability under `prior` must not exceed.
-        prior: what it was fitted to.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
-            a prior.
+    Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it has.
 
     Raises:
         InvalidInput: no channel over joint types, or an identifiability without a prior.
@@ -37,7 +33,7 @@ class JointTypeMechanism(GivenChannel):
     Example:
         >>> from confide.channels import Exchangeable, privacy_distortion
         >>> from confide.privacy import Noise
-        >>> mixture = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], rows=10)
+        >>> mixture = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], records=10)
         >>> it = privacy_distortion("dp", mixture, 3.6).mechanism
         >>> type(it).__name__, it.levels().distortion <= 3.6
         ('JointTypeMechanism', True)
@@ -45,18 +41,17 @@ class JointTypeMechanism(GivenChannel):
         (10,)
     """
 
-    types: JointTypeChannel
-    prior: Exchangeable | None = None
+    types: Annotated[JointTypeChannel, Parameter("channel over joint types")]
+    prior: Annotated[Exchangeable | None, Parameter("law of the rows that it was fitted to; needed for "
+                                                    "identifiability_at_most")] = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.types, JointTypeChannel):
-            raise InvalidInput("types", f"{type(self.types).__name__} is no channel over joint types")
-        if self.prior is not None and not isinstance(self.prior, Exchangeable):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is not exchangeable")
+        if not isinstance(self.types, JointTypeChannel):  # which sizes the prior
+            raise InvalidInput("types", f"{type(self.types).__name__} is no JointTypeChannel")
         super().__post_init__()
 
     def _size(self) -> tuple[int, int]:
-        return self.types.letters, self.types.rows
+        return self.types.letters, self.types.records
 
     def _code(self) -> CodedTypes:
         return coded_types(self.types, dp=self.dp_at_most, identifiability=self.identifiability_at_most,

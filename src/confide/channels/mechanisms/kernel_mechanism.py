@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,10 @@ from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
 from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
-from confide.contract.checks import non_negative
 from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
@@ -40,18 +41,16 @@ _SLACK = 1e-9
 
 
 @wire("KernelMechanism", "prior prior_provenance epsilon")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelMechanism(FittedMechanism):
     """The least identifiability and the least information at a distortion, for any prior with all databases possible.
 
     Its identifiability is epsilon, its distortion h(epsilon), its differential privacy epsilon plus the prior's level.
+    A budget of differential privacy is no input (there is no `for_budget`), because what identifies somebody depends on
+    the prior.
     Up to 4,096 databases, and for independent rows of any number, it is coded in whole numbers and can be released.
     Beyond, it can be simulated, and its levels follow from its theorem.
-
-    Args:
-        prior: the law of the database, public.
-        epsilon: identifiability in nats, at least the prior's kernel level (`PriorConstants.kernel_level`).
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
 
     Raises:
         Infeasible: an epsilon below the kernel level.
@@ -59,22 +58,22 @@ class KernelMechanism(FittedMechanism):
 
     Example:
         >>> from confide.channels import FullPrior
-        >>> pair = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+        >>> pair = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
         >>> it = KernelMechanism(prior=pair, epsilon=3.0)
         >>> found = it.levels()
         >>> found.identifiability <= 3.0, round(found.dp - 3.0, 6), round(found.distortion, 6)
         (True, 2.197225, 0.094852)
     """
 
-    epsilon: float
+    epsilon: Annotated[float, Parameter("identifiability, at least the prior's kernel level "
+                                        "(PriorConstants.kernel_level)", unit="nats", at_least=0)]
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        non_negative("epsilon", self.epsilon)
         if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
-            raise Unsupported("prior", f"{self.letters}^{self.rows} databases", f"at most {LARGEST_FULL:,}")
+            raise Unsupported("prior", f"{self.letters}^{self.records} databases", f"at most {LARGEST_FULL:,}")
         least = kernel_level(self.prior)
         if self.epsilon < least:
             if math.isinf(least):
@@ -102,13 +101,13 @@ class KernelMechanism(FittedMechanism):
             weights = np.full(self.prior.cells, 1.0 / self.prior.cells)
         else:
             weights = kernel_inverse_law(self.prior, self.epsilon)
-        return ExponentialForm(weights, self.epsilon, self.letters, self.rows)
+        return ExponentialForm(weights, self.epsilon, self.letters, self.records)
 
     def _code(self) -> CodedRows | CodedTable | None:
         if isinstance(self.prior, IndependentRows):
             tables = [integer_table(_row_table(law, self.epsilon), self.letters, identifiability=self.epsilon, law=law)
                       for law in self.prior.laws]
-            return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+            return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.records)
         if self.prior.cells > _CERTIFIED:
             return None
         # Rows sum to 1 whatever was clipped; that what was clipped was rounding shows in the level.
@@ -116,7 +115,7 @@ class KernelMechanism(FittedMechanism):
         found = analyse(self._form, self.prior).identifiability
         if found > self.epsilon + _SLACK:
             raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has", attempt=self._at)
-        return CodedTable(integer_table(table, self.letters, self.rows, identifiability=self.epsilon, law=law))
+        return CodedTable(integer_table(table, self.letters, self.records, identifiability=self.epsilon, law=law))
 
     def dp(self) -> float:
         return self.epsilon + prior_level(self.prior) if self.coded is None else self.coded.dp()

@@ -8,15 +8,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from numpy.typing import ArrayLike
 
 from confide.channels.mechanisms.base import ChannelMechanism
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable
 from confide.channels.priors import Prior, as_prior
-from confide.contract.checks import fraction, non_negative, whole
+from confide.contract.checks import finite, fraction, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Relation, Source
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.events import Event, RandomizedResponseEvent
 from confide.privacy.response import ResponseTable, response_table
@@ -24,54 +28,76 @@ from confide.privacy.response import ResponseTable, response_table
 __all__ = ["RandomizedResponse"]
 
 
-@wire("RandomizedResponse", "epsilon letters rows prior")
+@wire("RandomizedResponse", "epsilon letters rows prior", records="rows")
+@renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ChannelMechanism):
     """Every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), else takes another one, each alike.
 
     Public: epsilon, m and n. Its differential privacy is epsilon, its identifiability epsilon plus the prior's level.
 
-    Args:
-        epsilon: differential privacy in nats, >= 0; infinity keeps every row.
-        letters: m, in 2..1024.
-        rows: n >= 1.
-        prior: that `levels` are stated under, unless another one is given. The channel does not depend on it.
-
     Raises:
         InvalidInput: a parameter out of range.
 
     Example:
         >>> from confide.privacy import Noise
-        >>> it = RandomizedResponse(epsilon=1.0, letters=5, rows=4)
+        >>> it = RandomizedResponse(epsilon=1.0, letters=5, records=4)
         >>> it.dp() <= 1.0, round(it.distortion, 6)
         (True, 2.381561)
         >>> it.release([0, 1, 2, 4], Noise.simulated(7)).tolist()
         [0, 3, 1, 4]
     """
 
-    epsilon: float
-    letters: int
-    rows: int = 1
-    prior: Prior | None = None
+    epsilon: Annotated[float, Parameter("differential privacy of the release (infinity keeps every row)", unit="nats",
+                                        at_least=0, infinite=True)]
+    letters: Annotated[int, Parameter("values that a row can have", symbol="m", at_least=2, at_most=1024)]
+    records: Annotated[int, Parameter("rows of the database, one for each person", symbol="n", at_least=1)] = 1
+    prior: Annotated[Prior | None, Parameter("law that levels are stated under, unless another one is given; the "
+                                             "channel does not depend on it")] = None
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
-        if self.epsilon != math.inf:
-            non_negative("epsilon", self.epsilon)
-        whole("rows", self.rows, at_least=1)
-        self._table  # noqa: B018 - checks the letters
-        if self.prior is not None:
-            object.__setattr__(self, "prior", as_prior(self.prior, self.letters, self.rows))
+        prior, own = self.prior, object.__setattr__
+        own(self, "prior", None)  # it is checked by the sizes, which are checked first
+        super().__post_init__()
+        if prior is not None:
+            own(self, "prior", as_prior(prior, self.letters, self.records))
 
     @classmethod
-    def telling_the_truth(cls, truth: float, *, letters: int, rows: int = 1) -> RandomizedResponse:
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, letters: int, records: int = 1,
+        prior: Prior | ArrayLike | None = None,
+    ) -> RandomizedResponse:
+        """The response of each row that spends the whole budget.
+
+        Args:
+            epsilon: of one release, in nats, >= 0.
+            delta: in [0, 1); not used, because a response is purely private.
+            letters: m, in 2..1024.
+            records: n >= 1.
+            prior: that levels are stated under.
+
+        Raises:
+            InvalidInput: a number out of range.
+
+        Example:
+            >>> RandomizedResponse.for_budget(epsilon=1.0, letters=3).dp() <= 1.0
+            True
+        """
+        fraction("delta", delta, zero=True)
+        return cls(epsilon=finite("epsilon", epsilon), letters=letters, records=records,
+                   prior=prior)  # type: ignore[arg-type]
+
+    @classmethod
+    @renamed(rows="records")
+    def telling_the_truth(cls, truth: float, *, letters: int, records: int = 1) -> RandomizedResponse:
         """The design of a survey in which the truth is told with a probability, and another answer otherwise.
 
         Args:
             truth: in [1/m, 1).
             letters: m.
-            rows: n.
+            records: n.
 
         Example:
             >>> round(RandomizedResponse.telling_the_truth(0.75, letters=2).epsilon, 6)
@@ -80,7 +106,7 @@ class RandomizedResponse(ChannelMechanism):
         share, m = fraction("truth", truth), whole("letters", letters, at_least=2)
         if share * m < 1.0 - 1e-12:
             raise InvalidInput("truth", f"{share:g} is less than a guess", f"must be at least 1/{m}")
-        return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, rows=rows)
+        return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, records=records)
 
     @cached_property
     def _table(self) -> ResponseTable:
@@ -96,17 +122,17 @@ class RandomizedResponse(ChannelMechanism):
     @property
     def distortion(self) -> float:
         """Expected number of changed rows, whatever the prior."""
-        return self.rows * (self.letters - 1) * self._table.other / self._table.total
+        return self.records * (self.letters - 1) * self._table.other / self._table.total
 
     @property
     def _usual(self) -> Prior | None:
         return self.prior
 
     def _size(self) -> tuple[int, int]:
-        return self.letters, self.rows
+        return self.letters, self.records
 
     def _code(self) -> CodedRows:
-        return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.rows)
+        return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.records)
 
     def events(self) -> tuple[Event, ...]:
         if self.epsilon == math.inf:

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.constants import prior_level
 from confide.channels.independent import row_distortions
 from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import h
-from confide.channels.mechanisms.base import FittedMechanism
+from confide.channels.mechanisms.base import FittedMechanism, PriorProvenance
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
-from confide.channels.priors import IndependentRows
+from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.rows import top_letters, water_tables
-from confide.contract.checks import non_negative
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source
+from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.response import response_table
 
@@ -34,31 +36,28 @@ _TOTAL = 2**62
 _LETTERS = 1024  # a table has their square
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _RowMechanism(FittedMechanism):
-    prior: IndependentRows
+    prior: Annotated[IndependentRows, Parameter("laws of the rows, public")]
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.prior, IndependentRows):
+        if not isinstance(as_prior(self.prior), IndependentRows):
             raise Unsupported("prior", "a law of rows that depend on each other",
                               "use KernelMechanism or RandomizedResponse")
+        super().__post_init__()
         if self.letters > _LETTERS:
             raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
 
 
 @wire("TopK", "prior prior_provenance epsilon")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TopK(_RowMechanism):
     """The least distortion of all epsilon-differentially private releases of independent rows.
 
     Each row's k likeliest letters answer by randomised response among themselves; any other letter is replaced by one
     of them, each alike. k is chosen from the row's law and epsilon: 1, a constant, where epsilon is small.
-
-    Args:
-        prior: the rows' laws, public.
-        epsilon: differential privacy in nats, >= 0.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
 
     Raises:
         InvalidInput: a parameter out of range, or more than 1,024 letters.
@@ -70,13 +69,33 @@ class TopK(_RowMechanism):
         (0.857143, True)
     """
 
-    epsilon: float
+    epsilon: Annotated[float, Parameter("differential privacy of the release", unit="nats", at_least=0)]
 
     source: ClassVar[Source] = Source(document="confide", statement="top-k channel", spec="privacy_notions 4")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        non_negative("epsilon", self.epsilon)
+    @classmethod
+    def for_budget(
+        cls, *, epsilon: float, delta: float = 0.0, prior: Prior | ArrayLike,
+        prior_provenance: PriorProvenance | None = None,
+    ) -> TopK:
+        """The release that spends the whole budget: of all that keep to it, the one that changes the fewest rows.
+
+        Args:
+            epsilon: of one release, in nats, >= 0.
+            delta: in [0, 1); not used, because the release is purely private.
+            prior: the law of the rows, public.
+            prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+
+        Raises:
+            InvalidInput: a number out of range.
+            Unsupported: rows that are not independent.
+
+        Example:
+            >>> TopK.for_budget(epsilon=1.0, prior=[[0.2, 0.3, 0.5]]).dp() <= 1.0
+            True
+        """
+        fraction("delta", delta, zero=True)
+        return cls(prior=prior, epsilon=epsilon, prior_provenance=prior_provenance)  # type: ignore[arg-type]
 
     def _code(self) -> CodedRows:
         # Laws with the same likeliest letters answer alike.
@@ -86,7 +105,7 @@ class TopK(_RowMechanism):
         odds = {many: response_table(self.epsilon, many).weights for many in np.unique(k).tolist() if many > 1}
         tables = [_top_table(each, odds) for each in chosen]
         which = None if len(tables) == 1 else place.reshape(-1)[self.prior.law_of_row()]
-        return CodedRows(tables, which, self.rows)
+        return CodedRows(tables, which, self.records)
 
 
 def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> IntegerTable:
@@ -102,19 +121,14 @@ def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> I
 
 
 @wire("WaterFilling", "prior prior_provenance distortion identifiability")
+@renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaterFilling(_RowMechanism):
     """The least information, or the least identifiability, of all releases of independent rows with a distortion.
 
     At an identifiability level every row is changed as seldom as the level allows; at a distortion all rows have one
-    price of information. With equal laws both are the same channel.
-
-    Args:
-        prior: the rows' laws, public.
-        distortion: expected number of changed rows, in (0, D_0); gives the least information. Give this or
-            `identifiability`.
-        identifiability: a level in nats, at least the prior's own; gives the least distortion.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+    price of information. With equal laws both are the same channel. A budget of differential privacy is no input (there
+    is no `for_budget`), because both notions depend on the prior; `TopK` takes one.
 
     Raises:
         InvalidInput: neither or both are given, or one is out of range.
@@ -128,8 +142,12 @@ class WaterFilling(_RowMechanism):
         (0.8, True)
     """
 
-    distortion: float | None = None
-    identifiability: float | None = None
+    distortion: Annotated[float | None, Parameter(
+        "expected number of changed rows, at most all; gives the least information. Give this or identifiability",
+        symbol="D", at_least=0)] = None
+    identifiability: Annotated[float | None, Parameter(
+        "identifiability that the release may have, at least the prior's own (gives the least distortion)",
+        unit="nats", at_least=0)] = None
 
     source: ClassVar[Source] = Source(document="confide", statement="water-filling channel", spec="privacy_notions 4")
 
@@ -137,11 +155,10 @@ class WaterFilling(_RowMechanism):
         super().__post_init__()
         if (self.distortion is None) == (self.identifiability is None):
             raise InvalidInput("distortion", "give it, or identifiability, and not both")
-        if self.distortion is not None:
-            non_negative("distortion", self.distortion, at_most=float(self.rows))
+        if self.distortion is not None and self.distortion > self.records:
+            raise InvalidInput("distortion", f"{self.distortion!r} is out of range", f"must be in [0, {self.records}]")
         if self.identifiability is not None:
-            level = non_negative("identifiability", self.identifiability)
-            least = prior_level(self.prior)
+            level, least = self.identifiability, prior_level(self.prior)
             if level < least:
                 raise Infeasible("identifiability", level, least, "what the prior gives away without a release",
                                  attempt=lambda found: replace(self, identifiability=found).coded)
@@ -162,4 +179,4 @@ class WaterFilling(_RowMechanism):
         tables = [
             integer_table(table, self.letters, identifiability=self.identifiability, law=law)
             for law, table in zip(self.prior.laws, water_tables(self.prior.laws, self.row_distortions), strict=True)]
-        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.records)

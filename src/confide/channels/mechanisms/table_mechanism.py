@@ -6,6 +6,7 @@ Source: spec privacy_notions 4 ("LP mechanism: only after repair", "exact coding
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,7 @@ from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_in_turn
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import Unsupported
+from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise, Stream
 
@@ -34,15 +36,7 @@ class TableMechanism(GivenChannel):
     """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.
 
     An exponential form over more than 4,096 databases is too large for that: it can be simulated, not released.
-
-    Args:
-        table: the channel: an object of this package, or (m, k) probabilities of one row.
-        dp_at_most: what its differential privacy must not exceed, in nats.
-        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own
-            level, by more than a part in 10^12.
-        prior: what it was fitted to; needed for `identifiability_at_most`.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
-            a prior.
+    Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it has.
 
     Raises:
         InvalidInput: no channel, or an identifiability without a prior.
@@ -55,7 +49,8 @@ class TableMechanism(GivenChannel):
         (True, 0.6061)
     """
 
-    table: FiniteChannel | ArrayLike
+    table: Annotated[FiniteChannel | ArrayLike, Parameter("channel: an object of this package, or (m, k) probabilities "
+                                                          "of one row")]
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, FiniteChannel):
@@ -64,7 +59,7 @@ class TableMechanism(GivenChannel):
 
     def _size(self) -> tuple[int, int]:
         it = self._given
-        return it.letters, it.rows
+        return it.letters, it.records
 
     @property
     def _given(self) -> FiniteChannel:
@@ -80,12 +75,12 @@ class TableMechanism(GivenChannel):
         if table.size > _CELLS:
             raise Unsupported("table", f"{table.shape[0]} x {table.shape[1]} cells", f"at most {_CELLS:,}")
         law = None if self.prior is None else self.prior.vector()
-        return CodedTable(integer_table(table, it.letters, it.rows, dp=dp, identifiability=level, law=law))
+        return CodedTable(integer_table(table, it.letters, it.records, dp=dp, identifiability=level, law=law))
 
     def dp(self) -> float:
         return super().dp() if self.coded is not None else analyse(
             self._given, IndependentRows([np.full(self._given.letters, 1.0 / self._given.letters)],
-                                         [self._given.rows])).dp
+                                         [self._given.records])).dp
 
     def _levels(self, law: Prior) -> ChannelReport:
         return super()._levels(law) if self.coded is not None else analyse(self._given, law)
@@ -94,7 +89,7 @@ class TableMechanism(GivenChannel):
         it = self._given
         if not isinstance(it, ExponentialForm):
             return super()._simulated(rows, noise, stream)
-        letters = as_rows(rows, it.letters, it.rows)
+        letters = as_rows(rows, it.letters, it.records)
         return draw_in_turn(letters, it.weights, ratio(it.level), it.letters, noise, stream)
 
     def _rows(self, it: RowProduct) -> CodedRows:
@@ -107,4 +102,4 @@ class TableMechanism(GivenChannel):
                       for j, k in pairs.T.tolist()]
             codes = np.array([len(it.tables), 1])
             which = np.searchsorted(codes @ pairs, self.prior.law_of_row() * codes[0] + it.which)
-        return CodedRows(tables, which if len(tables) > 1 else None, it.rows)
+        return CodedRows(tables, which if len(tables) > 1 else None, it.records)

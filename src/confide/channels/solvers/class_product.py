@@ -39,7 +39,7 @@ class ClassProduct:
     """
 
     def __init__(self, letters: int, rows: int, slope: float) -> None:
-        self.letters, self.rows, self.slope = letters, rows, slope
+        self.letters, self.records, self.slope = letters, rows, slope
         log_law, changed = _two_letters(rows, slope) if letters == 2 else _joint(letters, rows, slope)
         ways = gammaln(rows + 1) - gammaln(compositions(rows, letters) + 1).sum(axis=1)
         logs = log_law - ways
@@ -74,7 +74,7 @@ def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     laws whose odds are tilted towards them, and tilted back.
     """
     if rows > MOST_ROWS:
-        raise Unsupported("rows", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
+        raise Unsupported("records", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
     log_law, changed = np.full((rows + 1, rows + 1), -np.inf), np.zeros((rows + 1, rows + 1))
     best = np.full((rows + 1, rows + 1), -1.0)
     number = np.arange(rows + 1)

@@ -59,7 +59,7 @@ def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProg
     Identifiability bounds J = p Q instead of Q: a factor p(x')/p(x) more in each constraint.
     """
     law, size = prior.vector(), prior.cells
-    d, (first, second) = distances(prior.letters, prior.rows), neighbours(prior.letters, prior.rows)
+    d, (first, second) = distances(prior.letters, prior.records), neighbours(prior.letters, prior.records)
     at = (size * np.arange(size))[:, None]
     up = down = np.full(len(first), math.exp(epsilon))
     inside = np.ones((size, size))

@@ -31,7 +31,7 @@ class HammingProduct:
     """
 
     def __init__(self, letters: int, rows: int, slope: float) -> None:
-        self.letters, self.rows, self.slope = letters, rows, slope
+        self.letters, self.records, self.slope = letters, rows, slope
         together = max(1, int(math.log(_GROUP) / math.log(letters) + 1e-9))
         parts = -(-rows // together)
         sizes = [rows // parts + (i < rows % parts) for i in range(parts)]

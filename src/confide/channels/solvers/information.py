@@ -53,8 +53,8 @@ def information_seconds(prior: Prior) -> float:
         [0, 30]
     """
     if isinstance(prior, Exchangeable):
-        return 30.0 * (len(prior.types) / 1000.0) ** 3 if prior.letters > 2 or prior.rows <= MOST_ROWS else 0.0
-    return 60.0 * prior.rows * prior.cells / (18 * 2**18) if prior.cells <= LARGEST_SLOPE else 0.0
+        return 30.0 * (len(prior.types) / 1000.0) ** 3 if prior.letters > 2 or prior.records <= MOST_ROWS else 0.0
+    return 60.0 * prior.records * prior.cells / (18 * 2**18) if prior.cells <= LARGEST_SLOPE else 0.0
 
 
 def least_information(
@@ -81,7 +81,7 @@ def least_information(
         >>> round(found.upper, 6), round(found.slope, 5)
         (0.218327, 0.80472)
     """
-    m, n, close = prior.letters, prior.rows, _CLOSE * prior.rows
+    m, n, close = prior.letters, prior.records, _CLOSE * prior.records
     # Slopes with too much distortion, and with not too much: h bounds the distortion at any slope from above.
     low, high = 0.0, min(constants.kernel_level, h_inverse(distortion, m, n))
     over, under = constants.constant_distortion - distortion, h(high, m, n) - distortion
@@ -112,13 +112,13 @@ def least_information(
 
 def _channel(prior: Prior, point: SlopePoint) -> FiniteChannel | None:
     if not isinstance(prior, Exchangeable):
-        return ExponentialForm(point.weights, point.slope, prior.letters, prior.rows)
+        return ExponentialForm(point.weights, point.slope, prior.letters, prior.records)
     try:
-        types = joint_types(prior.letters, prior.rows)
+        types = joint_types(prior.letters, prior.records)
     except Unsupported:
         return None
     with np.errstate(divide="ignore"):
-        ways = gammaln(prior.rows + 1) - gammaln(prior.types + 1).sum(axis=1)
+        ways = gammaln(prior.records + 1) - gammaln(prior.types + 1).sum(axis=1)
         log_q = np.log(point.weights) - ways  # of one output
     logs = types.log_sequences + log_q[types.outputs] - point.slope * types.changed
     top = np.full(len(prior.types), -np.inf)

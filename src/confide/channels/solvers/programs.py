@@ -71,11 +71,11 @@ def as_exchangeable(prior: Prior) -> Prior:
     Example:
         >>> from confide.channels.priors import FullPrior
         >>> as_exchangeable(FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2))
-        Exchangeable(<3 types>, letters=2, rows=2)
+        Exchangeable(<3 types>, letters=2, records=2)
     """
-    if isinstance(prior, Exchangeable) or prior.rows == 1 or prior.cells > 2**20:
+    if isinstance(prior, Exchangeable) or prior.records == 1 or prior.cells > 2**20:
         return prior
-    law, m, n = prior.vector(), prior.letters, prior.rows
+    law, m, n = prior.vector(), prior.letters, prior.records
     cube = law.reshape((m,) * n)
     if not (cube == cube.swapaxes(0, 1)).all() or not (cube == np.moveaxis(cube, 0, -1)).all():
         return prior  # a swap and a rotation generate all permutations
@@ -92,7 +92,7 @@ def check_size(prior: Prior) -> None:
         Unsupported: with the size and what would do.
     """
     if isinstance(prior, Exchangeable):
-        joint_types(prior.letters, prior.rows, _MOST_VARIABLES)
+        joint_types(prior.letters, prior.records, _MOST_VARIABLES)
     elif prior.cells**2 > _MOST_VARIABLES:
         raise Unsupported("prior", f"a program over {prior.cells:,} x {prior.cells:,} pairs of databases",
                           "at most 256 databases; or an exchangeable law, or independent rows")
@@ -106,7 +106,7 @@ def program_seconds(prior: Prior) -> float:
         >>> [round(program_seconds(FullPrior([1 / 2**n] * 2**n, 2, n))) for n in (4, 8)]
         [0, 72]
     """
-    m, n = prior.letters, prior.rows
+    m, n = prior.letters, prior.records
     if not isinstance(prior, Exchangeable):
         return _USUAL_STEPS * float(prior.cells) ** 4 / _DENSE_RATE
     return _USUAL_STEPS * float(math.comb(n + m * m - 1, n)) * math.comb(n + m - 1, n) ** 2 / _BANDED_RATE
@@ -140,7 +140,7 @@ def solve_program(
     if isinstance(prior, Exchangeable):
         program, start = types_program(prior, epsilon, notion)
         # Costs and factors of joint types are exponentials of logs of many digits.
-        error = (64 + 8 * prior.rows) * 2.0**-53
+        error = (64 + 8 * prior.records) * 2.0**-53
     else:
         program, start = full_program(prior, epsilon, notion)
         error = 8 * 2.0**-53
@@ -151,8 +151,8 @@ def solve_program(
     values = repaired(inner, found.values, 0)
     channel: FiniteChannel
     if isinstance(prior, Exchangeable):
-        channel = JointTypeChannel(joint_types(prior.letters, prior.rows), values)
+        channel = JointTypeChannel(joint_types(prior.letters, prior.records), values)
     else:
-        channel = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
+        channel = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.records)
     return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values),
                         found.slope, channel, found.midway, program, found.prices, error)

@@ -80,13 +80,13 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
     slope = positive("slope", slope, at_most=500.0)
     kernel: ClassProduct | HammingProduct
     if isinstance(prior, Exchangeable):
-        kernel = ClassProduct(prior.letters, prior.rows, slope)
+        kernel = ClassProduct(prior.letters, prior.records, slope)
         law, shift = np.exp(prior.log_types), float(np.exp(prior.log_types) @ kernel.log_scale)
     else:
         if prior.cells > LARGEST_SLOPE:
             raise Unsupported("prior", f"{prior.cells:,} databases",
                               f"at most {LARGEST_SLOPE:,}; or an exchangeable law")
-        kernel, law, shift = HammingProduct(prior.letters, prior.rows, slope), prior.vector(), 0.0
+        kernel, law, shift = HammingProduct(prior.letters, prior.records, slope), prior.vector(), 0.0
     with threadpool_limits(limits=1, user_api="blas"):  # products are short: threads would wait for each other
         return _Solver(kernel, law / law.sum(), slope, shift).solve(start)
 

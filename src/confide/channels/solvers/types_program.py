@@ -25,17 +25,17 @@ def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[B
     Raises:
         Unsupported: too many joint types.
     """
-    types = joint_types(prior.letters, prior.rows)
+    types = joint_types(prior.letters, prior.records)
     first, second, over, under = types.neighbours
     ratio = over / under
     up, down = math.exp(epsilon) * ratio, math.exp(epsilon) / ratio
-    log_u = types.log_sequences - prior.rows * math.log(prior.letters)
+    log_u = types.log_sequences - prior.records * math.log(prior.letters)
     if notion == "identifiability":
         gain = np.exp(prior.log_sequence[types.inputs[second]] - prior.log_sequence[types.inputs[first]])
         up, down = up * gain, down / gain
     else:
         log_u = types.log_sequences - 0.5 * epsilon * types.changed
-        log_u = log_u - prior.rows * math.log1p((prior.letters - 1) * math.exp(-0.5 * epsilon))
+        log_u = log_u - prior.records * math.log1p((prior.letters - 1) * math.exp(-0.5 * epsilon))
     program = BlockProgram(
         sizes=np.bincount(types.outputs), cost=np.exp(prior.log_types)[types.inputs] * types.changed, rows=types.inputs,
         target=np.ones(len(prior.types)), first=first, second=second, up=up, down=down)

@@ -97,13 +97,13 @@ class BitsPages:
 def _cheaper(found: BitPlan) -> Section:
     """What the same accuracy costs at other sizes and levels."""
     it: MajorityMarket = found.market
-    error, blind = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
+    error, baseline = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
     note = ("Plans take it that all take part who are asked. They are by the exact error, by Chernoff's bound on it, "
             "and by the thesis.")
-    if _SMALLEST_TARGET <= error < blind:
+    if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
             rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)

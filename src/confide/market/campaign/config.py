@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
+from confide.market.collection import BitCollection
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
+from confide.market.majority import MajorityMarket
 from confide.market.pairs.prior import PairPrior
+from confide.market.signal_model import SignalModel
 from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
+from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.people.campaign_tables import MOST_PEOPLE, PeopleTable
 from confide.tables import Above, Category
 
 __all__ = ["BitConfig", "BitsConfig", "BitsPairConfig", "BitsUnknownCostsConfig"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 def _belongs(name: str, value: float | None, law: str, chosen: str) -> None:
@@ -72,6 +75,9 @@ class Rehearsal(Keys):
         return Above(column=self.column, threshold=self.above)
 
 
+@keys_of(LinearCost, "rate")
+@keys_of(PowerCost, "exponent", optional=True)
+@keys_of(ExponentialCost, "growth", optional=True)
 class Costs(Keys):
     """`[cost]`: what everybody believes that a privacy level costs a person: rate x, rate x^exponent, or
     rate (e^(growth x) - 1), in the currency.
@@ -79,9 +85,10 @@ class Costs(Keys):
 
     law: Literal["linear", "power", "exponential"] = Field(
         default="linear", description="how cost grows with the level")
-    rate: Positive = Field(description="of one nat, or the factor of the other laws")
-    exponent: float | None = Field(default=None, ge=1, allow_inf_nan=False, description="of 'power'")
-    growth: Positive | None = Field(default=None, description="of 'exponential'")
+    if TYPE_CHECKING:  # keys of the costs that are read here
+        rate: float
+        exponent: float | None
+        growth: float | None
 
     @model_validator(mode="after")
     def _parameters(self) -> Costs:
@@ -96,11 +103,13 @@ class Costs(Keys):
         return LinearCost(self.rate) if self.growth is None else ExponentialCost(self.rate, self.growth)
 
 
+@keys_of(BitCollection, "minor_units")
 class Payment(Keys):
     """`[payment]`: in which money."""
 
     currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
-    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
+    if TYPE_CHECKING:
+        minor_units: int
     most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
                                   "plan that could come to more is warned of")
 
@@ -128,19 +137,23 @@ class BitConfig(Keys):
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
 
+@keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
     """`[state]`: what everybody believes of the fact that the bits are signs of; truth and accuracy rest on it, privacy
     does not.
     """
 
-    prior_one: Fraction = Field(description="P1, probability that the state is 1")
-    signal_accuracy: float = Field(gt=0.5, lt=1, description="theta, probability that a bit equals the state")
+    if TYPE_CHECKING:
+        prior_one: float
+        signal_accuracy: float
 
 
+@keys_of(MajorityMarket, "epsilon")
 class Privacy(Keys):
     """`[privacy]`: what is bought of each person."""
 
-    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="level of one report, in nats")
+    if TYPE_CHECKING:
+        epsilon: float
 
 
 class Group(Keys):
@@ -197,19 +210,18 @@ class BitsPairConfig(BitConfig):
     privacy: Privacy
 
 
+@keys_of(LogNormalLaw, "meanlog sdlog", optional=True)
+@keys_of(ExponentialLaw, "mean", optional=True)
+@keys_of(GammaLaw, "shape scale", optional=True)
+@keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(Keys):
     """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
     own alone.
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = Field(
-        description="of C, what a nat is worth to one person")
-    meanlog: float | None = Field(default=None, allow_inf_nan=False, description="of 'lognormal': mean of ln C")
-    sdlog: Positive | None = Field(default=None, description="of 'lognormal': its standard deviation")
-    mean: Positive | None = Field(default=None, description="of 'exponential'")
-    shape: Positive | None = Field(default=None, description="of 'gamma'")
-    scale: Positive | None = Field(default=None, description="of 'gamma'")
-    high: Positive | None = Field(default=None, description="of 'uniform', from 0")
+        description="of C, what a nat is worth to one person: lognormal has meanlog and sdlog, exponential has mean, "
+        "gamma has shape and scale, uniform (from 0) has high")
 
     _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
@@ -235,20 +247,24 @@ class CostLawTable(Keys):
                 return UniformLaw(0.0, *values)
 
 
+@keys_of(ThresholdMarket, "epsilon")
 class Levels(Keys):
     """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
 
-    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="the least level of a participant: a floor "
-                           "of quality, which protects nobody")
+    if TYPE_CHECKING:
+        epsilon: float
+
     ceiling: float = Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that people's devices let "
                            "through: what is promised, and charged")
 
 
+@keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
     """`[participation]`: who is to take part. Give share, or threshold."""
 
-    share: Fraction | None = Field(default=None, description="of the invited")
-    threshold: Positive | None = Field(default=None, description="largest worth of a nat with which taking part pays")
+    if TYPE_CHECKING:
+        share: float | None
+        threshold: float | None
 
     @model_validator(mode="after")
     def _one(self) -> Taking:
@@ -266,11 +282,12 @@ class BitsUnknownCostsConfig(BitConfig):
     participation: Taking
 
 
+@keys_of(MajorityMarket, "presence")
 class BitsPeople(People):
     """`[people]` of the kind `bits`."""
 
-    presence: float = Field(default=1.0, gt=0, le=1, description="probability that an invited person takes part, "
-                            "whatever her bit and whatever the others do")
+    if TYPE_CHECKING:
+        presence: float
 
 
 class BitsConfig(BitConfig):

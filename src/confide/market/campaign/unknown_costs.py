@@ -124,8 +124,8 @@ def _cheaper(found: BitPlan) -> Section:
     it: ThresholdMarket = found.market
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people * it.presence, it.epsilon, it.expected_total, it.error_probability())]
-    error, blind = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
-    if _SMALLEST_TARGET <= error < blind:
+    error, baseline = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
+    if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan_unknown_costs(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost_law,
                                       people=it.people, ceiling=it.ceiling)

@@ -234,7 +234,7 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
         >>> {name: round(ratio, 3) for name, ratio in found.looseness.items()}
         {'exact': 1.0, 'hoeffding': 1.79, 'chebyshev': 1.47, 'thesis': 1.48}
         >>> round(plan_mean(prior, LinearCost(1.0), epsilon=1.0).error, 3)
-        0.067
+        0.093
     """
     n = prior.people
     failure, chosen = fraction("failure_probability", failure_probability), one_of("criterion", criterion, CRITERIA)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from confide.contract.checks import finite, fraction, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
 from confide.contract.wire import wire
+from confide.market.settled import Settled
 from confide.market.signal_model import SignalModel
 from confide.numerics.running_sums import running_sum
 
@@ -94,18 +96,11 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
 
 @wire("PairPrior", "people signal_one covariance log_counts")
 @dataclass(frozen=True, eq=False)
-class PairPrior:
+class PairPrior(Settled):
     """An exchangeable law of N bits: the belief of a person who knows her own bit and nothing else about the others.
 
     Whoever also knows something that explains why bits go together (her group, say) believes something else and is not
     paid for the truth: see `audit_groups`.
-
-    Args:
-        people: N >= 2.
-        signal_one: P_1 = P(S_i = 1), in (0, 1).
-        covariance: D = Cov(S_i, S_j), of either sign, not 0; some N bits must have it.
-        log_counts: (N + 1,) logarithms of the law of the number of ones; None where it is not known. The constructors
-            `of_counts`, `beta_binomial`, `two_state` and `of_groups` fill it in.
 
     Raises:
         InvalidInput: names the field, and the range of D that is possible.
@@ -118,22 +113,23 @@ class PairPrior:
         (0.4, 0.04, 0.166667)
     """
 
-    people: int
-    signal_one: float
-    covariance: float
-    log_counts: NDArray[np.float64] | None = field(default=None, repr=False)
+    people: Annotated[int, Parameter("people who have a bit", symbol="N", at_least=2)]
+    signal_one: Annotated[float, Parameter("probability that a bit is 1", symbol="P_1", above=0, below=1)]
+    covariance: Annotated[float, Parameter("covariance of two people's bits, of either sign and not 0; some N bits "
+                                           "must have it", symbol="D")]
+    log_counts: Annotated[NDArray[np.float64] | None, Parameter(
+        "(N + 1,) logarithms of the law of the number of ones; None where it is not known. The constructors of_counts, "
+        "beta_binomial, two_state and of_groups fill it in")] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        n = whole("people", self.people, at_least=2)
-        object.__setattr__(self, "people", n)
-        object.__setattr__(self, "signal_one", fraction("signal_one", self.signal_one))
-        self._check_covariance(n)
+        super().__post_init__()
+        self._check_covariance(self.people)
         if self.log_counts is not None:
-            self._check_counts(n, np.array(self.log_counts, dtype=np.float64))
+            self._check_counts(self.people, np.array(self.log_counts, dtype=np.float64))
 
     def _check_covariance(self, n: int) -> None:
         alone = self.signal_one * self.signal_zero
-        d = finite("covariance", self.covariance)
+        d = self.covariance
         if abs(d) < LEAST_CORRELATION * alone:
             raise InvalidInput("covariance", f"{d:g}: nobody's bit says anything about another's",
                                f"must be at least {LEAST_CORRELATION:g} P(S = 1) P(S = 0) in size")
@@ -143,7 +139,6 @@ class PairPrior:
         if not low - _ROUNDING * alone / n <= d <= high * (1 + _ROUNDING):
             raise InvalidInput("covariance", f"{d:g} is that of no {n} bits with P(S = 1) = {self.signal_one:g}",
                                f"must be in [{printed(low, digits=6)}, {printed(high, up=False, digits=6)}]")
-        object.__setattr__(self, "covariance", d)
 
     def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:
         if logs.shape != (n + 1,):

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
-from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
@@ -165,12 +164,8 @@ class GammaLaw(Settled, CostLaw):
 
 @wire("HistogramLaw", "edges weights")
 @dataclass(frozen=True, eq=False)
-class HistogramLaw(CostLaw):
+class HistogramLaw(Settled, CostLaw):
     """Uniform within cells: what a survey of costs says, without atoms.
-
-    Args:
-        edges: (k + 1,) rising bounds of the cells, the first >= 0.
-        weights: (k,) nonnegative weights of the cells, in any unit.
 
     Raises:
         InvalidInput: edges that do not rise (an atom), or weights of another number or sign.
@@ -183,10 +178,11 @@ class HistogramLaw(CostLaw):
         2.0
     """
 
-    edges: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    edges: Annotated[NDArray[np.float64], Parameter("(k + 1,) rising bounds of the cells, the first at least 0")]
+    weights: Annotated[NDArray[np.float64], Parameter("(k,) nonnegative weights of the cells, in any unit")]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         edges = np.array(self.edges, dtype=np.float64).reshape(-1)
         weights = np.array(self.weights, dtype=np.float64).reshape(-1)
         if edges.size < 2 or not np.all(np.isfinite(edges)) or edges[0] < 0:
@@ -243,12 +239,8 @@ class HistogramLaw(CostLaw):
 
 @wire("MixtureLaw", "weights laws")
 @dataclass(frozen=True)
-class MixtureLaw(CostLaw):
+class MixtureLaw(Settled, CostLaw):
     """Each person is of a group, drawn by weight, and her cost is drawn from the group's law.
-
-    Args:
-        weights: positive, in any unit.
-        laws: one for each weight.
 
     Example:
         >>> law = MixtureLaw((0.1, 0.9), (UniformLaw(0.0, 0.001), UniformLaw(1.0, 1.001)))
@@ -256,16 +248,16 @@ class MixtureLaw(CostLaw):
         (0.0005, 1.0005)
     """
 
-    weights: tuple[float, ...]
-    laws: tuple[CostLaw, ...]
+    weights: Annotated[tuple[float, ...], Parameter("weights of the groups, in any unit", above=0)]
+    laws: Annotated[tuple[CostLaw, ...], Parameter("law of the costs of each group")]
 
     def __post_init__(self) -> None:
-        weights, laws = tuple(self.weights), tuple(self.laws)
-        if not laws or len(weights) != len(laws):
-            raise InvalidInput("weights", f"are {len(weights)} for {len(laws)} laws", "must be one for each law")
-        values = [positive("weights", each) for each in weights]
-        object.__setattr__(self, "weights", tuple(each / sum(values) for each in values))
-        object.__setattr__(self, "laws", tuple(_as_law("laws", law) for law in laws))
+        object.__setattr__(self, "laws", tuple(_as_law("laws", law) for law in self.laws))
+        super().__post_init__()
+        weights = [float(each) for each in self.weights]
+        if not self.laws or len(weights) != len(self.laws):
+            raise InvalidInput("weights", f"are {len(weights)} for {len(self.laws)} laws", "must be one for each law")
+        object.__setattr__(self, "weights", tuple(each / sum(weights) for each in weights))
 
     def cdf(self, cost: ArrayLike) -> Any:
         return np.minimum(sum(w * law.cdf(cost) for w, law in zip(self.weights, self.laws, strict=True)), 1.0)
@@ -301,11 +293,8 @@ class MixtureLaw(CostLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class ScipyLaw(CostLaw):
+class ScipyLaw(Settled, CostLaw):
     """A frozen continuous distribution of scipy.stats, checked at 399 quantiles.
-
-    Args:
-        distribution: such as `scipy.stats.lognorm(s=1.0)`.
 
     Raises:
         InvalidInput: no continuous distribution; an atom, or mass at 0 or below, with where it shows.
@@ -316,9 +305,10 @@ class ScipyLaw(CostLaw):
         0.832555
     """
 
-    distribution: Any
+    distribution: Annotated[Any, Parameter("frozen distribution, such as scipy.stats.lognorm(s=1.0)")]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         d = self.distribution
         if not all(callable(getattr(d, name, None)) for name in ("pdf", "cdf", "ppf", "support")):
             raise InvalidInput("cost_law", f"{type(d).__name__} is not a frozen continuous distribution of scipy.stats",

@@ -110,9 +110,6 @@ class ThresholdMarket(Settled, PaidByCounts):
 
     Give participation or threshold; both are set afterwards.
 
-    Args:
-        cost_law: F, of everybody's cost per nat; continuous, with mass near 0. A frozen scipy distribution will do.
-
     Raises:
         InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
 
@@ -133,7 +130,8 @@ class ThresholdMarket(Settled, PaidByCounts):
     signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
                                                 below=1)]
     prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
-    cost_law: CostLaw
+    cost_law: Annotated[CostLaw, Parameter("law of everybody's cost per nat, continuous and with mass near 0; a frozen "
+                                           "scipy distribution will do", symbol="F")]
     epsilon: Annotated[float, Parameter("least level of a participant, a floor of quality and never a promise of "
                                         "privacy", unit="nats", above=0, at_most=LARGEST_LEVEL)]
     participation: Annotated[float | None, Parameter("share that is to take part", symbol="p", above=0, below=1)] = None
@@ -144,9 +142,9 @@ class ThresholdMarket(Settled, PaidByCounts):
                                                unit="nats", above=0, at_most=LARGEST_LEVEL)] = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         law = as_cost_law("cost_law", self.cost_law)
         object.__setattr__(self, "cost_law", law)
+        super().__post_init__()
         if self.ceiling is not None:
             if self.ceiling < self.epsilon:
                 raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon, the level at the threshold",
@@ -456,19 +454,20 @@ class ThresholdMarket(Settled, PaidByCounts):
             raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {most}")
         return level
 
-    def rounds_until_nonnegative(self, delta: float, cost: float | None = None) -> int:
-        """The number of rounds after which a person's running total is nonnegative with probability 1 - delta.
+    @renamed(delta="failure_probability")
+    def rounds_until_nonnegative(self, failure_probability: float, cost: float | None = None) -> int:
+        """The number of rounds after which a person's running total is nonnegative, but for a probability of failure.
 
         At any one later round, not at all of them; rounds on fresh bits, in each of which she takes part.
 
         Args:
-            delta: in (0, 1).
+            failure_probability: in (0, 1).
             cost: hers, at most the threshold; default the threshold, the worst off.
 
         Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016,
         section 4.1, justifies negative payments with.
         """
-        risk = fraction("delta", delta)
+        risk = fraction("failure_probability", failure_probability)
         mean = float(self.payment_of(self.cost_threshold if cost is None else cost))
         if cost is not None:
             self._level_of_participant(cost)

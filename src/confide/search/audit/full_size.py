@@ -152,7 +152,7 @@ def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray
 def _differs(run: _Heard, call: int) -> bool:
     """Whether a call was not what its draws make of the records."""
     sound = _sound(run.one)
-    if sound.scale < 2 * sound.delta / sound.selection_epsilon * (1 - _EXACT) or _quieter(run, sound, call):
+    if sound.noise_scale < 2 * sound.sensitivity / sound.selection_epsilon * (1 - _EXACT) or _quieter(run, sound, call):
         return True
     log, began = run.log, run.log.call_began[call]
     seen = np.asarray(log.examined, dtype=np.int64)
@@ -167,7 +167,7 @@ def _differs(run: _Heard, call: int) -> bool:
             return True
         threshold = drawn
     items = np.flatnonzero(~examined)
-    order = NoisyOrder(values[items].astype(np.float64), sound.scale, sound.noise_kind, ForcedNoise(run.draws),
+    order = NoisyOrder(values[items].astype(np.float64), sound.noise_scale, sound.noise_kind, ForcedNoise(run.draws),
                        stream=("component", call, "order"), fake=threshold, plain=not sound.statistic.whole)
     named = np.append(items, -1)[order.take(len(items) + 1)]
     ends = np.flatnonzero((named < 0) | run.targeted[named])
@@ -180,7 +180,7 @@ def _differs(run: _Heard, call: int) -> bool:
 
 def _quieter(run: _Heard, sound: ComponentSearch, call: int) -> bool:
     """Whether noise that is drawn at a scale was drawn at a smaller one."""
-    return any(float(draw.scale) < sound.scale * (1 - _EXACT) for draw in run.draws
+    return any(float(draw.scale) < sound.noise_scale * (1 - _EXACT) for draw in run.draws
                if draw.law == "discrete_laplace" and list(map(str, draw.stream[:2])) == ["component", str(call)])
 
 

@@ -47,7 +47,7 @@ def networks(mechanism: PTarget) -> tuple[Made, ...]:
     Args:
         mechanism: as it will run.
     """
-    scale = fitted(mechanism, network()).call.scale / fitted(mechanism, network()).call.delta
+    scale = fitted(mechanism, network()).call.noise_scale / fitted(mechanism, network()).call.sensitivity
     if counts_each(mechanism):
         return network(), hub_rivals(scale), hub_bridge(), crowd(scale)
     lift = lifted(mechanism)
@@ -93,7 +93,7 @@ def unplanted(mechanism: PTarget) -> dict[str, str]:
     if value is not None:
         one = fitted(mechanism, hub_bridge() if counts_each(mechanism) else shared_bridge()).call
         base = lifted(mechanism)
-        if value - base > 2 * one.scale:
+        if value - base > 2 * one.noise_scale:
             why = f"the threshold {value:g} is far above what anybody has in a made-up network"
             found |= {"noise": why, "fake": why, "cap": why}
         elif misses(one, base, value) ** 30 < _NEVER:
@@ -121,7 +121,7 @@ def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTar
     for made in networks(sound or mechanism):
         one, promised = fitted(mechanism, made).call, fitted(sound or mechanism, made).call.selection_epsilon
         for known in _known(one):
-            settings = SimpleNamespace(statistic=one.statistic, noise_kind=one.noise_kind, scale=one.scale,
+            settings = SimpleNamespace(statistic=one.statistic, noise_kind=one.noise_kind, noise_scale=one.noise_scale,
                                        draws_threshold=False, public_threshold=known)
             tree = tree_of(settings, made, kind=kind)
             order = _released(tree, made)

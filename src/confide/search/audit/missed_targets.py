@@ -42,7 +42,7 @@ def miss_controls(mechanism: PTarget) -> list[Control]:
         mechanism: as it will run.
     """
     return [Control("the threshold's error", "a threshold that is drawn without looking",
-                    exceeds(_worst(rule, promise.bound, rule.people, blind=True), promise.failure_probability))
+                    exceeds(_worst(rule, promise.bound, rule.people, even=True), promise.failure_probability))
             for rule, promise in _drawn(mechanism) if not promise.vacuous and _shows(rule, promise)]
 
 
@@ -62,17 +62,17 @@ def _made_up(rule: ThresholdRule) -> Iterator[NDArray[np.float64]]:
         yield values
 
 
-def _worst(rule: ThresholdRule, bound: float, people: int, *, blind: bool = False) -> float:
+def _worst(rule: ThresholdRule, bound: float, people: int, *, even: bool = False) -> float:
     """The largest chance of a threshold whose score is above the least one by more than the bound."""
     worst = 0.0
     for values in _made_up(rule):
         scores = np.asarray(rule.scores(values[:people]), dtype=np.float64)
-        law = np.full(len(scores), 1.0 / len(scores)) if blind else rule.law(values[:people])
+        law = np.full(len(scores), 1.0 / len(scores)) if even else rule.law(values[:people])
         worst = max(worst, float(law[scores > scores.min() + bound].sum()))
     return worst
 
 
 def _shows(rule: ThresholdRule, promise: Accuracy) -> bool:
-    """Whether any threshold of these populations is so bad that a blind draw would meet it too often."""
+    """Whether any threshold of these populations is so bad that a draw among equals would meet it too often."""
     return any(float((np.asarray(scores) > np.min(scores) + promise.bound).mean()) > promise.failure_probability
                for scores in (rule.scores(values) for values in _made_up(rule)))

@@ -121,7 +121,7 @@ def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
     investigation, one = _small(), fitted(_at(mechanism, mechanism.epsilon), network(), 3)
     found: dict[float, float] = {}
     for scale in _SCALES:
-        here = replace(one, epsilon=one.epsilon * one.call.scale / scale)
+        here = replace(one, epsilon=one.epsilon * one.call.noise_scale / scale)
         law, half = exact_law(here, investigation), exact_law(mixed(here, HalfLaw), investigation)
         found[here.epsilon] = min(_tail(round(runs * half.get(order, 0.0)), runs, chance)
                                   for order, chance in law.items())

@@ -42,8 +42,8 @@ _Array = NDArray[np.float64]
 
 class _Halved(_Call):
     @property
-    def scale(self) -> float:
-        return super().scale / 2
+    def noise_scale(self) -> float:
+        return super().noise_scale / 2
 
 
 class HalvedNoise(_Search):
@@ -56,8 +56,8 @@ class HalvedNoise(_Search):
 
 class _Eighth(_Call):
     @property
-    def scale(self) -> float:
-        return super().scale / 8
+    def noise_scale(self) -> float:
+        return super().noise_scale / 8
 
 
 class EighthNoise(_Search):
@@ -75,12 +75,12 @@ class _HalfDrawn(_Call):
 
 class _HalfScale(_Call):
     @property
-    def scale(self) -> float:
-        return super().scale / 2
+    def noise_scale(self) -> float:
+        return super().noise_scale / 2
 
     @property
     def rule(self) -> Any:
-        return replace(super().rule, scale=super().scale)
+        return replace(super().rule, noise_scale=super().noise_scale)
 
 
 class HalfLaw(_Search):
@@ -220,13 +220,13 @@ def misses(one: Any, score: float, point: float) -> float:
         score: of a target.
         point: the value of a fake without noise.
     """
-    y = (point - score) / one.scale
+    y = (point - score) / one.noise_scale
     if one.noise_kind == "gumbel":
         return float(np.exp(-np.exp(-y)))
     if one.noise_kind == "exponential":
         return float(-np.expm1(-max(y, 0.0)))
     if one.noise_kind == "discrete_laplace":
-        ratio = float(np.exp(-1 / one.scale))
+        ratio = float(np.exp(-1 / one.noise_scale))
         gap = point - score - 1  # a tie is the target's
         return float(ratio ** -gap / (1 + ratio) if gap < 0 else 1 - ratio ** (gap + 1) / (1 + ratio))
     return float(np.exp(y) / 2 if y < 0 else 1 - np.exp(-y) / 2)
@@ -246,6 +246,6 @@ class CappedTree(LawTree):
         return Hidden(found.targets, np.concatenate([found.scores, values[strangers]]), found.threshold)
 
     def call(self, hidden: Hidden) -> _Array:
-        law = call_law(hidden.scores, self.one.scale, self.one.noise_kind, hidden.threshold)
+        law = call_law(hidden.scores, self.one.noise_scale, self.one.noise_kind, hidden.threshold)
         found = law[: len(hidden.targets)]
         return np.append(found, max(0.0, 1.0 - float(found.sum())))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import Keys, keys_of
 from confide.search.identifiers import MOST
 from confide.search.noise_kinds import NoiseKind
 from confide.search.statistics import (
@@ -23,6 +23,7 @@ from confide.search.statistics import (
     Walks,
 )
 from confide.search.stopping import Stop
+from confide.search.targeted import PTarget
 
 __all__ = ["PLACES", "SearchConfig", "statistic_of"]
 
@@ -60,33 +61,36 @@ class GraphTable(Keys):
     id: Name = Field(default="id", description="column of ids in that file")
 
 
+@keys_of(PTarget, "stopping_target public_threshold largest_threshold", optional=True)
+@keys_of(PTarget, "", noise="noise_kind")
+@keys_of(Paths, "length", optional=True)
 class SearchTable(Keys):
     """`[search]`: from where, how far, and when to give up."""
+
+    if TYPE_CHECKING:  # keys of the mechanism that are read here
+        stopping_target: int | None
+        public_threshold: float | None
+        largest_threshold: int | None
+        noise: NoiseKind
+        length: int | None
 
     seeds: tuple[int | str, ...] = Field(min_length=1, description="ids of members who are known; chosen without a "
                                                                    "look at the contacts")
     components: int = Field(ge=2, description="k, groups that are found at most, the first seed's among them")
-    stopping_target: int | None = Field(default=None, ge=0, description="K, about how many people come before a search "
-                                                                        "for a group gives up; of private and smoothed")
     stop: Stop = Field(default="smoothed", description="when such a search gives up: none (never), public (at a "
                        "threshold that stands here), private or smoothed (at one that is drawn for K)")
-    public_threshold: Finite | None = Field(default=None, description="of stop = 'public': the value at which it "
-                                                                      "gives up, about")
-    largest_threshold: int | None = Field(default=None, ge=0, description="of private and smoothed: the largest that "
-                                                                          "can be drawn; default by degree_bound")
-    noise: NoiseKind = Field(default="laplace", description="of the noisy values")
     statistic: StatisticName = Field(default="common-neighbours", description="by which people are compared")
-    length: int | None = Field(default=None, ge=2, le=6, description="of paths, walks and flow: edges at most")
 
 
+@keys_of(PTarget, "epsilon delta")
+@keys_of(PTarget, "degree_bound", optional=True)
 class PrivacyTable(Keys):
     """`[privacy]`: what the list may tell about one protected person's contacts."""
 
-    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        description="of ONE search for another group, in nats; in all (components - 1) times as much")
-    delta: float = Field(default=0.0, ge=0, lt=1, description="0 states the plain sum alone")
-    degree_bound: int | None = Field(default=None, ge=1, description="d, contacts that anybody can have; public, from "
-                                                                     "outside knowledge and never from this graph")
+    if TYPE_CHECKING:
+        epsilon: float
+        delta: float
+        degree_bound: int | None
 
 
 class OracleTable(Keys):

@@ -18,20 +18,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.search.answers import spelled
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.places import check_places, file_of, waiting_path
 from confide.search.graph import Graph
 from confide.search.identifiers import as_ids, lookup
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
-from confide.tables._cells import integers, numbers, strings
+from confide.tables._cells import integers, strings
 from confide.tables.sources import Source
 
 __all__ = ["AnswersSoFar", "HeldNetwork"]
 
 _NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is none of true, false, yes, no, 1 and 0"
 _FILES = (".csv", ".parquet", ".arrow", ".feather")
-_WORDS = ("no", "yes")  # beside true and false, 1 and 0; in any capitals
 _AHEAD = 4096
 _NONE = int(np.iinfo(np.int64).min)
 
@@ -165,7 +165,7 @@ class HeldNetwork:
             before = 0
             for batch in table.batches([oracle.id, oracle.targeted]):
                 places = places_of(strings(oracle.id, batch.column(0)))
-                said, unanswered = _spelled(oracle.targeted, batch.column(1))
+                said, unanswered = spelled(oracle.targeted, batch.column(1))
                 for row in np.flatnonzero((places < 0) | (np.isnan(said) & ~unanswered)).tolist():
                     absent = not batch.column(0)[row].is_valid
                     self.rejected[f"row {before + row + 1}{name}"] = (
@@ -182,15 +182,6 @@ class HeldNetwork:
     def rows(self) -> int:
         """Lines of all answers, of use or not."""
         return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
-
-
-def _spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Answers as 1, 0, or NaN where none can be read; and which cells are empty."""
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(strings(name, column)))
-    empty = pc.fill_null(pc.equal(words, ""), True).to_numpy(zero_copy_only=False)
-    spelled = pc.index_in(words, value_set=pa.array(_WORDS, pa.large_string())).to_numpy(zero_copy_only=False)
-    said = np.where(np.isnan(spelled), numbers(name, column), spelled)
-    return np.where(np.isin(said, (0.0, 1.0)), said, np.nan), empty
 
 
 def _not_yet(path: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
@@ -45,14 +44,8 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
 def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
     """`found`: everybody who was found, in order; `ending`: one line about how the search ended."""
     board = release_of(outcome)
-    component = np.searchsorted(board.joined, np.arange(len(board.order)), side="right")
-    first = np.zeros(len(board.order), np.bool_)
-    first[board.joined] = True
-    seeds = np.isin(board.order, board.seeds)
-    how = np.where(seeds, "seed", np.where(first, "searched for", "contact"))
     return {
-        "found": pa.table({"place": np.arange(1, len(board.order) + 1), "id": pa.array(board.order.tolist()),
-                           "component": component, "first_of_component": first, "how": pa.array(how.tolist())}),
+        "found": board.to_arrow(),
         "ending": pa.table({"ended": [board.ended], "halted": [board.halted], "components": [board.components],
                             "searches": [board.calls], "epsilon_of_this_list": [float(f"{board.epsilon_spent:.12g}")]}),
     }

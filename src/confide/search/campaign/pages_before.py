@@ -46,7 +46,8 @@ def described(plan: PlannedSearch) -> str:
     it = plan.mechanism
     return (f"from each found member the search follows contacts and examines everybody next to the group; then, up to "
             f"{it.calls:,} times, it examines others in the order of {it.statistic.name} with the found, plus "
-            f"{it.noise_kind.replace('_', ' ')} noise of scale {it.call.scale:.4g}, until another member turns up")
+            f"{it.noise_kind.replace('_', ' ')} noise of scale {it.call.noise_scale:.4g}, until another member turns "
+            "up")
 
 
 def plan_sections(plan: PlannedSearch) -> list[Section]:

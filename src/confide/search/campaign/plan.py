@@ -67,7 +67,7 @@ class PlannedSearch(SearchPlan):
         it, accuracy = self.mechanism, self.accuracy
         return {
             "people": it.people, "components": it.components, "searches": it.calls, "stop": it.stop,
-            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.scale,
+            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.noise_scale,
             "degree_bound": it.degree_bound, "stopping_target": it.stopping_target,
             "epsilon_each": it.epsilon, "epsilon_in_all": self.total, "delta": it.delta,
             "stated": self.loss.epsilon, "charged": self.charged, "sums": self.sums,
@@ -109,8 +109,8 @@ def plan_of(config: SearchConfig) -> PlannedSearch:
     value, before = plan.worth[-1]
     if before >= RANDOM * plan.people:
         raise Refused(
-            f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.scale:,.4g}, and even a "
-            f"hidden member with the largest value there can be ({value:,}) would come after "
+            f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.noise_scale:,.4g}, and even "
+            f"a hidden member with the largest value there can be ({value:,}) would come after "
             f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and tells "
             "nothing about anybody's contacts",
             nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)

@@ -69,8 +69,8 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     mean = float(np.mean(calls))
     spent = float(np.mean(np.exp(np.minimum(np.array(calls) * it.epsilon, 700.0))))
     lost = "" if it.noise_kind != "laplace" else (
-        f"; the source would print {math.exp(min(700.0, mean * it.call.delta / it.call.scale)):.4g} on average, which "
-        "is false")
+        f"; the source would print {math.exp(min(700.0, mean * it.call.sensitivity / it.call.noise_scale)):.4g} on "
+        "average, which is false")
     said = dict(outcome.diagnostics)
     return [Section(title="What this search finds, beside others", study=True, blocks=(table, *pictures, Text((
         f"This run examined {int(said['queries']):,} people and found {len(release_of(outcome).order):,} members by "

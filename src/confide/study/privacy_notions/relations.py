@@ -27,7 +27,7 @@ def relations(prior: Prior, distortion: float) -> Table:
         distortion: in (0, h(eps~_X)].
     """
     found = PriorConstants.of(prior)
-    level = h_inverse(distortion, prior.letters, prior.rows)
+    level = h_inverse(distortion, prior.letters, prior.records)
     measured = KernelMechanism(prior=prior, epsilon=level).levels()
     least = {notion: closed_form(notion, prior, distortion, found) or 0.0
              for notion in NOTIONS}

@@ -32,7 +32,7 @@ def uncertified_distortion(prior: Prior, epsilon: float, *, joint: bool) -> floa
         epsilon: in nats.
         joint: whether the joint law is limited (identifiability), or the channel (differential privacy).
     """
-    m, n, law = prior.letters, prior.rows, prior.vector()
+    m, n, law = prior.letters, prior.records, prior.vector()
     size, d = len(law), distances(m, n)
     left, right = np.nonzero(d == 1.0)
     limits = np.zeros((len(left) * size, size * size))

@@ -136,7 +136,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             search = _search(network, way, total)
             found = privately(group, search, last, runs)
             lifts[way], gains[way] = _lift(found, chance, budgets), _gain(found, chance)
-            rows.append((total, way.name, search.epsilon, search.call.scale,
+            rows.append((total, way.name, search.epsilon, search.call.noise_scale,
                          *(round(float(each), 2) for each in found.at(budgets)), round(lifts[way][0], 2),
                          round(float(found.ended_with.mean()), 2), round(float(found.queries.mean())),
                          round(gains[way], 2)))
