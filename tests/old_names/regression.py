@@ -41,5 +41,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             r.compare_spectrum(3, tolerance=0.2, failure_probability=1e-6)),
         ("plan", "misreports_failure"): (
             lambda: r.plan(**small, misreports_failure=1e-3).mechanism, found.mechanism),
+        ("RegressionPlan", "trade_off()"): (lambda: [each.alt for each in found.trade_off()], [found.plot().alt]),
         ("plan", "warnings()"): (lambda: list(found.warnings()), list(found.warnings)),
     }
