@@ -83,7 +83,8 @@ def _whole(name: str, column: Any, spelled: bool) -> list[int]:
     found = integers(name, array, _NONE)
     if (found == _NONE).any():
         raise InvalidInput(name, "a cell is no whole number of 64 bits", "leave out who sent nothing")
-    return found.tolist()
+    whole: list[int] = found.tolist()
+    return whole
 
 
 def _one(field: str, values: Any) -> tuple[str, Any]:

@@ -6,6 +6,7 @@ charge. A cell that is no number is nan, and its row will be a null record: one 
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
 from confide.regression.records import doubles
 from confide.tables._cells import is_text, numbers, plain
 from confide.tables._opened import opened
@@ -117,6 +119,9 @@ def pair_of_numbers(X: Any, y: Any) -> tuple[Any, Any]:
         if y in found.labels:
             values, place = found.read(), found.labels.index(y)
             return np.delete(values, place, axis=1), values[:, place]
+        if not os.path.splitext(y)[1]:
+            raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
+                y, found.labels, f"columns: {', '.join(found.labels[:12])}"))
     features, answers = frame_numbers(X), frame_numbers(y)
     if answers is not None and answers.ndim == 2 and answers.shape[1] == 1:
         answers = answers[:, 0]
