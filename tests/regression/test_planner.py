@@ -20,7 +20,7 @@ from confide.regression import (
     UniformBall,
     plan,
 )
-from confide.regression.estimators import best_ridge_release
+from confide.regression.compared_releases import best_ridge_release
 from confide.regression.records import as_batches, moments
 
 GOLDEN = {

@@ -26,20 +26,20 @@ from confide.contract.remedies import accepted, first_that, retried, tried, tryi
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
 from confide.regression import bounds
-from confide.regression.costs import (
-    DependentCosts,
-    EmpiricalCosts,
-    ExponentialCosts,
-    ParetoCosts,
-    QuadraticCosts,
-)
-from confide.regression.estimators import (
+from confide.regression.compared_releases import (
     KINDS,
     RELEASES,
     best_ridge_release,
     compared,
     knowing_nothing,
     least_epsilon,
+)
+from confide.regression.costs import (
+    DependentCosts,
+    EmpiricalCosts,
+    ExponentialCosts,
+    ParetoCosts,
+    QuadraticCosts,
 )
 from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
