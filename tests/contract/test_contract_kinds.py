@@ -21,6 +21,7 @@ from confide.contract import (
     kinds,
 )
 from confide.contract.kinds import PayoutTerms
+from confide.contract.wire import wire_of
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression
 
@@ -81,7 +82,7 @@ def test_types_of_a_mechanism() -> None:
 
 def test_every_kind_names_its_types() -> None:
     for name in kind_names():
-        assert all(key == each.__name__ for key, each in kind(name).types.items())
+        assert all(key == wire_of(each).name for key, each in kind(name).types.items())
         assert kind(name).name == name
 
 

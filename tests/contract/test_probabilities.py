@@ -58,7 +58,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "counts": lambda law: Exchangeable.of_counts(law).vector(),
     "divergence": lambda law: hockey_stick(law, law[::-1], 0.1),
     "histogram": lambda law: HistogramPrior((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), law).masses,
-    "weights": lambda law: integer_contracts(law, np.ones(5), 2.0).sigma,
+    "weights": lambda law: integer_contracts(law, np.ones(5), 2.0).noise_std,
     "points": lambda law: Atoms(np.eye(5), law).weights,
     "bits": lambda law: FinitePrior([0.1, 0.2, 0.3, 0.4, 0.5], law).weights,
     "pairs": lambda law: PairPrior.of_counts(law).log_counts,

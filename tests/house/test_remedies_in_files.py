@@ -26,7 +26,7 @@ RAISED: dict[str, tuple[str, dict[str, Any]]] = {
     "bits": ("bits", {"people.count": 5, "people.presence": 0.49, "state.prior_one": 0.023,
                       "privacy.epsilon": 0.00334}),
     "bits-pair": ("bits-pair", {"people.count": 2}),
-    "mean": ("mean", {"privacy.most_local": 0.1}),
+    "mean": ("mean", {"privacy.largest_local_loss": 0.1}),
     "program": ("program", {"privacy.epsilon": 0.01}),
     "queries": ("queries", {"data.records": 3000, "privacy.epsilon": 0.01, "method.name": "dual-query"}),
     "queries-recommended": ("queries", {"data.records": 65, "workload.count": 200, "privacy.epsilon": 0.00601,
@@ -56,7 +56,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 BEYOND: dict[str, tuple[str, dict[str, Any], str]] = {
     "queries": ("queries", {"data.records": 65, "workload.count": 200, "privacy.epsilon": 0.00601,
                             "method.name": "reweighted"}, "[privacy] epsilon"),
-    "mean": ("mean", {"people.count": 20}, "[privacy] most_local"),
+    "mean": ("mean", {"people.count": 20}, "[privacy] largest_local_loss"),
     "program": ("program", {"people.count": 60, "privacy.epsilon": 0.01, "program.supply": [11, 12, 12, 12]},
                 "[privacy] epsilon"),
 }
