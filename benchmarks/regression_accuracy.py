@@ -17,7 +17,7 @@ from benchmarks.report import Report, Table, Target
 from confide.contract.errors import Refused
 from confide.privacy.noise import Noise
 from confide.regression import AdaSSP, Averaged, PrivateRegression, RidgeRelease, SufficientStatistics, plan
-from confide.regression.planner import best_ridge
+from confide.regression.compared_releases import best_ridge
 from confide.regression.records import as_batches, moments
 from confide.regression.release import Release
 

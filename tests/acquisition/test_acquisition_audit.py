@@ -94,7 +94,7 @@ def test_what_cannot_be_enumerated_is_refused() -> None:
         ("variances", lambda: sum_divergence(1, [2.0**60], 2.0)), ("variances", lambda: sum_divergence(1, [0.1], 2.0)),
         ("shift", lambda: sum_divergence(10**4, [1.0], 2.0)), ("order", lambda: sum_divergence(1, [1.0], 1.0)),
         ("step", lambda: enumerated_divergence([1.0] * 3, [1.0] * 3, 0.001, 2.0)),
-        ("sigmas", lambda: enumerated_divergence([1.0], [1.0, 1.0], 0.5, 2.0)),
+        ("noise_stds", lambda: enumerated_divergence([1.0], [1.0, 1.0], 0.5, 2.0)),
     ):
         with pytest.raises(InvalidInput, match=f"^{field}"):
             call()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -243,6 +245,40 @@ def test_reports_are_taken_from_columns_and_frames_and_text_is_refused_by_its_na
         assert "secret" not in str(caught.value)
     with pytest.raises(InvalidInput, match="reports: are a table of 2 columns"):
         it.contracts(pa.table({"concern": reports, "other": reports}))
+
+
+def test_reports_and_messages_are_taken_from_files_and_tables(tmp_path: Path) -> None:
+    it, reports = study(4, mse_price=200.0), [0.1, 0.2, math.nan, 0.4]
+    pd.DataFrame({"concern": reports}).to_csv(tmp_path / "reports.csv", index=False)
+    pd.DataFrame({"concern": reports}).to_parquet(tmp_path / "reports.parquet")
+    made = it.contracts(reports)
+    for file in (tmp_path / "reports.csv", str(tmp_path / "reports.parquet")):
+        assert it.contracts(file).payments.tolist() == made.payments.tolist()
+    ranks = made.terms.index.tolist()
+    sent = {rank: 2**60 + rank for rank in ranks[1:]}  # not all of them are doubles
+    frame = pd.DataFrame({"index": list(sent), "message": list(sent.values())})
+    frame.to_csv(tmp_path / "sent.csv", index=False)
+    frame.to_parquet(tmp_path / "sent.parquet")
+    bare = made.records(sent)
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), tmp_path / "sent.csv",
+                  tmp_path / "sent.parquet"):
+        found = made.records(table)
+        assert (found.message.tolist(), found.sent.tolist()) == (bare.message.tolist(), bare.sent.tolist())
+    assert bare.message.tolist() == [0, *sent.values()]
+
+
+@pytest.mark.parametrize(("table", "problem"), [
+    ({"index": [1, 1], "message": [5, 6]}, "index: somebody's message stands twice"),
+    ({"index": [1], "message": ["a secret"]}, "message: text"),
+    ({"index": [1], "message": [0.5]}, "message: a cell is no whole number of 64 bits"),
+    ({"index": [1], "message": [None]}, "message: a cell is no whole number of 64 bits"),
+    ({"index": [1], "note": [5]}, "messages: have the columns index, note"),
+])
+def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]], problem: str) -> None:
+    made = study(4, mse_price=200.0).contracts([0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(InvalidInput, match=problem) as caught:
+        made.records(pa.table(table))
+    assert "secret" not in str(caught.value)
 
 
 def test_a_run_tells_its_steps_alone() -> None:

@@ -33,6 +33,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("", "Payment"): (lambda: r.Payment, r.PaymentScheme),
         ("PrintedRidge", "scale"): (lambda: printed.scale(setting), printed.noise_scale(setting)),
         ("RidgeRelease", "scale"): (lambda: ridge.scale(setting), ridge.noise_scale(setting)),
+        ("Setting.spectrum", "rows"): (lambda: setting.spectrum(rows=40), setting.spectrum(40)),
         ("SufficientStatistics", "deviation"): (lambda: sums.deviation(2), sums.noise_std(2)),
         ("SufficientStatistics", "scale"): (lambda: sums.scale, sums.noise_scale),
         ("TruncatedGaussianNoise", "sigma"): (lambda: r.TruncatedGaussianNoise(sigma=0.1, bound=0.5), gauss),
@@ -41,5 +42,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             r.compare_spectrum(3, tolerance=0.2, failure_probability=1e-6)),
         ("plan", "misreports_failure"): (
             lambda: r.plan(**small, misreports_failure=1e-3).mechanism, found.mechanism),
+        ("RegressionPlan", "trade_off()"): (lambda: [each.alt for each in found.trade_off()], [found.plot().alt]),
         ("plan", "warnings()"): (lambda: list(found.warnings()), list(found.warnings)),
     }

@@ -523,6 +523,7 @@ def test_huge_increments_are_cut_at_a_public_bound(law, huge):
 def test_the_best_arity_is_chosen_unless_an_exposure_was_computed():
     assert TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=1023).arity == best_arity(1023)
     assert TreeCounter.for_rho(0.5, l1_sensitivity=1, horizon=1023).arity == best_arity(1023, noise="gaussian")
-    assert TreeCounter.for_mu(0.5, l1_sensitivity=1, horizon=1023, counters=9).arity == best_arity(1023, 9, noise="gaussian")
+    assert TreeCounter.for_mu(0.5, l1_sensitivity=1, horizon=1023, counters=9).arity == (
+        best_arity(1023, 9, noise="gaussian"))
     with pytest.raises(InvalidInput, match="arity: is left out"):
         TreeCounter.for_epsilon(1.0, l1_sensitivity=16, horizon=3750, exposure=128)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -168,10 +169,12 @@ def test_only_bits_are_bits() -> None:
         peers.interim(0, 1, others=(0.0, 1.5))
 
 
-def test_columns_and_frames_are_bits_as_lists_are() -> None:
+def test_columns_frames_and_files_are_bits_as_lists_are(tmp_path: Path) -> None:
     peers = BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0))
     bare = peers.run([1, 0, 1, 1, None], Noise.simulated(0))
-    for data in (pd.Series([1, 0, 1, 1, None], dtype="Int64"), pl.Series([1, 0, 1, 1, None]),
+    pd.DataFrame({"bit": [1, 0, 1, 1, None]}).to_csv(tmp_path / "bits.csv", index=False, na_rep="none")
+    for data in (tmp_path / "bits.csv", str(tmp_path / "bits.csv"),
+                 pd.Series([1, 0, 1, 1, None], dtype="Int64"), pl.Series([1, 0, 1, 1, None]),
                  pa.array([1, 0, 1, 1, None]), pa.table({"bit": [1, 0, 1, 1, None]}),
                  pd.DataFrame({"bit": [1.0, 0.0, 1.0, 1.0, float("nan")]})):
         found = peers.run(data, Noise.simulated(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,14 @@ from confide.regression import (
     Setting,
     SufficientStatistics,
     TruncatedGaussianNoise,
+    TruthfulRegression,
     UniformBall,
     UniformNoise,
     plan,
 )
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import Batch, RecordMap, as_batches, moments
+from confide.tables import open_table
 
 N, D = 400, 3
 
@@ -363,15 +366,28 @@ def test_a_thousand_features() -> None:
         assert (one.cross == other.cross).all()
 
 
-def test_frames_give_what_arrays_give_and_a_column_of_text_is_refused_by_its_name() -> None:
-    mechanism, (X, y) = _mechanism(), _people()
+@pytest.mark.parametrize("mechanism", [_mechanism(), TruthfulRegression(
+    people=N, features=D, prior=UniformBall(D, 1.0), noise=UniformNoise(0.5), rule=ScoringRule(0.25, 1.0))],
+    ids=lambda each: type(each).__name__)
+def test_frames_and_files_give_what_arrays_give_and_text_is_refused_by_its_column(
+    mechanism: PrivateTruthfulRegression | TruthfulRegression, tmp_path: Path,
+) -> None:
+    X, y = _people()
     bare = mechanism.run((X, y), Noise.simulated(3))
     names = [f"x{k}" for k in range(X.shape[1])]
+    both = pd.DataFrame(X, columns=names).assign(answer=y)[["x0", "answer", "x1", "x2"]]
+    both.to_parquet(tmp_path / "people.parquet")
+    both.to_csv(tmp_path / "people.csv", index=False)
+    both[names].to_parquet(tmp_path / "x.parquet")
+    both[["answer"]].to_csv(tmp_path / "y.csv", index=False)
     frames: list[Any] = [
         (pd.DataFrame(X, columns=names), pd.Series(y, name="answer")),
         (pl.DataFrame(X, schema=names), pl.Series("answer", y)),
         (pa.table(dict(zip(names, X.T, strict=True))), pa.array(y)),
         (pa.table(dict(zip(names, X.T, strict=True))), pd.DataFrame({"answer": y})),
+        (both, "answer"), (pl.from_pandas(both), "answer"), (open_table(both), "answer"),
+        (tmp_path / "people.parquet", "answer"), (str(tmp_path / "people.csv"), "answer"),
+        (str(tmp_path / "x.parquet"), str(tmp_path / "y.csv")), (X, tmp_path / "y.csv"),
     ]
     for frame in frames:
         found = mechanism.run(frame, Noise.simulated(3))
@@ -383,6 +399,27 @@ def test_frames_give_what_arrays_give_and_a_column_of_text_is_refused_by_its_nam
     assert "secret" not in str(caught.value)
     with pytest.raises(InvalidInput, match="answer: text"):
         mechanism.run((X, pl.Series("answer", ["secret"] * len(X))), Noise.simulated(3))
+    words.assign(answer=y).to_parquet(tmp_path / "words.parquet")
+    with pytest.raises(InvalidInput, match="x0: text"):
+        mechanism.run((tmp_path / "words.parquet", "answer"), Noise.simulated(3))
+    with pytest.raises(InvalidInput, match=r"y: 'answers' is no column of X; did you mean 'answer'\?"):
+        mechanism.run((tmp_path / "people.parquet", "answers"), Noise.simulated(3))
+    with pytest.raises(InvalidInput, match=f"X: {N + 1} rows"):
+        mechanism.run((pd.concat([both, both[:1]]), "answer"), Noise.simulated(3))
+
+
+def test_a_file_is_read_once_so_that_both_passes_see_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from confide.regression import estimator_input
+
+    X, y = _people()
+    pd.DataFrame(X).set_axis(list("abc"), axis=1).assign(answer=y).to_parquet(tmp_path / "people.parquet")
+    reads, once = list[object](), estimator_input.opened
+    monkeypatch.setattr(estimator_input, "opened", lambda values: (
+        reads.append(values) if isinstance(values, Path) else None, once(values))[1])
+    _mechanism().run((tmp_path / "people.parquet", "answer"), Noise.simulated(1))
+    assert reads == [tmp_path / "people.parquet"]
 
 
 def test_a_run_tells_its_steps_alone() -> None:

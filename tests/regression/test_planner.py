@@ -20,7 +20,7 @@ from confide.regression import (
     UniformBall,
     plan,
 )
-from confide.regression.planner import best_ridge_release
+from confide.regression.compared_releases import best_ridge_release
 from confide.regression.records import as_batches, moments
 
 GOLDEN = {
@@ -68,6 +68,31 @@ def test_budget_and_truth_radius_are_inverse() -> None:
     assert again.mechanism.payment.rule.b == pytest.approx(first.mechanism.payment.rule.b, rel=1e-6)
     richer = plan(**{**SMALL, "truth_radius": None, "budget": 3 * first.figures.expected_total})  # type: ignore[arg-type]
     assert richer.figures.truth_radius < 0.5
+
+
+@pytest.mark.parametrize(("error", "more"), [
+    (1e-4, {}), (1e-3, {"release": "ridge"}), (0.1, {"release": "averaged"}),
+    (2e-5, {"release": "adassp", "delta": 1e-6}),
+])
+def test_an_error_takes_about_the_least_epsilon(error: float, more: dict[str, object]) -> None:
+    parts = {"epsilon_release": None, "epsilon_payment": None, "truth_radius": 1.9, "people": 100_000}
+    found = plan(**{**SMALL, **parts, **more, "error": error})  # type: ignore[arg-type]
+    asked, epsilon = {**SMALL, **parts, **more}, round(5 * found.mechanism.payment.epsilon, 12)
+    assert found.to_dict() == plan(**{**asked, "epsilon": epsilon}).to_dict()  # type: ignore[arg-type]
+    less, first = plan(**{**asked, "epsilon": 0.99 * epsilon}), next(iter(found.predicted))  # type: ignore[arg-type]
+    assert found.predicted[first].value <= error < less.predicted[first].value
+
+
+def test_an_error_is_refused_beside_an_epsilon_or_out_of_reach() -> None:
+    alone = {**SMALL, "epsilon_release": None, "epsilon_payment": None}
+    with pytest.raises(InvalidInput, match="error: is given beside an epsilon"):
+        plan(**{**SMALL, "error": 0.1})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="error: 0 is out of range"):
+        plan(**{**alone, "error": 0})  # type: ignore[arg-type]
+    with pytest.raises(Refused, match=r"a squared error of 1e-12 is out of reach .* \(invite more people, or ask for"):
+        plan(**{**alone, "error": 1e-12})  # type: ignore[arg-type]
+    with pytest.raises(Refused, match=r"^with epsilon = .*, which the error takes, a truth radius .*a smaller error"):
+        plan(**{**alone, "error": 0.05, "release": "ridge"})  # type: ignore[arg-type]
 
 
 def test_auto_takes_the_least_predicted_error() -> None:

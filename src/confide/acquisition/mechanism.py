@@ -22,7 +22,7 @@ from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
-from confide.acquisition.one_column import column_of_numbers
+from confide.acquisition.one_column import column_of_numbers, messages_of
 from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
@@ -109,13 +109,18 @@ class Contracts:
     def __repr__(self) -> str:
         return "<contracts; private, see their fields>"
 
-    def records(self, messages: Mapping[int, int]) -> ContractedRecords:
+    def records(self, messages: Any) -> ContractedRecords:
         """The contracts with what was sent on them.
 
         Args:
-            messages: rank -> message; who has none sent nothing.
+            messages: rank -> message; or a frame of pandas, Polars or Arrow, or a file, with the columns `index` (the
+                rank) and `message`. Who has none sent nothing.
+
+        Raises:
+            InvalidInput: no such table; text where whole numbers are expected, by its column; or somebody who stands
+                twice.
         """
-        return self.terms.with_messages(messages)
+        return self.terms.with_messages(messages_of(messages))
 
     @property
     def terms(self) -> ContractTerms:
@@ -357,7 +362,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         is sent.
 
         Args:
-            reports: (n,) c, nan where there is none: an array, a series, an Arrow column or a frame of one column.
+            reports: (n,) c, nan where there is none: an array, a series, an Arrow column, or a frame or a file of one
+                column.
 
         Raises:
             InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
@@ -431,7 +437,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """Add up what was sent, with noise in the place of who vanished.
 
         Args:
-            data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew.
+            data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew. `Contracts.records`
+                makes them from a table of messages.
             noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
             progress: called with (steps done, 2): the sum of what was sent, the release.
 

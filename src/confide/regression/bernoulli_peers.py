@@ -310,8 +310,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """Count the bits and pay everybody.
 
         Args:
-            data: at most n reports in the order of the public list, also as a series, an Arrow column or a frame of
-                one column; whatever is not 0 or 1 is null and paid 0.
+            data: at most n reports in the order of the public list, also as a series, an Arrow column, or a frame or a
+                file of one column; whatever is not 0 or 1 is null and paid 0.
             noise: not drawn from; its kind decides the type of the outcome.
             progress: called with (steps done, 2): the count, payments.
 

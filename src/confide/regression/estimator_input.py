@@ -6,6 +6,7 @@ charge. A cell that is no number is nan, and its row will be a null record: one 
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +17,15 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
 from confide.regression.records import doubles
 from confide.tables._cells import is_text, numbers, plain
+from confide.tables._opened import opened
 from confide.tables._values import as_array, made_by
 from confide.tables.roles import Numeric
 
-__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lost_records", "response_of",
-           "warn_of_names"]
+__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "frame_numbers", "lost_records",
+           "pair_of_numbers", "response_of", "warn_of_names"]
 
 _WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
                "value in it would tell on whoever has them")
@@ -76,6 +79,53 @@ def response_of(y: Any, rows: int) -> Columns:
     if found.rows != rows:
         raise InvalidInput("y", f"{found.rows:,} rows", f"X has {rows:,}")
     return found
+
+
+def frame_numbers(values: Any) -> np.ndarray | None:
+    """The numbers of a frame of pandas, Polars or Arrow, (rows, columns), or of one column, (rows,); None of others.
+
+    A cell that is missing is nan. A file or a query counts as its Arrow table.
+
+    Raises:
+        InvalidInput: a column whose type holds no numbers, by its name; or a file that cannot be read.
+    """
+    values = opened(values)
+    if hasattr(values, "columns"):
+        return features_of(values).read()
+    if not _typed(values):
+        return None
+    name = str(getattr(values, "name", None) or "y")
+    return numbers(name, _column(name, values))
+
+
+def pair_of_numbers(X: Any, y: Any) -> tuple[Any, Any]:
+    """Features and answers, those of frames, files and queries as arrays that are read once.
+
+    Args:
+        X: features; an array stays as it is.
+        y: answers; or the name of a column of X, which is no feature then.
+
+    Raises:
+        InvalidInput: as `frame_numbers`.
+
+    Example:
+        >>> X, y = pair_of_numbers(pa.table({"age": [0.1, 0.2], "pay": [0.5, None]}), "pay")
+        >>> X.tolist(), y.tolist()
+        ([[0.1], [0.2]], [0.5, nan])
+    """
+    X = opened(X)
+    if isinstance(y, str) and hasattr(X, "columns"):
+        found = features_of(X)
+        if y in found.labels:
+            values, place = found.read(), found.labels.index(y)
+            return np.delete(values, place, axis=1), values[:, place]
+        if not os.path.splitext(y)[1]:
+            raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
+                y, found.labels, f"columns: {', '.join(found.labels[:12])}"))
+    features, answers = frame_numbers(X), frame_numbers(y)
+    if answers is not None and answers.ndim == 2 and answers.shape[1] == 1:
+        answers = answers[:, 0]
+    return X if features is None else features, y if answers is None else answers
 
 
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:

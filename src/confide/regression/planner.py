@@ -1,7 +1,7 @@
 """The planner: from public parameters to a calibrated mechanism, its promises and its price; refuses the hopeless.
 
 Nothing here looks at data. Give the truth radius and get the money, or give the money and get the truth radius; give
-the two epsilons, or one total to be split.
+the two epsilons, or one total to be split, or the error that is wanted.
 
 Source: spec truthful_regression section 8.
 """
@@ -22,10 +22,18 @@ from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
-from confide.contract.remedies import accepted, first_that, tried, trying
+from confide.contract.remedies import accepted, first_that, retried, tried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
 from confide.regression import bounds
+from confide.regression.compared_releases import (
+    KINDS,
+    RELEASES,
+    best_ridge_release,
+    compared,
+    knowing_nothing,
+    least_epsilon,
+)
 from confide.regression.costs import (
     DependentCosts,
     EmpiricalCosts,
@@ -38,17 +46,12 @@ from confide.regression.posterior import informativeness
 from confide.regression.printed import PrintedRow
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
-from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Release
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease
-from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.scoring import ScoringRule
 from confide.regression.setting import Setting
 
-__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "best_ridge_release", "knowing_nothing", "plan"]
-
-RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
-"""Names of the release estimators in plans and campaign files."""
+__all__ = ["RegressionPlan", "plan"]
 
 HOPELESS = 0.95
 """A plan whose predicted error exceeds this share of that of the zero vector is refused."""
@@ -98,7 +101,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
     @property
     def release(self) -> str:
         """Which of `RELEASES` was chosen."""
-        return next(name for name, kind in _KINDS.items() if isinstance(self.mechanism.release, kind))
+        return next(name for name, kind in KINDS.items() if isinstance(self.mechanism.release, kind))
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -194,6 +197,11 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
             marks=[(here, m.release.prediction_error(m.setting), "this plan")], log_x=True, log_y=True,
         )[0]
 
+    def trade_off(self) -> list[Picture]:
+        """An old name of `plot`, until 1.0.0; it has no picture of payment estimates."""
+        warn_of_old("RegressionPlan", "trade_off()", "plot()")
+        return [] if isinstance(self.mechanism.release, Averaged) else [self.plot()]
+
     def to_dict(self) -> dict[str, Any]:
         """The planned numbers, JSON-ready."""
         f, m = self.figures, self.mechanism
@@ -224,57 +232,12 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         }
 
 
-_KINDS: Mapping[str, type[Release]] = {
-    "ridge": RidgeRelease, "averaged": Averaged, "sufficient statistics": SufficientStatistics, "adassp": AdaSSP}
 _SIMULATED = ("sufficient statistics", "adassp")  # on made-up moments
 
 
 def _error(release: str, error: float) -> dict[str, Predicted]:
     basis = "simulated" if release in _SIMULATED else "rule of thumb"
     return {"squared error of a prediction": Predicted(error, "squared scale of the answers", basis)}
-
-
-def knowing_nothing(setting: Setting) -> float:
-    """The squared error of a prediction for who publishes zeros: E(x'theta)^2 at a theta of length R0."""
-    return setting.parameter_bound**2 * float(setting.eigenvalues.mean())
-
-
-def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
-    """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec section 8).
-
-    Args:
-        setting: the public facts.
-        release: the estimator at a ridge weight.
-    """
-    from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
-
-    def error(log_ridge: float) -> float:
-        return release(math.exp(log_ridge)).prediction_error(setting)
-
-    grid = np.log(np.geomspace(1e-4 * math.sqrt(setting.people), 10.0 * setting.people, 121))
-    best = min(grid, key=error)
-    step = float(grid[1] - grid[0])
-    found = minimize_scalar(error, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-10})
-    return math.exp(float(found.x))
-
-
-def best_ridge_release(setting: Setting, epsilon: float) -> float:
-    """gamma_r: the best ridge weight of a release with this epsilon."""
-    return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
-
-
-def _releases(
-    setting: Setting, epsilon: float, delta: float, payment_epsilon: float, payment_ridge: float
-) -> dict[str, Release]:
-    """Every release estimator that this privacy budget admits."""
-    out: dict[str, Release] = {
-        "ridge": RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(setting, epsilon)),
-        "averaged": Averaged(epsilon_payment=payment_epsilon, ridge_payment=payment_ridge),
-        "sufficient statistics": SufficientStatistics(epsilon=epsilon),
-    }
-    if delta > 0:
-        out["adassp"] = AdaSSP(epsilon=epsilon, delta=delta)
-    return out
 
 
 @renamed(misreports_failure="failure_probability")
@@ -289,6 +252,7 @@ def plan(
     epsilon: float | None = None,
     epsilon_release: float | None = None,
     epsilon_payment: float | None = None,
+    error: float | None = None,
     delta: float = 0.0,
     release: str = "auto",
     radius: float | None = None,
@@ -319,9 +283,11 @@ def plan(
         noise_bound: M; give it, or a noise law.
         prior: law of the parameter; default uniform in the ball of radius R0.
         noise: law of the residuals; default uniform on [-M, M].
-        epsilon: total, to be split (a fifth to the payments); or give the two parts.
+        epsilon: total, to be split (a fifth to the payments); or give the two parts, or the error.
         epsilon_release: epsilon of the release, on top of the payments'.
         epsilon_payment: epsilon of the payment estimates.
+        error: squared error of a prediction that is wanted, E(x'estimate - x'theta)^2, above 0. The plan has about the
+            least total epsilon with which it is predicted to be no larger.
         delta: of the release; 0 admits only pure releases.
         release: one of `RELEASES`; "auto" takes the least predicted error.
         radius: R; default 1.25 R0.
@@ -360,13 +326,12 @@ def plan(
         (0.0528, 126953)
     """
     again, whole_budget = partial(_again, locals()), epsilon is not None
-    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
-    positive("epsilon_release", epsilon_release)
-    positive("epsilon_payment", epsilon_payment)
     fraction("delta", delta, zero=True)
     one_of("release", release, RELEASES)
     if release == "adassp" and delta == 0:
         raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
+    if error is not None and any(each is not None for each in (epsilon, epsilon_release, epsilon_payment)):
+        raise InvalidInput("error", "is given beside an epsilon", "give one of them")
     if (truth_radius is None) == (budget is None):
         raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
     if parameter_bound is not None:
@@ -379,47 +344,78 @@ def plan(
         answers_cut=answers_cut, smallest_eigenvalue=smallest_eigenvalue, largest_eigenvalue=largest_eigenvalue,
         spectrum_tolerance=spectrum_tolerance,
     )
+    if ridge_payment is not None:
+        positive("ridge_payment", ridge_payment)
+    if error is not None:
+        return _for_error(positive("error", error), partial(
+            _error_at, setting=setting, release=release, delta=delta, ridge_payment=ridge_payment), again)
+    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
+    positive("epsilon_release", epsilon_release)
+    positive("epsilon_payment", epsilon_payment)
     if misreports * people < 1:
         raise Refused(f"misreports = {misreports:g} of {people:,} people is less than one tolerated misreport",
                       tried("tolerate at least {misreports}, under [costs] of a campaign file", again, digits=3,
                             misreports=1 / people) or "invite more people, or tolerate more misreports")
-    if ridge_payment is not None:
-        positive("ridge_payment", ridge_payment)
-    elif release == "averaged":
-        paid = float(epsilon_payment)
-        ridge_payment = best_ridge(setting, lambda ridge: Averaged(epsilon_payment=paid, ridge_payment=ridge))
-    else:
-        ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
     costs = ParetoCosts(exponent=4.0) if costs is None else costs
     behaviour = Behaviour(costs=costs, misreports=misreports, failure_probability=failure_probability,
                           common_factor=common_factor)
-    candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
-    compared = {name: estimator.prediction_error(setting) for name, estimator in candidates.items()}
-    chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release
+    found = compared(setting, release, delta=delta, epsilon_release=epsilon_release, epsilon_payment=epsilon_payment,
+                     ridge_payment=ridge_payment)
     nothing = knowing_nothing(setting)
-    if compared[chosen] >= HOPELESS * nothing:
+    if found.error >= HOPELESS * nothing:
         raise Refused(
-            f"the predicted error of a prediction, {compared[chosen]:.3g}, is hardly better than knowing nothing "
+            f"the predicted error of a prediction, {found.error:.3g}, is hardly better than knowing nothing "
             f"({nothing:.3g})",
-            _more(candidates[chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
+            _more(found.estimators[found.chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
                   "epsilon" if whole_budget else "epsilon_release"),
         )
     draft = PrivateTruthfulRegression(
         setting=setting,
-        payment=PaymentScheme(epsilon=epsilon_payment, ridge=ridge_payment, rule=ScoringRule(0.0, 1.0, centred),
+        payment=PaymentScheme(epsilon=epsilon_payment, ridge=found.ridge_payment, rule=ScoringRule(0.0, 1.0, centred),
                               clip=clip, currency=currency, minor_units=minor_units, debias=debias),
-        release=candidates[chosen],  # type: ignore[arg-type]
+        release=found.estimators[found.chosen],  # type: ignore[arg-type]
         behaviour=behaviour,
     )
     if truth_radius is not None:
         mechanism = _for_radius(draft, positive("truth_radius", truth_radius), again)
     else:
         mechanism = _for_budget(draft, positive("budget", budget), again)
-    return RegressionPlan(mechanism=mechanism, compared=compared)
+    return RegressionPlan(mechanism=mechanism, compared=dict(found.errors))
 
 
 def _again(asked: Mapping[str, Any], **changed: Any) -> RegressionPlan:
     return plan(**{**asked, **changed})
+
+
+def _error_at(
+    epsilon: float, *, setting: Setting, release: str, delta: float, ridge_payment: float | None
+) -> float:
+    """The predicted error at a total epsilon."""
+    released, paid = _split(epsilon, None, None, release)
+    return compared(setting, release, delta=delta, epsilon_release=released, epsilon_payment=paid,
+                    ridge_payment=ridge_payment).error
+
+
+def _for_error(
+    error: float, error_at: Callable[[float], float], again: Callable[..., RegressionPlan]
+) -> RegressionPlan:
+    """The plan with about the least total epsilon that reaches an error."""
+    epsilon = least_epsilon(error, error_at)
+    if epsilon is None:
+        raise Refused(f"a squared error of {error:.3g} is out of reach of so many people, with any epsilon",
+                      ["invite more people", "ask for a larger error"])
+
+    def followed(**changed: Any) -> RegressionPlan:
+        if changed.keys() & {"people", "smallest_eigenvalue"}:  # the error takes another epsilon then, as low as before
+            raise InvalidInput("error", "takes another epsilon")
+        return again(**{"error": None, "epsilon": epsilon, **changed})
+
+    try:
+        return followed()
+    except Refused as refusal:
+        ways = retried(refusal, followed)
+        raise Refused(f"with epsilon = {epsilon:g}, which the error takes, {refusal.reason}",
+                      [*ways, "ask for a smaller error, which takes a larger epsilon"]) from None
 
 
 def _more(
@@ -443,7 +439,8 @@ def _split(
 ) -> tuple[float, float]:
     """The two epsilons, from themselves or from their total."""
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
-        raise InvalidInput("epsilon", "must be given either in total or in parts", "epsilon, or both of its parts")
+        raise InvalidInput("epsilon", "must be given either in total or in parts",
+                           "epsilon, both of its parts, or error")
     if epsilon is not None:
         positive("epsilon", epsilon)
         # In decimals, so that the two parts add up to the total as it was written.

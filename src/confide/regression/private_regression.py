@@ -336,7 +336,7 @@ class PrivateRegression:
         if name in {"auto", "adassp"} and delta:
             admitted["adassp"] = AdaSSP(epsilon=epsilon, delta=delta)
         if name in {"auto", "ridge"} and self.smallest_eigenvalue is not None:
-            from confide.regression.planner import best_ridge_release
+            from confide.regression.compared_releases import best_ridge_release
 
             admitted["ridge"] = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(setting, epsilon))
         if len(admitted) == 1:

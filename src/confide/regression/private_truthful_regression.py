@@ -367,9 +367,10 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         somebody's record. `confide.tables.Design` codes columns on that scale, from public bounds.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
-                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
-                record and is paid 0; of several rows of one participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,): arrays, frames of pandas, Polars or Arrow, or Parquet or CSV
+                files; y may be the name of a column of X. Or batches that can be iterated twice. A slot without a
+                row, and a row with a cell that is no finite number, is the null record and is paid 0; of several rows
+                of one participant the first counts.
             noise: `Noise.secure()` for a release.
             progress: called with (steps done, 3): sums, estimates, payments.
 
@@ -384,7 +385,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         if noise.release_safe and not noise.audited:
             self.events()  # refuses what carries no claim, before any record is looked at
         setting, n, d = self.setting, self.setting.people, self.setting.features
-        twice_readable(data, n)
+        data = twice_readable(data, n)
         split = public_split(noise, n, stream=("split",))
         advance(progress, 0, _STEPS)
         groups = moments(as_batches(data, d), self.record_map, split, d)

@@ -18,7 +18,6 @@ import numpy as np
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.numerics import IntegerCross, block_rows
-from confide.tables.frames import column_of, columns_of, is_table
 from confide.tables.reader import Reader
 
 __all__ = [
@@ -86,8 +85,9 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
 
     Args:
-        data: a pair (X, y) with shapes (n, d) and (n,), arrays or frames; row i belongs to index i; a row with a cell
-            that is no finite number is null. Or an iterable of batches that can be iterated again.
+        data: a pair (X, y) with shapes (n, d) and (n,), arrays, frames, files or queries, or a table and the name of
+            the answers' column; row i belongs to index i; a row with a cell that is no finite number is null. Or an
+            iterable of batches that can be iterated again.
         features: d.
         rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
 
@@ -111,7 +111,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
-    X, y = (_of_frame(part, None if k else features) for k, part in enumerate(data))
+    X, y = (doubles(part, None if k else features) for k, part in enumerate(_read(data)))
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
     if y.shape != (len(X),):
@@ -121,29 +121,32 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
 
 
-def _of_frame(values: Any, width: int | None) -> np.ndarray:
-    """The doubles of an array, or of a frame or column; one of text is refused by its name, whatever its cells hold."""
-    if width is not None and is_table(values):
-        return columns_of(values).astype(np.float64, copy=False)
-    found = column_of(values) if width is None else None
-    return doubles(values, width) if found is None else found.astype(np.float64, copy=False)
+def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Frames and files as arrays; a column of text is refused by its name, whatever its cells hold."""
+    from confide.regression.estimator_input import pair_of_numbers  # it reads cells as this module does
+
+    return pair_of_numbers(*data)
 
 
-def twice_readable(data: Any, people: int) -> None:
-    """Check that submissions can be read in two passes, and that arrays have no more rows than there are slots.
+def twice_readable(data: Any, people: int) -> Any:
+    """Submissions that can be read in two passes: frames and files as arrays, which are read once.
 
     Args:
         data: as for `as_batches`.
-        people: n.
+        people: n; arrays have no more rows than there are slots.
 
     Raises:
-        InvalidInput: an iterator, or too many rows.
+        InvalidInput: an iterator, too many rows, or a frame with a column that holds no numbers.
     """
     if isinstance(data, Iterator):
         raise InvalidInput("data", f"{type(data).__name__} can be read once only",
                            "must be (X, y), or batches that can be iterated twice, such as a list")
-    if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__len__") and len(data[0]) > people:
+    if not isinstance(data, tuple) or len(data) != 2:
+        return data
+    data = _read(data)
+    if hasattr(data[0], "__len__") and len(data[0]) > people:
         raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {people} invited slots")
+    return data
 
 
 def doubles(values: Any, width: int | None = None) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.regression.priors import NoiseLaw, Prior
 from confide.regression.records import RecordMap
@@ -145,9 +146,10 @@ class Setting(Declared):
             parameter_bound=self.parameter_bound, noise_bound=self.noise_bound, response_bound=self.response
         )
 
-    def spectrum(self, rows: int) -> Spectrum:
-        """Public bounds on the spectrum of X'X of this many honest rows."""
+    @renamed(rows="people")
+    def spectrum(self, people: int) -> Spectrum:
+        """Public bounds on the spectrum of X'X of this many honest people's rows."""
         if self.uniform_ball:
-            return Spectrum.uniform_ball(rows=rows, dimension=self.features, tolerance=self.spectrum_tolerance)
-        return Spectrum(rows=rows, dimension=self.features, smallest=self.eigenvalue,
+            return Spectrum.uniform_ball(rows=people, dimension=self.features, tolerance=self.spectrum_tolerance)
+        return Spectrum(rows=people, dimension=self.features, smallest=self.eigenvalue,
                         largest=self.largest_eigenvalue, tolerance=self.spectrum_tolerance)

@@ -248,9 +248,10 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         answer cut, and a warning says how many were (nothing is private here).
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), arrays or frames of pandas, Polars or Arrow; or batches that can
-                be iterated twice. A slot without a row, and a row with a cell that is no finite number, is the null
-                record and is paid 0; of several rows of one participant the first counts.
+            data: (X, y) with shapes (n, d) and (n,): arrays, frames of pandas, Polars or Arrow, or Parquet or CSV
+                files; y may be the name of a column of X. Or batches that can be iterated twice. A slot without a
+                row, and a row with a cell that is no finite number, is the null record and is paid 0; of several rows
+                of one participant the first counts.
             noise: drawn from for the two groups only; its kind decides the type of the outcome.
             progress: called with (passes done, 2): estimates, payments.
 
@@ -263,6 +264,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
                 nothing is private.
         """
+        data = twice_readable(data, self.people)
         advance(progress, 0, 2)
         billboard = self.publish(data, noise)
         advance(progress, 1, 2)
@@ -286,7 +288,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         n, d = self.people, self.features
-        twice_readable(data, n)
+        data = twice_readable(data, n)
         split = np.zeros(n, dtype=bool)
         if self.groups:
             split = public_split(noise, n, stream=("split",))

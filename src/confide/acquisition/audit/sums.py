@@ -22,6 +22,7 @@ from confide.acquisition.release.losses import as_order, gaussian_losses, local_
 from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
 from confide.privacy.divergences import renyi_divergence
 
 __all__ = ["Enumerated", "enumerated_divergence", "real_weights", "sum_controls", "sum_divergence", "sum_rows"]
@@ -97,8 +98,9 @@ class Enumerated:
     distinct: int
 
 
+@renamed(sigmas="noise_stds")
 def enumerated_divergence(
-    weights: Sequence[float], sigmas: Sequence[float], step: float, order: float, *, reach: float = 5.0
+    weights: Sequence[float], noise_stds: Sequence[float], step: float, order: float, *, reach: float = 5.0
 ) -> Enumerated:
     """The loss of publishing sum w_i x_i in doubles, x_i being a record with discrete noise on multiples of `step`.
 
@@ -107,7 +109,7 @@ def enumerated_divergence(
 
     Args:
         weights: w_i, one per person.
-        sigmas: standard deviations of the noises, in the records' unit.
+        noise_stds: standard deviations of the noises, in the records' unit.
         step: 1/step is a whole number.
         order: alpha > 1.
         reach: in standard deviations.
@@ -123,13 +125,13 @@ def enumerated_divergence(
     """
     alpha = as_order(order)
     unit = positive("step", step, at_most=1.0)
-    if len(weights) != len(sigmas) or not len(weights):
-        raise InvalidInput("sigmas", f"{len(sigmas)} of {len(weights)} people", "must be one per person")
+    if len(weights) != len(noise_stds) or not len(weights):
+        raise InvalidInput("noise_stds", f"{len(noise_stds)} of {len(weights)} people", "must be one per person")
     moved = round(1.0 / unit)
-    _, *others = laws = [_noise((s / unit) ** 2, reach) for s in sigmas]
+    _, *others = laws = [_noise((s / unit) ** 2, reach) for s in noise_stds]
     last = len(laws[0]) // 2
     places = np.arange(-last, last + moved + 1.0)
-    before, after = (np.exp(-((places - at) ** 2) / (2.0 * (sigmas[0] / unit) ** 2)) for at in (0, moved))
+    before, after = (np.exp(-((places - at) ** 2) / (2.0 * (noise_stds[0] / unit) ** 2)) for at in (0, moved))
     sums = len(places) * math.prod(len(law) for law in others)
     if sums > _SUMS:
         raise InvalidInput("step", f"{step!r} gives {sums} sums", f"must give at most {_SUMS}")

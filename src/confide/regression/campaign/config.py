@@ -12,8 +12,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
+from confide.regression.compared_releases import RELEASES
 from confide.regression.costs import ExponentialCosts, ParetoCosts
-from confide.regression.planner import RELEASES
 from confide.regression.priors import (
     GaussianBall,
     NoiseLaw,

@@ -15,8 +15,9 @@ from confide.contract.words import money, money_at_least, money_at_most, number
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.regression.campaign.identity_words import identities_section, identity_warnings
 from confide.regression.campaign.stand_ins import StandIns
+from confide.regression.compared_releases import knowing_nothing
 from confide.regression.guarantees import CUT, EMPTY
-from confide.regression.planner import RegressionPlan, knowing_nothing
+from confide.regression.planner import RegressionPlan
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import Batch, row_norms
 from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged

@@ -1,0 +1,127 @@
+"""Release estimators that a plan compares by the error that they are predicted to have, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.contract.remedies import outward
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.base import Release
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.release.sufficient_statistics import SufficientStatistics
+from confide.regression.setting import Setting
+
+__all__ = ["KINDS", "RELEASES", "Compared", "best_ridge", "best_ridge_release", "compared", "knowing_nothing",
+           "least_epsilon"]
+
+RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
+"""Names of the release estimators in plans and campaign files."""
+
+KINDS: Mapping[str, type[Release]] = {
+    "ridge": RidgeRelease, "averaged": Averaged, "sufficient statistics": SufficientStatistics, "adassp": AdaSSP}
+"""Release estimators by these names."""
+
+_EPSILONS, _CLOSE = (2.0**-20, 2.0**10), 1e-4  # that are looked at for an error, and how finely
+
+
+def knowing_nothing(setting: Setting) -> float:
+    """The squared error of a prediction for who publishes zeros: E(x'theta)^2 at a theta of length R0."""
+    return setting.parameter_bound**2 * float(setting.eigenvalues.mean())
+
+
+def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
+    """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec section 8).
+
+    Args:
+        setting: the public facts.
+        release: the estimator at a ridge weight.
+    """
+    from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
+
+    def error(log_ridge: float) -> float:
+        return release(math.exp(log_ridge)).prediction_error(setting)
+
+    grid = np.log(np.geomspace(1e-4 * math.sqrt(setting.people), 10.0 * setting.people, 121))
+    best = min(grid, key=error)
+    step = float(grid[1] - grid[0])
+    found = minimize_scalar(error, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-10})
+    return math.exp(float(found.x))
+
+
+def best_ridge_release(setting: Setting, epsilon: float) -> float:
+    """gamma_r: the best ridge weight of a release with this epsilon."""
+    return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Every release estimator that a privacy budget admits, and the one that was chosen.
+
+    Args:
+        estimators: by their names in `RELEASES`.
+        errors: name -> predicted squared error of a prediction.
+        chosen: the name of the one with the least error, or of the one that was asked for.
+        ridge_payment: ridge weight of the payment estimates.
+    """
+
+    estimators: Mapping[str, Release]
+    errors: Mapping[str, float]
+    chosen: str
+    ridge_payment: float
+
+    @property
+    def error(self) -> float:
+        """The predicted error of the chosen one."""
+        return self.errors[self.chosen]
+
+
+def compared(
+    setting: Setting, release: str, *, delta: float, epsilon_release: float, epsilon_payment: float,
+    ridge_payment: float | None,
+) -> Compared:
+    """Predict the error of every release estimator that this privacy budget admits.
+
+    Args:
+        setting: the public facts.
+        release: one of `RELEASES`; "auto" takes the least predicted error.
+        delta: of the release.
+        epsilon_release: epsilon of the release, on top of the payments'.
+        epsilon_payment: epsilon of the payment estimates.
+        ridge_payment: ridge weight of these; None for the default of `confide.regression.plan`.
+    """
+    if ridge_payment is None and release == "averaged":
+        ridge_payment = best_ridge(
+            setting, lambda ridge: Averaged(epsilon_payment=epsilon_payment, ridge_payment=ridge))
+    elif ridge_payment is None:
+        ridge_payment = setting.diameter * math.sqrt(setting.features + 1) / (
+            setting.parameter_bound * epsilon_payment)
+    estimators: dict[str, Release] = {
+        "ridge": RidgeRelease(epsilon=epsilon_release, ridge=best_ridge_release(setting, epsilon_release)),
+        "averaged": Averaged(epsilon_payment=epsilon_payment, ridge_payment=ridge_payment),
+        "sufficient statistics": SufficientStatistics(epsilon=epsilon_release),
+    }
+    if delta > 0:
+        estimators["adassp"] = AdaSSP(epsilon=epsilon_release, delta=delta)
+    errors = {name: each.prediction_error(setting) for name, each in estimators.items()}
+    chosen = min(errors, key=lambda name: errors[name]) if release == "auto" else release
+    return Compared(estimators=estimators, errors=errors, chosen=chosen, ridge_payment=ridge_payment)
+
+
+def least_epsilon(error: float, error_at: Callable[[float], float]) -> float | None:
+    """About the least epsilon with which an error is predicted to be no larger, to four digits; None where none is.
+
+    Args:
+        error: that is wanted.
+        error_at: predicted at an epsilon; it falls.
+    """
+    low, high = _EPSILONS
+    if error_at(high) > error:
+        return None
+    while high > low * (1.0 + _CLOSE):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if error_at(middle) <= error else (middle, high)
+    return outward(high)
