@@ -166,7 +166,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
         said = np.zeros((2, 1, 4), dtype=np.int64)
         for world, walked in enumerate(walks):
             said[world, 0, [r - 1 for r in walked.reports if r < 5]] = 1
-        assert np.abs(said[0] - said[1]).sum() <= mechanism.report_distance
+        assert np.abs(said[0] - said[1]).sum() <= mechanism.report_l1_sensitivity
         blocks = [reports.block_sums(each) for each in said]
         prices, asked = mechanism.counter.replayed_loss(one, other), reports.replayed_loss(*blocks)
         if mechanism.reports_are_free:
@@ -174,7 +174,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
         assert prices <= mechanism.counter.loss.epsilon
         assert asked <= reports.loss.epsilon * (1 + 1e-12)
         cells = np.abs(np.subtract(*(_cells(mechanism, walked, board.final_counts) for walked in walks)))
-        assert (cells.sum(), (cells**2).sum()) <= mechanism.cell_distance
+        assert (cells.sum(), (cells**2).sum()) <= mechanism.cell_sensitivities
 
 
 def test_reports_that_are_free_would_not_be_with_less_noise() -> None:

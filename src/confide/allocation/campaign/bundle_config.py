@@ -17,7 +17,14 @@ from pydantic import Field, create_model
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import usable
-from confide.allocation.campaign.config import AUCTION_KEYS, GoodsConfig, PointsTable, Positive, RanksTable
+from confide.allocation.campaign.config import (
+    AUCTION_KEYS,
+    GoodsConfig,
+    PointsTable,
+    Positive,
+    RanksTable,
+    RoundsTable,
+)
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
@@ -172,7 +179,7 @@ else:
 
 
 @keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
-class BundleAuctionTable(Keys):
+class BundleAuctionTable(RoundsTable):
     """`[auction]`: `PAlloc`. What is left out is recommended for these sizes."""
 
 
