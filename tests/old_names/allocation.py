@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from confide.contract.guarantees import Unit
 from confide.privacy.noise import Noise
 
 MARKET: dict[str, Any] = {"people": 300, "goods": 2, "supply": 100, "epsilon": 8.0}
@@ -16,7 +15,7 @@ PRINTED: dict[str, Any] = {"people": 1000, "goods": 3, "epsilon": 1.0, "incremen
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.allocation`, and what the new ones give."""
     from confide import allocation as al
-    from confide.allocation.bundles import UnitDemand
+    from confide.allocation import bundles
 
     class PlainAscending(al.Ascending):
         """The base with nothing of its own."""
@@ -26,10 +25,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     auction = {**MARKET, "increment": 0.2, "bid_cap": 2, "rounds": 3, "batch": 20, "arity": 4}
     literal = {**PRINTED, "epsilon": 1e9, "supply": 20, "tolerance": 0.5, "reserve": 0, "halt_below": 1}
     known = al.OptimumRange.known(240.0)
-    bids = {"goods": 2, "increment": 0.5, "epsilon": 1.0}
+    few = {"goods": 2, "increment": 0.5, "epsilon": 1.0}
     smooth = al.SinkhornMatch(**MARKET)
     made: dict[str, Any] = {"Ascending": PlainAscending(**auction), "PMatch": al.PMatch(**auction),
-                            "PAlloc": al.PAlloc(**auction, valuation=UnitDemand())}
+                            "PAlloc": al.PAlloc(**auction, valuation=bundles.UnitDemandValuation())}
     board = smooth.run([[0.5, 0.25]] * 300, Noise.simulated(1)).billboard
     promises = al.EquilibriumPromises(people=9, supply=(4, 4), reserve=0, error=0.0, batch=1, increment=0.5)
     planned = al.plan(300, 2, 100, epsilon=8.0)
@@ -53,7 +52,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         attributes(name, it, cell_distance="cell_sensitivities", distance="l1_sensitivity",
                    failure="overflow_probability", held_back="effective_reserve",
                    report_distance="report_l1_sensitivity")
-        failure(name, type(it), **auction, **({"valuation": UnitDemand()} if name == "PAlloc" else {}))
+        failure(name, type(it), **auction, **({"valuation": bundles.UnitDemandValuation()} if name == "PAlloc" else {}))
     attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability")
     attributes("ScalingBillboard", board, seed="public_seed")
     attributes("AllocationPlan", planned, held_back="reserve")
@@ -69,9 +68,9 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     failure("multiplicative_auction", al.multiplicative_auction, **{**MARKET, "epsilon": 1e9}, increment=0.1, least=1.0,
             optimum=known)
     failure("printed.PrintedPMatch", al.printed.PrintedPMatch, **literal)
-    failure("printed.matching_threshold", al.printed.matching_threshold, people=1000, **bids)
-    failure("printed.bundle_threshold", al.printed.bundle_threshold, people=1000, **bids)
-    failure("printed.smallest_people", al.printed.smallest_people, **bids)
+    failure("printed.matching_threshold", al.printed.matching_threshold, people=1000, **few)
+    failure("printed.bundle_threshold", al.printed.bundle_threshold, people=1000, **few)
+    failure("printed.smallest_people", al.printed.smallest_people, **few)
     failure("printed.smallest_epsilon", al.printed.smallest_epsilon, people=10**7, goods=2, supply=10**6, increment=0.5)
     for door in (al.reconstruction_floor, al.price_floor, al.allocation_floor):
         failure(door.__name__, door, 0.1, old="failure")
@@ -86,14 +85,18 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
                                        al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
         ("CrowdPrediction", "beside"): (lambda: al.CrowdPrediction(**crowd, baseline=0.5, beside={}),
                                         al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
+        ("audit.auction_reach", "add_remove"): (lambda: al.audit.auction_reach(3, add_remove=True),  # type: ignore[call-arg]
+                                                al.audit.auction_reach(3, absent=True)),
+        ("audit.bundle_reach", "add_remove"): (
+            lambda: al.audit.bundle_reach(3, tested="slot", add_remove=True),  # type: ignore[call-arg]
+            al.audit.bundle_reach(3, tested="slot", absent=True)),
+        ("audit", "door_controls"): (lambda: al.audit.door_controls,  # type: ignore[attr-defined]
+                                     al.audit.transcript_controls),
+        ("audit", "door_rows"): (lambda: al.audit.door_rows, al.audit.transcript_rows),  # type: ignore[attr-defined]
         ("OptimumRelease", "unit"): (
             lambda: al.OptimumRelease(epsilon=1.0, failure_probability=0.1,
                                       unit="add_or_remove"),  # type: ignore[call-arg]
             al.OptimumRelease(epsilon=1.0, failure_probability=0.1, neighbours="add_or_remove")),
-        ("OptimumRelease", "a Unit"): (
-            lambda: al.OptimumRelease(epsilon=1.0, failure_probability=0.1,
-                                      neighbours=Unit.RECORD_ADDED_OR_REMOVED).neighbours,  # type: ignore[arg-type]
-            "add_or_remove"),
         ("PMatch", "add_remove"): (lambda: replace(made["PMatch"], neighbours="add_remove"),
                                    replace(made["PMatch"], neighbours="add_or_remove")),
         ("SinkhornMatch", "coolest"): (lambda: al.SinkhornMatch(**MARKET, coolest=0.1),
@@ -111,6 +114,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("plan", "by position"): (lambda: al.plan(300, 2, 100, 8.0).to_dict(),  # type: ignore[call-arg, misc]
                                   planned.to_dict()),
         ("plan", "predicted"): (lambda: planned.predicted["A"], planned.crowds["A"]),
+        ("bundles", "CappedAdditive"): (lambda: bundles.CappedAdditive(cap=2),  # type: ignore[attr-defined]
+                                        bundles.CappedAdditiveValuation(cap=2)),
+        ("bundles", "UnitDemand"): (lambda: bundles.UnitDemand,  # type: ignore[attr-defined]
+                                    bundles.UnitDemandValuation),
         ("printed_supply_floor", "failure"): (
             lambda: al.printed_supply_floor(1, failure=0.005),  # type: ignore[call-arg]
             al.printed_supply_floor(1, failure_probability=0.005)),

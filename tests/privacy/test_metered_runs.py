@@ -21,7 +21,7 @@ import pytest
 from confide.acquisition import TwoPartMechanism, UniformPrior
 from confide.acquisition.release.lattice import LatticeContract
 from confide.allocation import PAlloc, PMatch, PriceRelease, SinkhornMatch, instance_a
-from confide.allocation.bundles import CappedAdditive
+from confide.allocation.bundles import CappedAdditiveValuation
 from confide.allocation.printed.printed_auction import PrintedPMatch
 from confide.channels import Exchangeable, FullPrior, RandomizedResponse, least_distortion
 from confide.contract.metered import Overspent
@@ -49,7 +49,7 @@ Run = Callable[[Noise], Any]
 
 _GOODS: dict[str, Any] = {"people": 300, "goods": 3, "supply": 60, "epsilon": 20.0, "increment": 0.3, "bid_cap": 3,
                           "rounds": 4, "batch": 50, "arity": 4}
-_BUNDLES: dict[str, Any] = {**_GOODS, "valuation": CappedAdditive(cap=2)}
+_BUNDLES: dict[str, Any] = {**_GOODS, "valuation": CappedAdditiveValuation(cap=2)}
 _UNIT = UnitDemand(400, 150, goods=3)
 
 

@@ -90,7 +90,7 @@ def test_records_of_several_parts_are_columns_side_by_side() -> None:
     """A game's contributions and what is allowed; bundles, as goods and values."""
     parts = np.round(np.linspace(-1, 1, 40 * 2 * 2), 3).reshape(40, 2, 2)
     allowed = np.tile([True, False], (40, 1))
-    game = AggregativeGame(40, (0.0, 0.0), actions=2, gamma=1.0)
+    game = AggregativeGame(40, (0.0, 0.0), actions=2, largest=1.0)
     cells = np.concatenate([parts.reshape(40, 4), allowed], axis=1)
     frame = pd.DataFrame(cells, columns=["a0", "a1", "b0", "b1", "a", "b"])
     assert ran(game, frame).shares.equals(ran(game, (parts, allowed)).shares)

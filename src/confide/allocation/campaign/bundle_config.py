@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, create_model
 
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import usable
 from confide.allocation.campaign.config import (
@@ -116,7 +116,7 @@ class _OfClass(Keys):
 
     def valuation(self) -> BundleClass:
         """The class."""
-        return UnitDemand()
+        return UnitDemandValuation()
 
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
         """What a row has a number for."""
@@ -140,7 +140,7 @@ class _CappedAdditiveTable(_OfClass):
     cap: int = Field(ge=1, le=_MOST, description="goods that one person wants at most")
 
     def valuation(self) -> BundleClass:
-        return CappedAdditive(cap=self.cap)
+        return CappedAdditiveValuation(cap=self.cap)
 
 
 class _SymmetricConcaveTable(_OfClass):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import record_of
 from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.campaign.asked import fields_of_goods
@@ -28,8 +28,8 @@ class BundlesKind(MatchingKind):
     summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
     config: type[Any] = BundlesConfig
     types: ClassVar[Mapping[str, type]] = wire_types(
-        Additive, AuctionBillboard, BundleRules, CappedAdditive, Clearing, PAlloc, SymmetricConcave, UnitDemand,
-        WelfareCertificate)
+        Additive, AuctionBillboard, BundleRules, CappedAdditiveValuation, Clearing, PAlloc, SymmetricConcave,
+        UnitDemandValuation, WelfareCertificate)
     template_file = "bundles_template.toml"
 
     def plan(self, config: Any) -> BundlesPlan:
