@@ -18,7 +18,7 @@ from convex_models import KNAPSACKS
 
 from confide.contract import InvalidInput
 from confide.privacy.noise import Noise
-from confide.programs import AggregativeGame, PrivDude, UnitDemand, XorBundles
+from confide.programs import AggregativeGame, PrivDude, UnitDemand, XorBundles, dual_value, exact, least_tau
 from confide.programs.instances import popular
 
 PEOPLE = 400
@@ -68,6 +68,17 @@ def test_text_is_refused_by_its_column(tmp_path: Path) -> None:
     dates = TABLE.set_column(2, "milk", pa.array(np.zeros(PEOPLE, "datetime64[s]")))
     with pytest.raises(InvalidInput, match=r"^milk: the column is of type"):
         ran(PROGRAM, dates)
+
+
+def test_the_exact_optimum_reads_what_a_run_reads(tmp_path: Path) -> None:
+    prices, words = np.zeros(3, dtype=np.int64), TABLE.set_column(1, "coffee", pa.array(["much"] * PEOPLE))
+    usual = exact(PROGRAM, VALUES).value, least_tau(PROGRAM, VALUES), dual_value(PROGRAM, VALUES, prices)
+    for form in ("polars", "parquet"):
+        data = FORMS[form](tmp_path)
+        assert (exact(PROGRAM, data).value, least_tau(PROGRAM, data), dual_value(PROGRAM, data, prices)) == usual
+    for reads in (exact, least_tau, lambda program, data: dual_value(program, data, prices)):
+        with pytest.raises(InvalidInput, match=r"^coffee: the column holds text"):
+            reads(PROGRAM, words)  # type: ignore[operator]
 
 
 def test_other_columns_and_rows_are_refused() -> None:

@@ -67,7 +67,7 @@ class Ascending(Market[AuctionBillboard]):
     arity: Annotated[int, Parameter("arity of the trees that count bids", at_least=2)]
     reclear: Annotated[float, Parameter("share of epsilon for the final clearing; 0 for a reserve in its place",
                                         symbol="f", at_least=0, below=1)] = 0.3
-    reserve: Annotated[int | None, Parameter("copies of each good that are held back against noise", symbol="m",
+    reserve: Annotated[int | None, Parameter("copies of each good in reserve against noise", symbol="m",
                                              at_least=0)] = None
     law: Annotated[Law, Parameter("law of the noise; Gaussian noise needs a delta")] = "laplace"
     halting: Annotated[Reports, Parameter("what may end the auction before its last round")] = "fixed"
