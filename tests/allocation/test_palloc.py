@@ -40,8 +40,8 @@ _CLASSES = ["dense", "sparse", "counted", "places", "programs"]
 def _stored(board: AuctionBillboard) -> AuctionBillboard:
     """Written down and read again."""
     columns: dict[str, bytes] = {}
-    types: dict[str, type] = wire_types(AuctionBillboard, Clearing, BundleRules)
-    types[type(board.rules.valuation).__name__] = type(board.rules.valuation)  # type: ignore[attr-defined]
+    rules: Any = board.rules
+    types = wire_types(AuctionBillboard, Clearing, BundleRules, type(rules.valuation))
     read = rebuilt(encode(board, columns), types, columns)
     assert isinstance(read, AuctionBillboard)
     assert read.rules == board.rules

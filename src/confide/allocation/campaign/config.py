@@ -21,8 +21,18 @@ from confide.contract.known_keys import FileTable, Keys, keys_of
 from confide.contract.parameters import parameters
 from confide.people.campaign_tables import PeopleTable
 
-__all__ = ["AUCTION_KEYS", "FILE_WORDS", "AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method",
-           "RoundsTable", "ScalingTable"]
+__all__ = [
+    "AUCTION_KEYS",
+    "FILE_WORDS",
+    "TEMPERATURES",
+    "AuctionTable",
+    "BestTable",
+    "GoodsConfig",
+    "MatchingConfig",
+    "Method",
+    "RoundsTable",
+    "ScalingTable",
+]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -32,10 +42,12 @@ AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting
 """Keys of every auction in rounds that are parameters with the same ranges."""
 
 FILE_WORDS = FileWords(
-    keys={"privacy.gamma": "failure_probability", "auction.hottest": "start_temperature",
-          "auction.coolest": "end_temperature"},
+    keys={"privacy.gamma": "failure_probability"},
     values={"privacy.neighbours": {old: word for word, old in NEIGHBOURS_WRITTEN.items()}})
 """Old words of the kinds that hand out goods."""
+
+TEMPERATURES = FileWords(keys={"auction.hottest": "start_temperature", "auction.coolest": "end_temperature"})
+"""Old words of the table of `SinkhornMatch`."""
 
 _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
