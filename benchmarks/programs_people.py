@@ -86,7 +86,7 @@ def game(share: int, seed: int) -> Made:
     mixed = draw.random((n, 10)) * allowed
     mixed /= mixed.sum(axis=1, keepdims=True)
     target = tuple(np.einsum("na,nak->k", mixed, parts).tolist())
-    return AggregativeGame(n, target, actions=10, gamma=1.0), (parts, allowed)
+    return AggregativeGame(n, target, actions=10, largest=1.0), (parts, allowed)
 
 
 FAMILIES: dict[str, Callable[[int, int], Made]] = {

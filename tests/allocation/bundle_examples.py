@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from confide.allocation.bundles import Assignment, Bidder, BundleClass, CappedAdditive, SymmetricConcave, UserOracle
+from confide.allocation.bundles import (
+    Assignment,
+    Bidder,
+    BundleClass,
+    CappedAdditiveValuation,
+    SymmetricConcave,
+    UserOracle,
+)
 from confide.allocation.palloc import PAlloc
 
 GRID = 64
@@ -46,7 +53,7 @@ def mixed(people: int, goods: int, seed: int) -> list[Any]:
         return min(1.0, 0.3 * len(bundle))
 
     kinds = [
-        lambda row: CappedAdditive(cap=2).bidder(row, goods),
+        lambda row: CappedAdditiveValuation(cap=2).bidder(row, goods),
         lambda row: (lambda bundle: float(sum(sorted((row[j] for j in set(bundle)), reverse=True)[:2]))),
         lambda row: None,
         lambda row: SymmetricConcave(most=2).bidder([0.0, row[0], 1.5 * row[0]], goods),
@@ -58,9 +65,9 @@ def mixed(people: int, goods: int, seed: int) -> list[Any]:
 def classes(people: int, goods: int, seed: int) -> Iterator[tuple[BundleClass, Any, list[Any]]]:
     """Each class with data of everybody, and the same as one record each."""
     rows = capped(people, goods, 2, seed)
-    yield CappedAdditive(cap=2), rows, list(rows)
+    yield CappedAdditiveValuation(cap=2), rows, list(rows)
     sparse = np.where(rows > 0.15, rows, 0.0)
-    yield CappedAdditive(cap=2), csr_array(sparse), list(sparse)
+    yield CappedAdditiveValuation(cap=2), csr_array(sparse), list(sparse)
     tables = counted(people, 3, seed)
     yield SymmetricConcave(most=3), tables, list(tables)
     pairs = placed(people, 2, goods, seed)
@@ -72,7 +79,7 @@ def classes(people: int, goods: int, seed: int) -> Iterator[tuple[BundleClass, A
 def auction(**changed: Any) -> PAlloc:
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": 120.0, "bid_cap": 6, "rounds": 8,
-        "batch": 7, "arity": 3, "failure_probability": 0.1, "valuation": CappedAdditive(cap=2)}
+        "batch": 7, "arity": 3, "failure_probability": 0.1, "valuation": CappedAdditiveValuation(cap=2)}
     return PAlloc(**{**settings, **changed})
 
 

@@ -74,8 +74,8 @@ def test_predictions_are_of_several_crowds_each_beside_what_else_it_could_get():
     assert f"a serial dictatorship {advised.crowds['B'].baselines[SERIAL]:.2f}, which are not private" in text
 
 
-def test_each_kind_of_crowd_is_held_against_its_own_blind_baseline():
-    common = {"certificate": None, "beside": {}, "runs": 1, "people": 10, "goods": 2}
+def test_each_kind_of_crowd_is_held_against_its_own_baseline():
+    common = {"certificate": None, "baselines": {}, "runs": 1, "people": 10, "goods": 2}
     below = CrowdPrediction(welfare=0.63, lowest=0.6, highest=0.66, baseline=0.65, **common)
     above = CrowdPrediction(welfare=0.70, lowest=0.7, highest=0.7, baseline=0.56, **common)
     assert above.welfare + below.welfare > above.baseline + below.baseline  # their means would pass
@@ -91,7 +91,7 @@ def test_each_kind_of_crowd_is_held_against_its_own_blind_baseline():
 
 
 def test_what_is_enough_is_enough_for_all_crowds():
-    common = {"certificate": None, "beside": {}, "people": 10, "goods": 2, "blind": 0.5}
+    common = {"certificate": None, "baselines": {}, "people": 10, "goods": 2, "baseline": 0.5}
 
     def at(epsilon: float, runs: int) -> dict[str, CrowdPrediction]:
         if epsilon < 0.3:

@@ -9,9 +9,9 @@ import pytest
 
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
-from confide.allocation.audit.doors import walked
 from confide.allocation.audit.full_size import full_size, full_size_row
 from confide.allocation.audit.tiny_markets import tiny
+from confide.allocation.audit.transcripts import walked
 from confide.allocation.bundles import Additive
 from confide.audit import DampedNoise, mixed
 

@@ -20,18 +20,6 @@ from confide.allocation.audit.behaviour import (
     spy_row,
     supply_row,
 )
-from confide.allocation.audit.doors import (
-    CRAFTED,
-    blocks_controls,
-    blocks_rows,
-    counted_rows,
-    crafted_controls,
-    crafted_row,
-    door_controls,
-    door_rows,
-    walked,
-    walked_row,
-)
 from confide.allocation.audit.loss import exact_loss, promise, recorded
 from confide.allocation.audit.parts import own_parts
 from confide.allocation.audit.planted import (
@@ -51,8 +39,20 @@ from confide.allocation.audit.planted import (
     faults,
 )
 from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, steps, tiny
+from confide.allocation.audit.transcripts import (
+    CRAFTED,
+    blocks_controls,
+    blocks_rows,
+    counted_rows,
+    crafted_controls,
+    crafted_row,
+    transcript_controls,
+    transcript_rows,
+    walked,
+    walked_row,
+)
 from confide.allocation.audit.whole import audit_matching, charged, participation_rows
-from confide.allocation.bundles import Additive, Assignment, CappedAdditive, SymmetricConcave
+from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
 from confide.allocation.limits.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
@@ -69,7 +69,7 @@ from confide.privacy.noise.simulated import study_generator
 GOODS: dict[str, Any] = {"people": 20_000, "goods": 4, "supply": 4000, "epsilon": 2.0, "increment": 0.3, "bid_cap": 3,
                          "rounds": 10, "batch": 2000, "arity": 10}
 BUNDLES: dict[str, Any] = {"people": 5000, "goods": 4, "supply": 2000, "epsilon": 2.0, "increment": 0.02, "bid_cap": 3,
-                           "rounds": 10, "batch": 500, "arity": 10, "valuation": CappedAdditive(cap=2)}
+                           "rounds": 10, "batch": 500, "arity": 10, "valuation": CappedAdditiveValuation(cap=2)}
 GAUSSIAN = {"law": "gaussian", "delta": 1e-6}
 
 PLANS: dict[str, Market] = {
@@ -139,7 +139,7 @@ def random_plan(draw: np.random.Generator) -> Market:
         "halt_below": int(draw.choice([-30, 0, 2])), "certify_with": float(draw.choice([0.0, 0.05])),
         "neighbours": str(draw.choice(["replace", "add_or_remove"])), **law}
     if draw.random() < 0.25:
-        valuation = Additive() if draw.random() < 0.5 else CappedAdditive(cap=int(draw.integers(1, 4)))
+        valuation = Additive() if draw.random() < 0.5 else CappedAdditiveValuation(cap=int(draw.integers(1, 4)))
         common |= {"valuation": valuation, "outbid_tests": str(draw.choice(["slot", "round_end"]))}
         return PAlloc(**common)
     return PMatch(**common, charge=bool(draw.random() < 0.3))
@@ -306,7 +306,7 @@ def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_every_planted_fault_is_flagged(name: str) -> None:
-    found = door_controls(tiny(PLANS[name]), 1)
+    found = transcript_controls(tiny(PLANS[name]), 1)
     assert len(found) >= 5
     assert [control.planted_bug for control in found if not control.flagged] == []
 
@@ -380,7 +380,7 @@ def test_faults_are_told_apart() -> None:
     found = walked(mixed(sound, BidsOnce), 1, sound=sound, pairs=4)
     assert {part for part, audit in found.items() if audit.flagged} == {"counts", ""}
     assert found["counts"].measured > 2 * found["counts"].promised
-    assert door_rows(CRAFTED)[0].verdict is Verdict.KEPT
+    assert transcript_rows(CRAFTED)[0].verdict is Verdict.KEPT
 
 
 def test_charges_are_the_whole() -> None:
@@ -430,10 +430,10 @@ def test_what_the_noise_rests_on() -> None:
 def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     """The certificate's sums rest on values in [0, 1]: counts of bids would not show a row that is beyond."""
     twin, sound = tiny(plan), Valuations._bad
-    assert not any(row.flagged for row in door_rows(twin))
+    assert not any(row.flagged for row in transcript_rows(twin))
     monkeypatch.setattr(Valuations, "_bad", lambda self, clip: sound(self, clip=clip)[:0])
     assert {"privacy: certificate", "privacy: everything that others see, jointly"} <= {
-        row.promise for row in door_rows(twin) if row.flagged}
+        row.promise for row in transcript_rows(twin) if row.flagged}
 
 
 def test_published_is_all_but_her_own_share() -> None:

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from confide.allocation import instance_a, instance_b
-from confide.allocation.bundles import Additive, BundleClass, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import (
+    Additive,
+    BundleClass,
+    CappedAdditiveValuation,
+    SymmetricConcave,
+    UnitDemandValuation,
+)
 from confide.allocation.bundles.settings import BUNDLES_LADDER, bundle_settings
 from confide.allocation.campaign.bundle_baselines import counted_optimum
 from confide.allocation.optimum.solver import exact_optimum
@@ -41,7 +47,7 @@ def welfare(one: PAlloc, of: list[tuple[np.ndarray, float]]) -> float:
 
 @pytest.mark.parametrize(("signal", "rung"), [(400, 5), (800, 4), (1650, 3), (2000, 2), (4000, 1), (40_000, 0)])
 def test_the_rung_is_the_finest_whose_error_is_small_enough(signal: int, rung: int) -> None:
-    one = PAlloc.for_budget(**SIZES, epsilon=signal / 800, valuation=CappedAdditive(cap=2))
+    one = PAlloc.for_budget(**SIZES, epsilon=signal / 800, valuation=CappedAdditiveValuation(cap=2))
     increment, bids, rounds, clear, _, most = BUNDLES_LADDER[rung]
     assert one.increment == pytest.approx(increment / 2)
     assert (one.bundle, one.bid_cap, one.reclear, one.batch) == (2, round(2 * bids), clear, 400)
@@ -58,7 +64,7 @@ def test_nobody_holds_many_more_than_there_are_for_each() -> None:
     assert (found[0].bundle, found[2].bundle, found[-1].bundle) == (2, 3, 5)
     assert all(one.increment == pytest.approx(share / 8) for one, share in zip(found, (0.3, 0.3, 0.1, 0.1, 0.1, 0.1),
                                                                               strict=True))
-    capped = PAlloc.for_budget(**common, epsilon=50.0, valuation=CappedAdditive(cap=2))
+    capped = PAlloc.for_budget(**common, epsilon=50.0, valuation=CappedAdditiveValuation(cap=2))
     assert capped.bundle == 2
     unequal = PAlloc.for_budget(people=4000, goods=2, supply=(100, 3900), epsilon=50.0,
                                  valuation=SymmetricConcave(most=3))
@@ -67,24 +73,25 @@ def test_nobody_holds_many_more_than_there_are_for_each() -> None:
 
 
 def test_options_win_and_prices_follow_what_one_good_may_be_worth() -> None:
-    given = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditive(cap=3), bundle=1, rounds=9, reclear=0.2,
-                               arity=7, failure_probability=1e-6, certify_with=0.0)
+    given = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditiveValuation(cap=3), bundle=1, rounds=9,
+                              reclear=0.2, arity=7, failure_probability=1e-6, certify_with=0.0)
     assert (given.bundle, given.rounds, given.reclear, given.arity, given.failure_probability) == (1, 9, 0.2, 7, 1e-6)
-    dear = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditive(cap=2), highest=0.8)
-    plain = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditive(cap=2))
+    dear = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditiveValuation(cap=2), highest=0.8)
+    plain = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=CappedAdditiveValuation(cap=2))
     assert dear.increment == pytest.approx(1.6 * plain.increment)
     assert (dear.bid_cap, dear.arity) == (plain.bid_cap, plain.arity)
-    unit = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=UnitDemand())
+    unit = PAlloc.for_budget(**SIZES, epsilon=5.0, valuation=UnitDemandValuation())
     assert unit.largest_bundle == 1
 
 
 @pytest.mark.slow
 def test_a_reserve_is_found_for_one_rung() -> None:
-    one = PAlloc.for_budget(people=2000, goods=3, supply=1000, epsilon=60.0, valuation=CappedAdditive(cap=2),
+    one = PAlloc.for_budget(people=2000, goods=3, supply=1000, epsilon=60.0, valuation=CappedAdditiveValuation(cap=2),
                              reclear=0.0)
     assert 0 < one.effective_reserve < 300
     with pytest.raises(Refused, match="leaves nothing"):
-        PAlloc.for_budget(people=50, goods=3, supply=10, epsilon=0.1, valuation=CappedAdditive(cap=2), reclear=0.0)
+        PAlloc.for_budget(people=50, goods=3, supply=10, epsilon=0.1, valuation=CappedAdditiveValuation(cap=2),
+                          reclear=0.0)
 
 
 @pytest.mark.parametrize(("changed", "field"), [
@@ -100,7 +107,7 @@ def test_bad_sizes_are_refused(changed: dict[str, object], field: str) -> None:
 
 @pytest.mark.slow
 def test_more_epsilon_never_makes_prices_coarser_or_bids_fewer() -> None:
-    found = [PAlloc.for_budget(**SIZES, epsilon=epsilon, valuation=CappedAdditive(cap=2))
+    found = [PAlloc.for_budget(**SIZES, epsilon=epsilon, valuation=CappedAdditiveValuation(cap=2))
              for epsilon in (0.1, 1.0, 2.0, 5.0, 20.0, 80.0)]
     assert all(after.increment <= before.increment and after.bid_cap >= before.bid_cap for before, after in
                pairwise(found))
@@ -108,9 +115,9 @@ def test_more_epsilon_never_makes_prices_coarser_or_bids_fewer() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "people", "goods", "signal", "least"), [
-    (UnitDemand(), 8000, 8, 1600, 0.87), (CappedAdditive(cap=2), 10_000, 20, 4000, 0.87),
-    (CappedAdditive(cap=2), 10_000, 20, 40_000, 0.95),
-    (CappedAdditive(cap=3), 6666, 20, 12_000, 0.91), (Additive(), 4000, 8, 4000, 0.82),
+    (UnitDemandValuation(), 8000, 8, 1600, 0.87), (CappedAdditiveValuation(cap=2), 10_000, 20, 4000, 0.87),
+    (CappedAdditiveValuation(cap=2), 10_000, 20, 40_000, 0.95),
+    (CappedAdditiveValuation(cap=3), 6666, 20, 12_000, 0.91), (Additive(), 4000, 8, 4000, 0.82),
     (SymmetricConcave(most=3), 6666, 20, 4000, 0.75),
 ])
 def test_it_is_near_the_best_rung(kind: BundleClass, people: int, goods: int, signal: int, least: float) -> None:

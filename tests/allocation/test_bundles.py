@@ -16,10 +16,10 @@ from confide.allocation.bundles import (
     Assignment,
     Bidder,
     BundleClass,
-    CappedAdditive,
+    CappedAdditiveValuation,
     OracleRecord,
     SymmetricConcave,
-    UnitDemand,
+    UnitDemandValuation,
     UserOracle,
     falsify_gross_substitutes,
 )
@@ -42,19 +42,19 @@ def bidders(draw: Any) -> tuple[Bidder, int, bool]:
     goods = draw(st.integers(1, 4))
     match draw(st.sampled_from(["unit", "additive", "capped", "counted", "places", "program"])):
         case "unit":
-            return UnitDemand().bidder(_grid(draw, 1.0, goods), goods), 1, False
+            return UnitDemandValuation().bidder(_grid(draw, 1.0, goods), goods), 1, False
         case "additive":
             return Additive().bidder(_grid(draw, 1 / goods, goods), goods), goods, False
         case "capped":
             cap = draw(st.integers(1, goods))
-            return CappedAdditive(cap=cap).bidder(_grid(draw, 1 / cap, goods), goods), cap, False
+            return CappedAdditiveValuation(cap=cap).bidder(_grid(draw, 1 / cap, goods), goods), cap, False
         case "counted":
             steps = -np.sort(-_grid(draw, 1 / 3, 3))
             return SymmetricConcave(most=3).bidder(np.concatenate([[0.0], np.cumsum(steps)]), goods), 3, True
         case "places":
             return Assignment(places=2).bidder(_grid(draw, 0.5, 2, goods), goods), 2, True
         case _:
-            of = CappedAdditive(cap=2).bidder(_grid(draw, 0.5, goods), goods)
+            of = CappedAdditiveValuation(cap=2).bidder(_grid(draw, 0.5, goods), goods)
             oracle = UserOracle(most=2, trials=200)
             return oracle.bidder(of.value, goods), min(2, goods), False
 
@@ -131,8 +131,9 @@ def _population(kind: BundleClass, data: Any, people: int, goods: int) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "data"), [
-    (CappedAdditive(cap=2), capped(12, 5, 2, 1)), (CappedAdditive(cap=2), csr_array(capped(12, 5, 2, 2))),
-    (Additive(), capped(12, 5, 5, 3)), (UnitDemand(), capped(12, 5, 1, 4)),
+    (CappedAdditiveValuation(cap=2), capped(12, 5, 2, 1)),
+    (CappedAdditiveValuation(cap=2), csr_array(capped(12, 5, 2, 2))),
+    (Additive(), capped(12, 5, 5, 3)), (UnitDemandValuation(), capped(12, 5, 1, 4)),
     (SymmetricConcave(most=3), counted(12, 3, 5)), (Assignment(places=2), placed(12, 2, 5, 6)),
 ])
 def test_a_table_says_what_its_bidders_say(kind: BundleClass, data: Any) -> None:
@@ -157,7 +158,7 @@ def test_a_row_that_adds_up_to_one_but_for_rounding_is_taken() -> None:
         rows = np.random.default_rng(1).dirichlet(np.ones(30), size=500).astype(dtype)
         assert (rows.sum(axis=1, dtype=np.float64) > 1.0).any()
         _population(Additive(), rows, 500, 30)
-    kind = CappedAdditive(cap=2)
+    kind = CappedAdditiveValuation(cap=2)
     kind.bidder([0.5, 0.5 + 2.0**-21, 0.1], goods=3)
     for row in ([0.5, 0.5 + 2.0**-20, 0.1], [0.75, 0.5, 0.0]):
         with pytest.raises(InvalidInput, match="all goods together are worth 1"):
@@ -178,7 +179,8 @@ def test_a_bad_row_may_count_as_nobody() -> None:
 
 
 @pytest.mark.parametrize(("kind", "record", "message"), [
-    (UnitDemand(), [0.5, 1.5], r"number in \[0, 1\]"), (Additive(), [0.5], "shape"), (Additive(), {3: 0.1}, "no good"),
+    (UnitDemandValuation(), [0.5, 1.5], r"number in \[0, 1\]"),
+    (Additive(), [0.5], "shape"), (Additive(), {3: 0.1}, "no good"),
     (SymmetricConcave(most=2), [0.0, 0.5], "shape"), (SymmetricConcave(most=2), [0.1, 0.5, 0.6], "concave"),
     (SymmetricConcave(most=2), [0.0, 0.3, 0.7], "concave"), (SymmetricConcave(most=2), [0.0, 0.3, 0.2], "concave"),
     (SymmetricConcave(most=2), [0.0, 0.6, 1.1], "concave"), (SymmetricConcave(most=2), [0.0, np.nan, 1.0], "concave"),
@@ -191,7 +193,7 @@ def test_a_bad_row_may_count_as_nobody() -> None:
     (UserOracle(most=1), lambda bundle: 1 / 0, "program fails .ZeroDivisionError"),
     (UserOracle(most=1), lambda bundle: [0.0, 1 / 0.5, 0.5][len(bundle)], "gross substitutes"),
     (UserOracle(most=2), lambda bundle: float(len(bundle) == 2), "gross substitutes"),
-    (UserOracle(most=2), UnitDemand().bidder([0.5], goods=1), "of 1 goods"),
+    (UserOracle(most=2), UnitDemandValuation().bidder([0.5], goods=1), "of 1 goods"),
 ])
 def test_a_bad_record_is_told_to_its_bidder(kind: BundleClass, record: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
@@ -201,14 +203,14 @@ def test_a_bad_record_is_told_to_its_bidder(kind: BundleClass, record: Any, mess
 
 
 @pytest.mark.parametrize("make", [
-    lambda: CappedAdditive(cap=0), lambda: SymmetricConcave(most=0), lambda: Assignment(places=0),
+    lambda: CappedAdditiveValuation(cap=0), lambda: SymmetricConcave(most=0), lambda: Assignment(places=0),
     lambda: Assignment(places=11), lambda: UserOracle(most=0), lambda: UserOracle(most=1, trials=-1),
     lambda: UserOracle(most=1, copies=0), OracleRecord, lambda: OracleRecord(value=3),
     lambda: falsify_gross_substitutes(len, 0, 1, 1), lambda: Assignment(places=1).population(3, people=1, goods=1),
     lambda: Assignment(places=1).population([], people=1, goods=1),
     lambda: Additive().population([[0.1]], people=1, goods=1, unusable="perhaps"),
     lambda: SymmetricConcave(most=1).population([[0, 1]], people=1, goods=1, unusable="perhaps"),
-    lambda: bundle_dual_bound(_population(UnitDemand(), [[0.5]], 1, 1), 1, [-1.0]),
+    lambda: bundle_dual_bound(_population(UnitDemandValuation(), [[0.5]], 1, 1), 1, [-1.0]),
 ])
 def test_parameters_out_of_range_are_refused(make: Any) -> None:
     with pytest.raises(InvalidInput):
@@ -237,7 +239,7 @@ def test_a_program_that_fails_in_the_auction_wants_nothing() -> None:
 def test_sparse_valuations_that_are_checked_already() -> None:
     rows = capped(20, 4, 2, 9)
     checked = Valuations.of(csr_array(rows), people=20, goods=4)
-    of = _population(CappedAdditive(cap=2), checked, 20, 4)
+    of = _population(CappedAdditiveValuation(cap=2), checked, 20, 4)
     assert np.array_equal(of.surpluses(np.zeros(4)), np.sort(rows, axis=1)[:, -2:].sum(axis=1))
 
 
@@ -292,9 +294,9 @@ def test_a_bidder_whose_copies_count_holds_each_good_once_where_they_do_not():
 def test_a_population_of_another_class_is_refused():
     others = SymmetricConcave(most=2).population([[0.0, 0.5, 0.75]] * 3, people=3, goods=2)
     with pytest.raises(InvalidInput, match="must be of CappedAdditive"):
-        CappedAdditive(cap=2).population(others, people=3, goods=2)
-    own = CappedAdditive(cap=2).population([[0.5, 0.25]] * 3, people=3, goods=2)
-    assert CappedAdditive(cap=2).population(own, people=3, goods=2) is own
+        CappedAdditiveValuation(cap=2).population(others, people=3, goods=2)
+    own = CappedAdditiveValuation(cap=2).population([[0.5, 0.25]] * 3, people=3, goods=2)
+    assert CappedAdditiveValuation(cap=2).population(own, people=3, goods=2) is own
 
 
 def test_a_demand_program_that_fails_is_told_at_submission():

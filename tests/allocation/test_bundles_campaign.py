@@ -16,7 +16,7 @@ from goods_campaigns import cleared_later, praised
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import population_of, record_of, usable, width
 from confide.allocation.campaign import bundle_baselines as baselines
 from confide.allocation.campaign.audit import audit_life, audit_plan
@@ -163,7 +163,7 @@ def test_forged_packs_are_found(tmp_path: Path) -> None:
     broken, key = forger.broken, forger.key
 
     def wider(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, mechanism=replace(outcome.mechanism, valuation=CappedAdditive(cap=3)))  # type: ignore[type-var]
+        return replace(outcome, mechanism=replace(outcome.mechanism, valuation=CappedAdditiveValuation(cap=3)))  # type: ignore[type-var]
 
     assert broken(lambda pack: None) == set()
     assert "billboard" in broken(lambda pack: remake(pack, key, cleared_later))
@@ -216,10 +216,10 @@ def test_a_row_that_reaches_a_run_all_the_same_counts_as_empty() -> None:
         of = population_of(valuation, iter([rows]), people=3, goods=2)
         assert [of.bidder(i).value((0, 1)) for i in range(3)] == [0.0, 0.0, 0.5 * isinstance(valuation, Additive)]
         assert usable(valuation, rows, 2).tolist() == [False, isinstance(valuation, Additive)]
-    assert usable(UnitDemand(), rows, 2).tolist() == [True, True]
+    assert usable(UnitDemandValuation(), rows, 2).tolist() == [True, True]
     assert usable(Additive(), Rows(np.empty(0, np.int64), np.zeros(1, np.int64), rows.named[:0], rows.values[:0]),
                   2).tolist() == []
-    assert record_of(UnitDemand(), {1: 0.5}) == {1: 0.5}
+    assert record_of(UnitDemandValuation(), {1: 0.5}) == {1: 0.5}
     assert (width(Additive(), 7), width(SymmetricConcave(most=2), 7)) == (7, 2)
     with pytest.raises(InvalidInput, match="too many"):
         population_of(SymmetricConcave(most=DENSE + 1), iter([rows]), people=3, goods=2)
@@ -399,7 +399,7 @@ def test_rules_of_thumb_are_below_the_best() -> None:
 
 def test_made_up_people_write_no_more_than_the_total() -> None:
     scale = PointsTogether(highest=10.0, total=12.0)
-    classes = (CappedAdditive(cap=2), SymmetricConcave(most=2), Additive())
+    classes = (CappedAdditiveValuation(cap=2), SymmetricConcave(most=2), Additive())
     for valuation, needs in itertools.product(classes, (False, True)):
         crowd = made_up_bundles(valuation, 50, 3, scale, seed=2, needs=needs)
         index = np.arange(50)
@@ -412,7 +412,8 @@ def test_made_up_people_write_no_more_than_the_total() -> None:
 
 @pytest.mark.slow
 def test_large_campaigns_are_predicted_by_smaller_ones() -> None:
-    market = PAlloc.for_budget(people=200_000, goods=10, supply=25_000, epsilon=1.0, valuation=CappedAdditive(cap=2))
+    market = PAlloc.for_budget(people=200_000, goods=10, supply=25_000, epsilon=1.0,
+                               valuation=CappedAdditiveValuation(cap=2))
     found = predicted_bundles(market, PointsTogether(highest=1.0, total=2.0))
     assert 0.55 < found.baseline < 0.9 < found.share < 1.0
 

@@ -18,7 +18,7 @@ from confide.allocation import (
     instance_a,
     instance_b,
 )
-from confide.allocation.bundles import CappedAdditive
+from confide.allocation.bundles import CappedAdditiveValuation
 from confide.allocation.printed import PrintedPMatch
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
@@ -29,7 +29,8 @@ BY_KIND = {
     "PMatch": PMatch(**SIZES, increment=0.2, bid_cap=2, rounds=5, batch=60, arity=5),
     "PMatch that halts": PMatch(**SIZES, increment=0.2, bid_cap=2, rounds=5, batch=60, arity=5, halting="published",
                                 halt_below=10**6),
-    "PAlloc": PAlloc(**SIZES, increment=0.2, bid_cap=2, rounds=5, batch=60, arity=5, valuation=CappedAdditive(cap=1)),
+    "PAlloc": PAlloc(**SIZES, increment=0.2, bid_cap=2, rounds=5, batch=60, arity=5,
+                     valuation=CappedAdditiveValuation(cap=1)),
     "prices": PriceRelease(auction=SinkhornMatch(**SIZES)),
     "plenty": SinkhornMatch(**{**SIZES, "supply": 300}),
     "printed": PrintedPMatch(people=300, goods=4, supply=60, increment=0.5, tolerance=0.5, epsilon=1e9, reserve=0,
@@ -77,7 +78,7 @@ def test_a_csv_file_is_read_by_its_numbers(tmp_path):
 
 @pytest.mark.parametrize("kind", [SinkhornMatch, PMatch, PAlloc, PriceRelease, PrintedPMatch])
 def test_every_mechanism_is_made_for_a_budget(kind):
-    more = {"valuation": CappedAdditive(cap=1)} if kind is PAlloc else {}
+    more = {"valuation": CappedAdditiveValuation(cap=1)} if kind is PAlloc else {}
     epsilon = 1e9 if kind is PrintedPMatch else 4.0
     one = kind.for_budget(epsilon=epsilon, delta=0.0, people=2000, goods=4, supply=400, **more)
     assert one.guarantees().privacy[0].loss.epsilon <= epsilon * (1 + 1e-12)

@@ -12,7 +12,14 @@ from bundle_examples import auction, capped, classes, counted, quiet, transport_
 from cases import fast
 from confide.allocation import AuctionBillboard, Clearing, PMatch, Rules
 from confide.allocation.ascending import running as module
-from confide.allocation.bundles import Additive, CappedAdditive, OracleRecord, SymmetricConcave, UnitDemand, UserOracle
+from confide.allocation.bundles import (
+    Additive,
+    CappedAdditiveValuation,
+    OracleRecord,
+    SymmetricConcave,
+    UnitDemandValuation,
+    UserOracle,
+)
 from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
 from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound, most_unsold
@@ -33,8 +40,8 @@ _CLASSES = ["dense", "sparse", "counted", "places", "programs"]
 def _stored(board: AuctionBillboard) -> AuctionBillboard:
     """Written down and read again."""
     columns: dict[str, bytes] = {}
-    types: dict[str, type] = wire_types(AuctionBillboard, Clearing, BundleRules)
-    types[type(board.rules.valuation).__name__] = type(board.rules.valuation)  # type: ignore[attr-defined]
+    rules: Any = board.rules
+    types = wire_types(AuctionBillboard, Clearing, BundleRules, type(rules.valuation))
     read = rebuilt(encode(board, columns), types, columns)
     assert isinstance(read, AuctionBillboard)
     assert read.rules == board.rules
@@ -78,7 +85,7 @@ def test_compiled_slots_are_those_of_one_bidder_after_the_other(tests: Any, halt
     settings = {"outbid_tests": tests, "halting": halting, "halt_below": 3, "rounds": 20, "bid_cap": 9}
     table = auction(**settings).run(rows, Noise.simulated(4))
     programs = auction(**settings, valuation=UserOracle(most=2)).run(
-        [CappedAdditive(cap=2).bidder(row, 6) for row in rows], Noise.simulated(4))
+        [CappedAdditiveValuation(cap=2).bidder(row, 6) for row in rows], Noise.simulated(4))
     for name in ("step", "good", "count", "reports", "rounds", "surplus", "welfare"):
         assert np.array_equal(getattr(table.billboard, name), getattr(programs.billboard, name)), name
     assert table.shares.equals(programs.shares)
@@ -93,7 +100,7 @@ def test_unit_demand_is_a_matching(reports: Any) -> None:
         "people": 60, "goods": 4, "supply": 14, "increment": 0.125, "epsilon": 30.0, "bid_cap": 4, "rounds": 12,
         "batch": 7, "arity": 3, "failure_probability": 0.1, "reclear": 0.0, "reserve": 2, "halting": reports,
         "certify_with": 0.0}
-    matching, bundles = PMatch(**common), PAlloc(**common, valuation=UnitDemand(), outbid_tests="round_end")
+    matching, bundles = PMatch(**common), PAlloc(**common, valuation=UnitDemandValuation(), outbid_tests="round_end")
     one, other = (mechanism.run(rows, Noise.simulated(5)) for mechanism in (matching, bundles))
     assert np.array_equal(one.billboard.count, other.billboard.count)
     assert np.array_equal(one.billboard.step, other.billboard.step)
@@ -179,7 +186,7 @@ def test_with_noise_the_statements_hold_on_the_event_of_small_errors(seed: int) 
     assert (given[board.prices > 0] >= 10 - most_unsold(mechanism, error)).all()
     found = outcome.diagnostics
     # It holds for every allocation in the optimum's place: here the best one, or a good one that is known.
-    best = transport_optimum(np.stack(records), 2, 10) if isinstance(kind, CappedAdditive) else \
+    best = transport_optimum(np.stack(records), 2, 10) if isinstance(kind, CappedAdditiveValuation) else \
         quiet(valuation=kind).run(data, Noise.simulated(0)).diagnostics["welfare"]
     bound = bundle_welfare_bound(mechanism, optimum=best, held=int(found["held"]), error=error,
                                  unsatisfied=int(found["unsatisfied"]), prices=board.prices)
@@ -189,9 +196,10 @@ def test_with_noise_the_statements_hold_on_the_event_of_small_errors(seed: int) 
 def test_without_the_last_drop_more_may_be_held_than_there_is() -> None:
     """Errata 11: three bidders want the one copy of good 0, and the first two have no slot after they were outbid."""
     rows = np.array([[1.0], [1.0], [1.0]])
-    mechanism = quiet(people=3, goods=1, supply=1, increment=0.25, rounds=1, valuation=UnitDemand(), halting="fixed")
+    mechanism = quiet(people=3, goods=1, supply=1, increment=0.25, rounds=1, valuation=UnitDemandValuation(),
+                      halting="fixed")
     outcome = mechanism.run(rows, Noise.simulated(0))
-    walks = [walk_bundle(UnitDemand().bidder(row, 1), i, outcome.billboard) for i, row in enumerate(rows)]
+    walks = [walk_bundle(UnitDemandValuation().bidder(row, 1), i, outcome.billboard) for i, row in enumerate(rows)]
     assert sum(len(walked.goods) for walked in walks) == 3  # what everybody holds when the round ends
     assert outcome.shares["bundle"].to_pylist() == [[], [], [0]]
     assert outcome.diagnostics["held"] == 1.0
@@ -199,7 +207,7 @@ def test_without_the_last_drop_more_may_be_held_than_there_is() -> None:
 
 def test_what_is_held_is_kept_when_its_price_rises() -> None:
     """A fresh best bundle at today's prices lets go of what was won: with it prices stay, and goods remain unsold."""
-    bidder = CappedAdditive(cap=2).bidder([0.5, 0.375, 0.125], goods=3)
+    bidder = CappedAdditiveValuation(cap=2).bidder([0.5, 0.375, 0.125], goods=3)
     prices = np.array([0.4375, 0.0625, 0.0625])
     risen = np.array([0.5375, 0.0625, 0.0625])
     assert set(bidder.demand((), prices, 2)) == {1, 0}
@@ -216,7 +224,7 @@ def _naive_welfare(rows: np.ndarray, increment: float, supply: int, rounds: int)
     """Without noise, everybody holding her fresh best bundle at today's prices, and bidding on what is new."""
     n, k = rows.shape
     counts, held = np.zeros(k, dtype=int), [dict[int, int]() for _ in range(n)]
-    bidders = [CappedAdditive(cap=2).bidder(row, k) for row in rows]
+    bidders = [CappedAdditiveValuation(cap=2).bidder(row, k) for row in rows]
     for _ in range(rounds):
         for mine, bidder in zip(held, bidders, strict=True):
             prices = increment * (counts // supply)
@@ -235,7 +243,8 @@ def test_no_good_is_given_beyond_its_supply() -> None:
     for settings in ({}, {"reclear": 0.0}, {"valuation": SymmetricConcave(most=3)}):
         mechanism = auction(people=400, supply=90, goods=6, batch=100, **settings)
         for seed in range(3):
-            data = capped(400, 6, 2, seed) if isinstance(mechanism.valuation, CappedAdditive) else counted(400, 3, seed)
+            summed = isinstance(mechanism.valuation, CappedAdditiveValuation)
+            data = capped(400, 6, 2, seed) if summed else counted(400, 3, seed)
             outcome = mechanism.run(data, Noise.simulated(seed))
             assert outcome.diagnostics["over_allocated"] == 0.0
 
@@ -302,8 +311,8 @@ def test_gaussian_noise_spends_its_delta() -> None:
 def test_the_clearing_counts_bundles() -> None:
     """A replaced bidder moves 2b cells; b of them may be one, where copies count."""
     of = {kind: auction(valuation=kind, **changed) for kind, changed in (
-        (CappedAdditive(cap=2), {}), (SymmetricConcave(most=3), {}), (Additive(), {"bundle": 4}),
-        (CappedAdditive(cap=3), {"neighbours": "add_or_remove"}))}
+        (CappedAdditiveValuation(cap=2), {}), (SymmetricConcave(most=3), {}), (Additive(), {"bundle": 4}),
+        (CappedAdditiveValuation(cap=3), {"neighbours": "add_or_remove"}))}
     moved = [(each.clearing.measure.l1_sensitivity,
               each.clearing.measure.squared_l2_sensitivity) for each in of.values()]
     assert moved == [(4, 4), (6, 18), (8, 8), (3, 3)]

@@ -9,7 +9,7 @@ import pytest
 from bundle_examples import GRID, auction, capped, classes
 
 from cases import fast
-from confide.allocation.bundles import Bidder, CappedAdditive, OracleRecord, UserOracle
+from confide.allocation.bundles import Bidder, CappedAdditiveValuation, OracleRecord, UserOracle
 from confide.allocation.bundles import exposure as bundle_exposure
 from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
 from confide.allocation.bundles.exposure import free_reports, joint_distance, report_distance
@@ -23,7 +23,7 @@ _NOBODY = [0.0] * 6
 
 def _rules(rounds: int, bid_cap: int, tests: Any) -> BundleRules:
     return BundleRules(people=1, goods=6, supply=(1,) * 6, increment=1 / 16, rounds=rounds, batch=1, bid_cap=bid_cap,
-                       valuation=CappedAdditive(cap=3), bundle=3, outbid_tests=tests, reports=True)
+                       valuation=CappedAdditiveValuation(cap=3), bundle=3, outbid_tests=tests, reports=True)
 
 
 def _history(draw: np.random.Generator, rounds: int) -> np.ndarray:
@@ -47,7 +47,7 @@ def _seen(bidder: Bidder, rules: BundleRules, history: np.ndarray) -> tuple[np.n
 
 
 def _row(draw: np.random.Generator) -> Bidder:
-    return CappedAdditive(cap=3).bidder(np.floor(draw.random(6) / 3 * GRID) / GRID, 6)
+    return CappedAdditiveValuation(cap=3).bidder(np.floor(draw.random(6) / 3 * GRID) / GRID, 6)
 
 
 def _fickle(seed: int) -> Bidder:
@@ -63,7 +63,7 @@ def _largest(rounds: int, bid_cap: int, tests: Any, tries: int, seed: int, *, al
     for number in range(tries):
         history = _history(draw, rounds)
         one = _fickle(number) if number % 5 == 0 else _row(draw)
-        other = CappedAdditive(cap=3).bidder(_NOBODY, 6) if alone else _row(draw)
+        other = CappedAdditiveValuation(cap=3).bidder(_NOBODY, 6) if alone else _row(draw)
         (bids, said), (others, replied) = _seen(one, rules, history), _seen(other, rules, history)
         x, y = np.abs(bids - others).sum(axis=1), np.abs(said - replied)
         if tests == "round_end":  # a report that differs leaves one possible bidder
@@ -166,7 +166,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
         said = np.zeros((2, 1, 4), dtype=np.int64)
         for world, walked in enumerate(walks):
             said[world, 0, [r - 1 for r in walked.reports if r < 5]] = 1
-        assert np.abs(said[0] - said[1]).sum() <= mechanism.report_distance
+        assert np.abs(said[0] - said[1]).sum() <= mechanism.report_l1_sensitivity
         blocks = [reports.block_sums(each) for each in said]
         prices, asked = mechanism.counter.replayed_loss(one, other), reports.replayed_loss(*blocks)
         if mechanism.reports_are_free:
@@ -174,7 +174,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
         assert prices <= mechanism.counter.loss.epsilon
         assert asked <= reports.loss.epsilon * (1 + 1e-12)
         cells = np.abs(np.subtract(*(_cells(mechanism, walked, board.final_counts) for walked in walks)))
-        assert (cells.sum(), (cells**2).sum()) <= mechanism.cell_distance
+        assert (cells.sum(), (cells**2).sum()) <= mechanism.cell_sensitivities
 
 
 def test_reports_that_are_free_would_not_be_with_less_noise() -> None:

@@ -40,8 +40,8 @@ def test_the_formulas_for_any_number_of_rounds(rounds: int) -> None:
     assert auction_reach(rounds) == 2 * rounds
     assert auction_reach(rounds, "unsatisfied") == 2 * rounds + 1
     assert auction_reach(rounds, "bidding") == 2 * rounds
-    assert auction_reach(rounds, add_remove=True) == rounds
-    assert auction_reach(rounds, "unsatisfied", add_remove=True) == 2 * rounds
+    assert auction_reach(rounds, absent=True) == rounds
+    assert auction_reach(rounds, "unsatisfied", absent=True) == 2 * rounds
     assert bundle_reach(rounds, tested="slot") == 3 * rounds == staggered_bundles(rounds, tested="slot")
     assert bundle_reach(rounds, tested="round_end") == 2 * rounds + 1 == staggered_bundles(rounds, tested="round_end")
 
@@ -52,7 +52,7 @@ def test_with_a_cap_it_is_two_bids_and_four_with_reports(rounds: int, cap: int) 
     assert auction_reach(rounds, bid_cap=cap) == 2 * cap
     assert auction_reach(rounds, "unsatisfied", bid_cap=cap, last_report=False) == 4 * cap
     assert auction_reach(rounds, "unsatisfied", bid_cap=cap, last_report=False, bids_count=False) == 2 * cap
-    assert auction_reach(rounds, "unsatisfied", bid_cap=cap, add_remove=True) == 2 * cap
+    assert auction_reach(rounds, "unsatisfied", bid_cap=cap, absent=True) == 2 * cap
     history = staggered_auction(rounds, bid_cap=cap, apart=True)
     assert bids_and_reports(history.first, history.second, history.billboard) == (2 * cap, 2 * cap)
     assert history.billboard.rules.rounds > 2 * cap  # so that the last report that counts is released
@@ -66,10 +66,10 @@ def test_the_noise_of_pmatch_rests_on_no_less(rounds: int, cap: int, neighbours:
         auction = PMatch(people=8, goods=2, supply=2, epsilon=1.0, increment=0.3, bid_cap=cap, rounds=rounds, batch=1,
                          arity=2, reclear=0.0, reserve=0, halting=rule, neighbours=neighbours)  # type: ignore[arg-type]
         absent = neighbours == "add_or_remove"
-        assert auction.counter.distance >= auction_reach(rounds, bid_cap=cap, add_remove=absent)
+        assert auction.counter.distance >= auction_reach(rounds, bid_cap=cap, absent=absent)
         counter = auction.halting_plan.counter
         if counter is not None:
-            assert counter.distance >= auction_reach(rounds, counted, bid_cap=cap, add_remove=absent,  # type: ignore[arg-type]
+            assert counter.distance >= auction_reach(rounds, counted, bid_cap=cap, absent=absent,  # type: ignore[arg-type]
                                                      last_report=False, bids_count=False)
         else:
             assert rounds == 1
@@ -81,7 +81,7 @@ def test_the_noise_of_palloc_rests_on_no_less(rounds: int, tested: Tested) -> No
     """Its closed forms for reports, and for bids and reports, are never below the search; without a cap they meet."""
     for cap in (1, 2, 3, rounds):
         for absent in (False, True):
-            alone = bundle_reach(rounds, tested=tested, bid_cap=cap, add_remove=absent, last_report=False,
+            alone = bundle_reach(rounds, tested=tested, bid_cap=cap, absent=absent, last_report=False,
                                  bids_count=False)
             assert report_distance(rounds=rounds, bid_cap=cap, tests=tested, worlds=2 - absent) >= alone
         together = bundle_reach(rounds, tested=tested, bid_cap=cap, last_report=False)

@@ -15,10 +15,10 @@ from confide.contract import Privacy
 from confide.market.audit.outcome import outcome_rows as of_bits
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
-from confide.programs.audit.doors import walked
 from confide.programs.audit.full_size import full_size, full_size_rows
 from confide.programs.audit.made_up import Pool
 from confide.programs.audit.tiny_programs import tiny, tiny_pool
+from confide.programs.audit.transcripts import walked
 from confide.programs.dude import Dude
 from confide.regression.audit.privacy import privacy_rows
 from people.all_kinds import campaign_of

@@ -77,6 +77,32 @@ def test_values_within_the_range_are_kept_as_they_are(given: dict[str, Any]) -> 
         assert getattr(made, name) is value
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lists(Declared):
+    """Numbers of which there may be many."""
+
+    shares: Annotated[tuple[float, ...], Parameter("shares", at_least=0, at_most=1)] = (0.5,)
+    pairs: Annotated[tuple[tuple[int, int], ...], Parameter("pairs", at_least=0)] = ((0, 1),)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"shares": (0.5, 1.5, 0.5)}, "shares: 1.5 is out of range"), ({"shares": (0.5, -1.0)}, "shares: -1.0 is out of"),
+    ({"shares": (0.5, float("nan"), 0.25)}, "shares: nan is not finite"), ({"shares": (0.5, True)}, "shares: True"),
+    ({"shares": (float("inf"), 0.5)}, "shares: inf is not finite"), ({"shares": (0.5, "x")}, "shares: 'x' is not a"),
+    ({"pairs": ((0, 1), (2, -1))}, "pairs: -1 is too small"), ({"pairs": ((0, 1), (2, 0.5))}, "pairs: 0.5 is not a"),
+    ({"pairs": ((0, 1), 2)}, "pairs: 2 is no sequence"), ({"pairs": "none"}, "pairs: 'none' is no sequence"),
+])
+def test_every_number_of_many_is_checked(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Lists(**given)
+
+
+def test_many_numbers_within_the_range_are_kept() -> None:
+    made = Lists(shares=(0, 1, 0.5), pairs=((3, 4),) * 100)
+    assert (made.shares, made.pairs) == ((0, 1, 0.5), ((3, 4),) * 100)
+    assert Lists(shares=(), pairs=()).shares == ()
+
+
 def test_a_subclass_narrows_what_it_declares_anew() -> None:
     assert list(parameters(Auction)) == ["people", "supply", "law", "failure_probability", "charge", "rounds"]
     with pytest.raises(InvalidInput, match="supply: 1 is too small"):

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 import confide
-from confide import allocation as al
 from confide._lazy import RENAMED, doors
 from confide.contract import ConfideDeprecationWarning, InvalidInput
 from confide.contract.renamed import REMOVED_AT, Rename, renamed, renames
@@ -82,54 +81,6 @@ def test_an_old_keyword_warns_at_the_callers_line() -> None:
         f"Planned: 'averaged' is called 'noise_std' now; the old name goes with confide {REMOVED_AT}")
 
 
-MARKET: Any = {"people": 300, "goods": 2, "supply": 300, "epsilon": 8.0}
-AUCTION: Any = {**MARKET, "supply": 60, "increment": 0.2, "bid_cap": 2, "rounds": 3, "batch": 20, "arity": 4}
-PRINTED: Any = {"people": 1000, "goods": 3, "epsilon": 1.0, "increment": 0.5}
-SMOOTH, BIDS = al.SinkhornMatch(**MARKET), al.PMatch(**AUCTION)
-CROWD: Any = {"welfare": 0.9, "lowest": 0.8, "highest": 1.0, "certificate": None, "runs": 1, "people": 9, "goods": 2}
-ALLOCATION: dict[str, tuple[Any, Any]] = {
-    "market, gamma": (lambda: al.SinkhornMatch(**MARKET, gamma=0.02), replace(SMOOTH, failure_probability=0.02)),
-    "auction, gamma": (lambda: al.PMatch(**AUCTION, gamma=0.02), replace(BIDS, failure_probability=0.02)),
-    "hottest": (lambda: al.SinkhornMatch(**MARKET, hottest=0.3), replace(SMOOTH, start_temperature=0.3)),
-    "coolest": (lambda: al.SinkhornMatch(**MARKET, coolest=0.1), replace(SMOOTH, end_temperature=0.1)),
-    "substitution": (lambda: al.SinkhornMatch(**MARKET, neighbours="substitution"), SMOOTH),  # type: ignore[arg-type]
-    "add_remove": (lambda: replace(BIDS, neighbours="add_remove"), replace(BIDS, neighbours="add_or_remove")),
-    "failure": (lambda: BIDS.failure, 0.01),  # type: ignore[attr-defined]
-    "distance": (lambda: BIDS.distance, 2),  # type: ignore[attr-defined]
-    "report_distance": (lambda: BIDS.report_distance, BIDS.report_l1_sensitivity),  # type: ignore[attr-defined]
-    "cell_distance": (lambda: BIDS.cell_distance, (2, 2)),  # type: ignore[attr-defined]
-    "held_back": (lambda: BIDS.held_back, 0),  # type: ignore[attr-defined]
-    "recommended": (lambda: al.SinkhornMatch.recommended(300, 2, 300, 8.0, spread=0.1),
-                    al.SinkhornMatch.for_budget(people=300, goods=2, supply=300, epsilon=8.0, spread=0.1)),
-    "plan": (lambda: al.plan(300, 2, 300, 8.0).to_dict(), al.plan(300, 2, 300, epsilon=8.0).to_dict()),  # type: ignore[call-arg, misc]
-    "range, gamma": (lambda: al.OptimumRange(low=1.0, high=2.0, gamma=0.1),  # type: ignore[call-arg]
-                     al.OptimumRange(low=1.0, high=2.0, failure_probability=0.1)),
-    "release, gamma": (lambda: al.OptimumRelease(epsilon=1.0, gamma=0.1),  # type: ignore[call-arg]
-                       al.OptimumRelease(epsilon=1.0, failure_probability=0.1)),
-    "multiplicative": (lambda: al.multiplicative_auction(**MARKET, increment=0.1, least=1.0, gamma=0.1,
-                                                         optimum=al.OptimumRange.known(240.0)),
-                       al.multiplicative_auction(**MARKET, increment=0.1, least=1.0, failure_probability=0.1,
-                                                 optimum=al.OptimumRange.known(240.0))),
-    "floor": (lambda: al.price_floor(0.1, failure=0.1), al.price_floor(0.1, failure_probability=0.1)),  # type: ignore[call-arg]
-    "printed": (lambda: al.printed.MatchingSetting(**PRINTED, tolerance=0.5, gamma=0.1),
-                al.printed.MatchingSetting(**PRINTED, tolerance=0.5, failure_probability=0.1)),
-    "threshold": (lambda: al.printed.matching_threshold(**PRINTED, gamma=0.1),
-                  al.printed.matching_threshold(**PRINTED, failure_probability=0.1)),
-    "bundles": (lambda: al.PrintedBundles(**PRINTED, supply=9, unsatisfied=0.5, gamma=0.1),
-                al.PrintedBundles(**PRINTED, supply=9, unsatisfied=0.5, failure_probability=0.1)),
-    "certificate": (lambda: al.WelfareCertificate(ratio=0.5, welfare=1.0, optimum=2.0,
-                                                  gamma=0.1).failure_probability, 0.1),  # type: ignore[call-arg]
-    "blind": (lambda: al.CrowdPrediction(**CROWD, blind=0.5, baselines={}),
-              al.CrowdPrediction(**CROWD, baseline=0.5, baselines={})),
-    "beside": (lambda: al.CrowdPrediction(**CROWD, baseline=0.5, beside={}),
-               al.CrowdPrediction(**CROWD, baseline=0.5, baselines={})),
-    "trivial_loss": (lambda: al.EquilibriumPromises(people=9, supply=(4, 4), reserve=0, error=0.0, batch=1,
-                                                    increment=0.5).trivial_loss, 8),  # type: ignore[attr-defined]
-    "Billboard": (lambda: al.Billboard, al.AuctionBillboard),  # type: ignore[attr-defined]
-    "Optimum": (lambda: al.Optimum, al.OptimalAllocation),  # type: ignore[attr-defined]
-    "Prediction": (lambda: al.Prediction, al.CrowdPrediction),  # type: ignore[attr-defined]
-}
-
 CALLS: dict[str, tuple[Any, Any]] = {
     "class": (lambda: Planned(averaged=2.0), Planned(noise_std=2.0)),  # type: ignore[call-arg]
     "two": (lambda: Planned(people_of=4, averaged=2.0), Planned(people=4, noise_std=2.0)),  # type: ignore[call-arg]
@@ -145,7 +96,6 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "inherited attribute": (lambda: Wider(noise_std=2.0).averaged, 2.0),  # type: ignore[attr-defined]
     **({"copy.replace": (lambda: copy.replace(Planned(noise_std=2.0), averaged=3.0),  # type: ignore[attr-defined]
                          Planned(noise_std=3.0))} if hasattr(copy, "replace") else {}),
-    **ALLOCATION,
 }
 
 

@@ -2,28 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+from confide.privacy.noise import Noise
+
+MARKET: dict[str, Any] = {"people": 300, "goods": 2, "supply": 100, "epsilon": 8.0}
+PRINTED: dict[str, Any] = {"people": 1000, "goods": 3, "epsilon": 1.0, "increment": 0.5}
 
 
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.allocation`, and what the new ones give."""
     from confide import allocation as al
+    from confide.allocation import bundles
 
-    market: dict[str, Any] = {"people": 300, "goods": 2, "supply": 300, "epsilon": 8.0}
-    auction: dict[str, Any] = {**market, "supply": 60, "increment": 0.2, "bid_cap": 2, "rounds": 3, "batch": 20, "arity": 4}
-    printed: dict[str, Any] = {"people": 1000, "goods": 3, "epsilon": 1.0, "increment": 0.5}
-    crowd: dict[str, Any] = {"welfare": 0.9, "lowest": 0.8, "highest": 1.0, "certificate": None, "runs": 1, "people": 9,
-                             "goods": 2}
-    smooth, bids = al.SinkhornMatch(**market), al.PMatch(**auction)
+    class PlainAscending(al.Ascending):
+        """The base with nothing of its own."""
+
+        rules = run = decode = None  # type: ignore[assignment]
+
+    auction = {**MARKET, "increment": 0.2, "bid_cap": 2, "rounds": 3, "batch": 20, "arity": 4}
+    literal = {**PRINTED, "epsilon": 1e9, "supply": 20, "tolerance": 0.5, "reserve": 0, "halt_below": 1}
+    known = al.OptimumRange.known(240.0)
+    few = {"goods": 2, "increment": 0.5, "epsilon": 1.0}
+    smooth = al.SinkhornMatch(**MARKET)
+    made: dict[str, Any] = {"Ascending": PlainAscending(**auction), "PMatch": al.PMatch(**auction),
+                            "PAlloc": al.PAlloc(**auction, valuation=bundles.UnitDemandValuation())}
+    board = smooth.run([[0.5, 0.25]] * 300, Noise.simulated(1)).billboard
+    promises = al.EquilibriumPromises(people=9, supply=(4, 4), reserve=0, error=0.0, batch=1, increment=0.5)
+    planned = al.plan(300, 2, 100, epsilon=8.0)
+    settings: dict[str, Any] = {
+        "MatchingSetting": al.printed.MatchingSetting(**PRINTED, tolerance=0.5, failure_probability=0.1),
+        "BundleSetting": al.printed.BundleSetting(**PRINTED, tolerance=0.5, failure_probability=0.1),
+        "BidsSetting": al.printed.BidsSetting(**PRINTED, least=1.0, optimum=240.0, failure_probability=0.1)}
+    crowd: dict[str, Any] = {"welfare": 0.9, "lowest": 0.8, "highest": 1.0, "certificate": None, "runs": 1,
+                             "people": 9, "goods": 2}
     found = dict[tuple[str, str], tuple[Any, Any]]()
 
-    def attributes(it: Any, **names: str) -> None:
+    def attributes(place: str, it: Any, **names: str) -> None:
         for old, new in names.items():
-            found[type(it).__name__, old] = (lambda old=old: getattr(it, old), getattr(it, new))
+            found[place, old] = (lambda old=old: getattr(it, old), getattr(it, new))
 
-    def gamma(place: str, call: Any) -> None:
-        found[place, "gamma"] = (lambda: call(gamma=0.1), call(failure_probability=0.1))
+    def failure(place: str, door: Callable[..., Any], *given: Any, old: str = "gamma", **more: Any) -> None:
+        """The probability that a promise fails, by its old keyword."""
+        found[place, old] = (lambda: door(*given, **more, **{old: 0.1}), door(*given, **more, failure_probability=0.1))
 
-    attributes(bids, cell_distance="cell_sensitivities", distance="l1_sensitivity", failure="overflow_probability",
-               held_back="effective_reserve", report_distance="report_l1_sensitivity")
-    return found
+    for name, it in made.items():
+        attributes(name, it, cell_distance="cell_sensitivities", distance="l1_sensitivity",
+                   failure="overflow_probability", held_back="effective_reserve",
+                   report_distance="report_l1_sensitivity")
+        failure(name, type(it), **auction, **({"valuation": bundles.UnitDemandValuation()} if name == "PAlloc" else {}))
+    attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability")
+    attributes("ScalingBillboard", board, seed="public_seed")
+    attributes("AllocationPlan", planned, held_back="reserve")
+    attributes("EquilibriumPromises", promises, trivial_loss="baseline_loss")
+    attributes("printed.PrintedPMatch", al.printed.PrintedPMatch(**literal, failure_probability=0.1),
+               held_back="effective_reserve")
+    for name, it in settings.items():
+        attributes(f"printed.{name}", it, distance="l1_sensitivity", gamma="failure_probability")
+    failure("SinkhornMatch", al.SinkhornMatch, **MARKET)
+    failure("OptimumRange", al.OptimumRange, low=1.0, high=2.0)
+    failure("OptimumRelease", al.OptimumRelease, epsilon=1.0)
+    failure("PrintedBundles", al.PrintedBundles, **PRINTED, supply=9, unsatisfied=0.5)
+    failure("multiplicative_auction", al.multiplicative_auction, **{**MARKET, "epsilon": 1e9}, increment=0.1, least=1.0,
+            optimum=known)
+    failure("printed.PrintedPMatch", al.printed.PrintedPMatch, **literal)
+    failure("printed.matching_threshold", al.printed.matching_threshold, people=1000, **few)
+    failure("printed.bundle_threshold", al.printed.bundle_threshold, people=1000, **few)
+    failure("printed.smallest_people", al.printed.smallest_people, **few)
+    failure("printed.smallest_epsilon", al.printed.smallest_epsilon, people=10**7, goods=2, supply=10**6, increment=0.5)
+    for door in (al.reconstruction_floor, al.price_floor, al.allocation_floor):
+        failure(door.__name__, door, 0.1, old="failure")
+    failure("supply_floor", al.supply_floor, 1, 0.1, old="failure")
+    failure("least_supply", al.least_supply, 0.001, 0.1, old="failure")
+    return {
+        **found,
+        ("", "Billboard"): (lambda: al.Billboard, al.AuctionBillboard),  # type: ignore[attr-defined]
+        ("", "Optimum"): (lambda: al.Optimum, al.OptimalAllocation),  # type: ignore[attr-defined]
+        ("", "Prediction"): (lambda: al.Prediction, al.CrowdPrediction),  # type: ignore[attr-defined]
+        ("CrowdPrediction", "blind"): (lambda: al.CrowdPrediction(**crowd, blind=0.5, baselines={}),
+                                       al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
+        ("CrowdPrediction", "beside"): (lambda: al.CrowdPrediction(**crowd, baseline=0.5, beside={}),
+                                        al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
+        ("audit.auction_reach", "add_remove"): (lambda: al.audit.auction_reach(3, add_remove=True),  # type: ignore[call-arg]
+                                                al.audit.auction_reach(3, absent=True)),
+        ("audit.bundle_reach", "add_remove"): (
+            lambda: al.audit.bundle_reach(3, tested="slot", add_remove=True),  # type: ignore[call-arg]
+            al.audit.bundle_reach(3, tested="slot", absent=True)),
+        ("audit", "door_controls"): (lambda: al.audit.door_controls,  # type: ignore[attr-defined]
+                                     al.audit.transcript_controls),
+        ("audit", "door_rows"): (lambda: al.audit.door_rows, al.audit.transcript_rows),  # type: ignore[attr-defined]
+        ("OptimumRelease", "unit"): (
+            lambda: al.OptimumRelease(epsilon=1.0, failure_probability=0.1,
+                                      unit="add_or_remove"),  # type: ignore[call-arg]
+            al.OptimumRelease(epsilon=1.0, failure_probability=0.1, neighbours="add_or_remove")),
+        ("PMatch", "add_remove"): (lambda: replace(made["PMatch"], neighbours="add_remove"),
+                                   replace(made["PMatch"], neighbours="add_or_remove")),
+        ("SinkhornMatch", "coolest"): (lambda: al.SinkhornMatch(**MARKET, coolest=0.1),
+                                       replace(smooth, end_temperature=0.1)),
+        ("SinkhornMatch", "hottest"): (lambda: al.SinkhornMatch(**MARKET, hottest=0.3),
+                                       replace(smooth, start_temperature=0.3)),
+        ("SinkhornMatch", "substitution"): (
+            lambda: al.SinkhornMatch(**MARKET, neighbours="substitution"), smooth),  # type: ignore[arg-type]
+        ("SinkhornMatch", "recommended"): (
+            lambda: al.SinkhornMatch.recommended(300, 2, 100, 8.0, spread=0.1),
+            al.SinkhornMatch.for_budget(people=300, goods=2, supply=100, epsilon=8.0, spread=0.1)),
+        ("WelfareCertificate", "gamma"): (
+            lambda: al.WelfareCertificate(ratio=0.5, welfare=1.0, optimum=2.0,
+                                          gamma=0.1).failure_probability, 0.1),  # type: ignore[call-arg]
+        ("plan", "by position"): (lambda: al.plan(300, 2, 100, 8.0).to_dict(),  # type: ignore[call-arg, misc]
+                                  planned.to_dict()),
+        ("plan", "predicted"): (lambda: planned.predicted["A"], planned.crowds["A"]),
+        ("bundles", "CappedAdditive"): (lambda: bundles.CappedAdditive(cap=2),  # type: ignore[attr-defined]
+                                        bundles.CappedAdditiveValuation(cap=2)),
+        ("bundles", "UnitDemand"): (lambda: bundles.UnitDemand,  # type: ignore[attr-defined]
+                                    bundles.UnitDemandValuation),
+        ("printed_supply_floor", "failure"): (
+            lambda: al.printed_supply_floor(1, failure=0.005),  # type: ignore[call-arg]
+            al.printed_supply_floor(1, failure_probability=0.005)),
+    }

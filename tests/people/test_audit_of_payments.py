@@ -15,7 +15,7 @@ import pytest
 
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch, instance_a
-from confide.allocation.bundles import CappedAdditive
+from confide.allocation.bundles import CappedAdditiveValuation
 from confide.audit import AuditReport, AuditRow, Verdict
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
@@ -463,7 +463,7 @@ UNIT: Any = UnitDemand(400, 150, goods=3)
 MATCHED: dict[str, Callable[[], Any]] = {
     "a match": lambda: PMatch(**GOODS), "a match that halts": lambda: PMatch(**GOODS, halting="unsatisfied"),
     "a Gaussian match": lambda: PMatch(**GOODS, law="gaussian", delta=1e-3, halting="bids"),
-    "bundles": lambda: PAlloc(**GOODS, valuation=CappedAdditive(cap=2), halting="unsatisfied"),
+    "bundles": lambda: PAlloc(**GOODS, valuation=CappedAdditiveValuation(cap=2), halting="unsatisfied"),
     "by Sinkhorn": lambda: SinkhornMatch(people=300, goods=3, supply=80, epsilon=20.0),
 }
 PROGRAMS: dict[str, Callable[[], Any]] = {

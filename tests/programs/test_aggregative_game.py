@@ -30,7 +30,7 @@ def made_up(people: int, actions: int, rows: int, seed: int):  # type: ignore[no
 
 def test_responses_are_the_cheapest_allowed_actions() -> None:
     data, target = made_up(100, 6, 3, 1)
-    game, draw = AggregativeGame(100, target, actions=6, gamma=1.0), study_generator(2)
+    game, draw = AggregativeGame(100, target, actions=6, largest=1.0), study_generator(2)
     records = game.read(data)
     assert np.abs(records.parts / LOAD_UNIT - data[0]).max() <= 0.5 / LOAD_UNIT
     for _ in range(20):
@@ -47,7 +47,7 @@ def test_responses_are_the_cheapest_allowed_actions() -> None:
 
 
 def test_a_slot_without_a_record_contributes_nothing() -> None:
-    game = AggregativeGame(1, (0.0, 0.0), actions=3, gamma=1.0)
+    game = AggregativeGame(1, (0.0, 0.0), actions=3, largest=1.0)
     null = game.one(None)
     action = game.respond(null, np.array([3, -5]))
     assert action.tolist() == [[-1]]
@@ -58,18 +58,18 @@ def test_a_slot_without_a_record_contributes_nothing() -> None:
 def test_noise_of_equations() -> None:
     """Spec convex_programs 4 and 7 (erratum 10): 2 sqrt(k) gamma; the print's sqrt(k) gamma is exceeded."""
     for k, gamma in ((1, 1.0), (3, 0.7), (5, 2.5)):
-        game = AggregativeGame(10, (0.0,) * k, actions=2, gamma=gamma)
+        game = AggregativeGame(10, (0.0,) * k, actions=2, largest=gamma)
         sigma = game.constants.squared_l2_sensitivity("replace")
         assert sigma == pytest.approx(4 * k * gamma**2, rel=1e-12)
         assert sigma >= 4 * k * Fraction(int(gamma * LOAD_UNIT), LOAD_UNIT) ** 2
         assert game.constants.squared_l2_sensitivity("add_or_remove") == sigma / 4
-    game = AggregativeGame(1, (0.0,), actions=1, gamma=1.0)
+    game = AggregativeGame(1, (0.0,), actions=1, largest=1.0)
     moved = [game.contributions(one, game.respond(one, np.zeros(1, dtype=np.int64)))[0, 0] / LOAD_UNIT
              for one in (game.one(([[1.0]], [1])), game.one(([[-1.0]], [1])))]
     assert abs(moved[0] - moved[1]) == 2.0 == game.constants.l2_sensitivity("replace")
-    few = AggregativeGame(10, (1.0,) * 8, actions=2, gamma=1.0, largest_sum=2.0)
+    few = AggregativeGame(10, (1.0,) * 8, actions=2, largest=1.0, largest_sum=2.0)
     assert few.constants.squared_l2_sensitivity("replace") == 8
-    positive = AggregativeGame(10, (1.0,) * 8, actions=2, gamma=1.0, largest_sum=2.0, signed=False)
+    positive = AggregativeGame(10, (1.0,) * 8, actions=2, largest=1.0, largest_sum=2.0, signed=False)
     assert positive.constants.squared_l2_sensitivity("replace") == 4
     assert positive.lowest_prices.tolist() == [-2 * PRICE_UNIT] * 8  # equations still
 
@@ -79,7 +79,7 @@ def test_one_record_moves_loads_by_sigma_at_most(
     seed: int, signed: bool, times: float | None, gamma: float
 ) -> None:
     draw, largest = study_generator(seed), None if times is None else times * gamma
-    game = AggregativeGame(2, (0.5,) * 4, actions=3, gamma=gamma, signed=signed, largest_sum=largest)
+    game = AggregativeGame(2, (0.5,) * 4, actions=3, largest=gamma, signed=signed, largest_sum=largest)
     parts = gamma * draw.choice([-1.0, 1.0, draw.random()], (2, 3, 4))
     if largest is not None:  # up to the very bound
         parts = np.trunc(parts * LOAD_UNIT * 8) / (LOAD_UNIT * 8)
@@ -98,7 +98,7 @@ def test_one_record_moves_loads_by_sigma_at_most(
 
 def test_solvers_see_the_same_program() -> None:
     data, target = made_up(40, 4, 3, 3)
-    game = AggregativeGame(40, target, actions=4, gamma=1.0)
+    game = AggregativeGame(40, target, actions=4, largest=1.0)
     data[1][5] = False
     records = game.read(data, unusable="null")
     linear = game.linear_program(records)
@@ -122,7 +122,7 @@ def test_runs_without_noise_meet_the_target() -> None:
     """Spec convex_programs 11.4, with AdaGrad."""
     n = 60
     data, target = made_up(n, 4, 3, 4)
-    game = AggregativeGame(n, target, actions=4, gamma=1.0)
+    game = AggregativeGame(n, target, actions=4, largest=1.0)
     mechanism = PrivDude(game, 1.0, 1e-6, 400, 400)
     assert mechanism.descent.rule == "adagrad"
     assert optimum(game.linear_program(game.read(data))) == 0.0  # there are such strategies
@@ -150,7 +150,7 @@ def test_the_published_game() -> None:
     missed = []
     for seed in range(12):
         data, target = made_up(5000, 5, 3, seed)
-        mechanism = PrivDude(AggregativeGame(5000, target, actions=5, gamma=1.0), epsilon=1.0, delta=1e-6)
+        mechanism = PrivDude(AggregativeGame(5000, target, actions=5, largest=1.0), epsilon=1.0, delta=1e-6)
         assert mechanism.noise_std == pytest.approx(15.43, rel=1e-3)
         outcome = mechanism.run(data, Noise.simulated(seed))
         apart = outcome.diagnostics["excess"]  # type: ignore[index]
@@ -169,18 +169,18 @@ def test_what_is_allowed_is_nearly_best() -> None:
 
 @pytest.mark.parametrize("bad", [
     {"supply": ()}, {"supply": (np.nan, 0.0)}, {"supply": (4.0, 0.0)}, {"supply": (-0.1, 0.0), "signed": False},
-    {"supply": "all"}, {"actions": 0}, {"gamma": 0.0}, {"gamma": 2000.0}, {"gamma": 1e-9}, {"gamma": np.inf},
+    {"supply": "all"}, {"actions": 0}, {"largest": 0.0}, {"largest": 2000.0}, {"largest": 1e-9}, {"largest": np.inf},
     {"largest_sum": 0.5}, {"largest_sum": 2.5}, {"signed": 1}, {"tau": 0.0}, {"people": 0}])
 def test_bad_games(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
-        AggregativeGame(**{"people": 3, "supply": (1.0, 0.0), "actions": 2, "gamma": 1.0, **bad})  # type: ignore[arg-type]
+        AggregativeGame(**{"people": 3, "supply": (1.0, 0.0), "actions": 2, "largest": 1.0, **bad})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("what", "place", "number"), [
     ("parts", (1, 0, 1), np.nan), ("parts", (1, 0, 1), 1.01), ("parts", (1, 0, 1), -1.01), ("parts", (1, 0), 0.8),
     ("allowed", (1, 0), 0.5), ("allowed", (1, 0), np.nan), ("allowed", (1, 0), -1), ("allowed", 1, 0)])
 def test_bad_records(what: str, place: tuple[int, ...], number: float) -> None:
-    game = AggregativeGame(3, (1.0, 0.0), actions=2, gamma=1.0, largest_sum=1.5)
+    game = AggregativeGame(3, (1.0, 0.0), actions=2, largest=1.0, largest_sum=1.5)
     parts, allowed = np.full((3, 2, 2), 0.5), np.ones((3, 2))
     {"parts": parts, "allowed": allowed}[what][place] = number
     with pytest.raises(InvalidInput, match="row 1"):
@@ -193,7 +193,7 @@ def test_bad_records(what: str, place: tuple[int, ...], number: float) -> None:
 
 
 def test_negative_contributions_where_none_are() -> None:
-    game = AggregativeGame(1, (0.5,), actions=1, gamma=1.0, signed=False)
+    game = AggregativeGame(1, (0.5,), actions=1, largest=1.0, signed=False)
     with pytest.raises(InvalidInput, match=r"\[0, 1\]"):
         game.one(([[-0.1]], [1]))
 
@@ -204,7 +204,7 @@ PARTS, ALLOWED = np.full((3, 2, 2), 0.5), np.ones((3, 2))
 @pytest.mark.parametrize("data", [
     PARTS, (PARTS,), (PARTS[:2], ALLOWED), (PARTS, ALLOWED[:, :1]), ("parts", ALLOWED), {"parts": PARTS}])
 def test_tables_of_another_shape(data: object) -> None:
-    game = AggregativeGame(3, (1.0, 0.0), actions=2, gamma=1.0)
+    game = AggregativeGame(3, (1.0, 0.0), actions=2, largest=1.0)
     with pytest.raises(InvalidInput):
         game.read(data, unusable="null")
     with pytest.raises(InvalidInput):

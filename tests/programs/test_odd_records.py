@@ -140,7 +140,7 @@ def families() -> dict[str, Family]:
                         ([[[0.25, 0.5], [0.0, 0.75]]] * PEOPLE,)),
         "power with needs": Family(Electricity(PEOPLE, 1.0, most=2, intervals=2, slots=2, shortfall=0.5),
                                    ([[[0.25, 0.5], [0.0, 0.75]]] * PEOPLE, [[1, 0]] * PEOPLE)),
-        "game": Family(AggregativeGame(PEOPLE, (0.5, 0.0), actions=2, gamma=1.0), (parts, [[True, True]] * PEOPLE)),
+        "game": Family(AggregativeGame(PEOPLE, (0.5, 0.0), actions=2, largest=1.0), (parts, [[True, True]] * PEOPLE)),
         "own": Family(models, ([[0.5, 0.25, 1]] * PEOPLE, [[0.5, 0.25, 1]] * PEOPLE),
                       lambda worth, weight: {"worth": worth, "weight": weight}),
     }
@@ -247,7 +247,7 @@ def test_what_is_of_the_whole_table_is_refused_in_any_case(data: Any) -> None:
 
 def test_single_precision_does_not_move_the_ends_of_a_range() -> None:
     """0.3 in single precision is above 0.3: out of range beside doubles and without them."""
-    game = AggregativeGame(2, (0.0,), actions=1, gamma=0.3)
+    game = AggregativeGame(2, (0.0,), actions=1, largest=0.3)
     parts = np.full((2, 1, 1), 0.3, np.float32)
     assert float(parts[0, 0, 0]) > 0.3
     with pytest.raises(InvalidInput, match="row 0"):

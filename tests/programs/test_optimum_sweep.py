@@ -119,7 +119,7 @@ def aggregative_game(draw: Any, n: int) -> Drawn:
     parts = np.rint(draw.uniform(-1, 1, (n, 3, 2)) * LOAD_UNIT) / LOAD_UNIT
     weights = draw.dirichlet(np.ones(3), n)
     target = tuple((parts * weights[:, :, None]).sum(axis=(0, 1)).tolist())
-    return AggregativeGame(n, target, actions=3, gamma=1.0), (parts, np.ones((n, 3)))
+    return AggregativeGame(n, target, actions=3, largest=1.0), (parts, np.ones((n, 3)))
 
 
 FAMILIES: tuple[Callable[[Any, int], Drawn], ...] = (

@@ -135,12 +135,12 @@ def test_sizes_have_limits() -> None:
             ("cap", lambda: CappedAdditive(10, 5.0, goods=3, cap=10**400)),
             ("slots", lambda: Electricity(10, 5.0, most=2, intervals=2, slots=10**400)),
             ("rows", lambda: Electricity(10, 5.0, most=2, intervals=2**20, slots=2)),
-            ("people", lambda: AggregativeGame(10**400, (1.0,), actions=2, gamma=1.0))):
+            ("people", lambda: AggregativeGame(10**400, (1.0,), actions=2, largest=1.0))):
         with pytest.raises(InvalidInput, match=rf"{field}.*(at most|must be in \[1, )"):
             make()
     assert UnitDemand(2**31 - 1, 5.0, goods=2).people == 2**31 - 1
-    game = AggregativeGame(10, (1.0,), actions=2, gamma=Fraction(1, 3))  # type: ignore[arg-type]
-    assert (game.gamma, type(game.gamma)) == (1 / 3, float)
+    game = AggregativeGame(10, (1.0,), actions=2, largest=Fraction(1, 3))  # type: ignore[arg-type]
+    assert (game.largest, type(game.largest)) == (1 / 3, float)
     third = TightenAndAudit(UnitDemand(PEOPLE, SUPPLIES), 1.0, 1e-6, audit_share=Fraction(1, 3))  # type: ignore[arg-type]
     assert type(third.audit_share) is float
     for options in ({"audit_share": 1e-300}, {"slack": 1e300}):
@@ -222,7 +222,7 @@ def test_solved_programs_are_not_charged_for_and_reasons_are_true() -> None:
     with pytest.raises(InvalidInput, match="contributions can be below 0"):
         RoundDude(SIGNED.program(60), 60.0, 1e-2, 4, 2)
     with pytest.raises(InvalidInput, match="its rows are equations"):
-        RoundDude(AggregativeGame(60, (1.0,), actions=2, gamma=1.0), 60.0, 1e-2, 4, 2)
+        RoundDude(AggregativeGame(60, (1.0,), actions=2, largest=1.0), 60.0, 1e-2, 4, 2)
 
 
 def test_time_is_planned_at_two_prices_and_with_everybodys_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from convex_models import KNAPSACKS
 
 from confide.contract import InvalidInput
 from confide.privacy.noise import Noise
-from confide.programs import AggregativeGame, PrivDude, UnitDemand, XorBundles
+from confide.programs import AggregativeGame, PrivDude, UnitDemand, XorBundles, dual_value, exact, least_tau
 from confide.programs.instances import popular
 
 PEOPLE = 400
@@ -70,6 +70,17 @@ def test_text_is_refused_by_its_column(tmp_path: Path) -> None:
         ran(PROGRAM, dates)
 
 
+def test_the_exact_optimum_reads_what_a_run_reads(tmp_path: Path) -> None:
+    prices, words = np.zeros(3, dtype=np.int64), TABLE.set_column(1, "coffee", pa.array(["much"] * PEOPLE))
+    usual = exact(PROGRAM, VALUES).value, least_tau(PROGRAM, VALUES), dual_value(PROGRAM, VALUES, prices)
+    for form in ("polars", "parquet"):
+        data = FORMS[form](tmp_path)
+        assert (exact(PROGRAM, data).value, least_tau(PROGRAM, data), dual_value(PROGRAM, data, prices)) == usual
+    for reads in (exact, least_tau, lambda program, data: dual_value(program, data, prices)):
+        with pytest.raises(InvalidInput, match=r"^coffee: the column holds text"):
+            reads(PROGRAM, words)  # type: ignore[operator]
+
+
 def test_other_columns_and_rows_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"^data: has 2 columns, tea, coffee; must be 3, the numbers of a record"):
         ran(PROGRAM, TABLE.select(["tea", "coffee"]))
@@ -90,7 +101,7 @@ def test_records_of_several_parts_are_columns_side_by_side() -> None:
     """A game's contributions and what is allowed; bundles, as goods and values."""
     parts = np.round(np.linspace(-1, 1, 40 * 2 * 2), 3).reshape(40, 2, 2)
     allowed = np.tile([True, False], (40, 1))
-    game = AggregativeGame(40, (0.0, 0.0), actions=2, gamma=1.0)
+    game = AggregativeGame(40, (0.0, 0.0), actions=2, largest=1.0)
     cells = np.concatenate([parts.reshape(40, 4), allowed], axis=1)
     frame = pd.DataFrame(cells, columns=["a0", "a1", "b0", "b1", "a", "b"])
     assert ran(game, frame).shares.equals(ran(game, (parts, allowed)).shares)

@@ -21,12 +21,12 @@ from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, loads_up, values_near
 from confide.programs.instances import popular
 from confide.programs.lagrangian import as_prices
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, ProgramRecords
 from confide.programs.solving import least_dual, solved
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TableRecords(Records):
+class TableRecords(ProgramRecords):
     worth: Any  # (n, m) units of value
     adds: Any  # (n, m, k) units of load
 

@@ -21,7 +21,7 @@ from confide.programs import (
     Knapsack,
     PrivDude,
     Program,
-    Records,
+    ProgramRecords,
     RoundDude,
     TightDude,
     TightenAndAudit,
@@ -282,7 +282,7 @@ def test_what_is_timed_are_the_programs_own_trial_records() -> None:
         def most_responses(self) -> float:
             return self.most
 
-        def trial_records(self, count: int) -> Records:
+        def trial_records(self, count: int) -> ProgramRecords:
             asked.append(count)
             return super().trial_records(count)
 

@@ -89,7 +89,7 @@ def test_the_first_figure_of_a_feasible_plan_is_its_reserve() -> None:
 def test_another_kind_of_program_leaves_fewer_alternatives() -> None:
     from confide.programs import AggregativeGame
 
-    found = plan(AggregativeGame(5_000, (0.0,), actions=2, gamma=1.0), epsilon=2.0, delta=1e-6, timed=False)
+    found = plan(AggregativeGame(5_000, (0.0,), actions=2, largest=1.0), epsilon=2.0, delta=1e-6, timed=False)
     assert found.mode == "PrivDude"
     assert all("packing program" in each.refused for each in found.alternatives)
     assert not any(each.predicted for each in found.alternatives)

@@ -46,7 +46,7 @@ def _boxed(supply: Any) -> ConvexProgram:
     lambda supply: SharedResources(10, supply, needs=((0, 1),), costs=(1.0, 1.0)),
     lambda supply: Electricity(10, supply, most=1, intervals=2, slots=1),
     lambda supply: Electricity(10, supply, most=1, intervals=2, slots=1, shortfall=1.0),
-    lambda supply: AggregativeGame(10, supply, actions=1, gamma=1.0, signed=False), _boxed,
+    lambda supply: AggregativeGame(10, supply, actions=1, largest=1.0, signed=False), _boxed,
     lambda supply: replace(DIMINISHING, supply=(*supply, 1.0)).program(10)])
 def test_nothing_fits_into_less_than_nothing(family: Callable[[Any], Program]) -> None:
     assert family((0.0, 1.0)).rows >= 2
@@ -56,7 +56,7 @@ def test_nothing_fits_into_less_than_nothing(family: Callable[[Any], Program]) -
 
 
 @pytest.mark.parametrize("program", [
-    SIGNED.program(12), AggregativeGame(12, (-3.0, 11.0), actions=2, gamma=1.0)], ids=["own", "game"])
+    SIGNED.program(12), AggregativeGame(12, (-3.0, 11.0), actions=2, largest=1.0)], ids=["own", "game"])
 def test_no_load_is_further_from_its_supply_than_the_width(program: Program) -> None:
     """Of signed contributions, whose supplies may be below zero."""
     assert min(program.supplies) < 0

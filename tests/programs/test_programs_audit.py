@@ -48,7 +48,6 @@ from confide.programs.audit.behaviour import (
     scaled,
     stops_row,
 )
-from confide.programs.audit.doors import answers_row, attained, door_controls, walked
 from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns_row, stop_delta_row
 from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import lie_controls, lie_rows
@@ -68,6 +67,7 @@ from confide.programs.audit.planted import (
 )
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
 from confide.programs.audit.tiny_programs import FlagAnswers, charges, steps, tiny, tiny_pool
+from confide.programs.audit.transcripts import answers_row, attained, transcript_controls, walked
 from confide.programs.audit.whole import sampler_rows
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
@@ -87,8 +87,8 @@ PROGRAMS: dict[str, Program] = {
     "knapsack": Knapsack(5000, (900.0,) * 4, least_weight=0.25),
     "knapsack, light": Knapsack(5000, (900.0,) * 6, least_weight=0.25, most_weight=2.0),
     "shared": SharedResources(3000, needs=((0, 1), (1, 2), (2, 3), (0, 3)), costs=(0.5,) * 4),
-    "game": AggregativeGame(2000, (50.0, 0.0, -30.0), actions=4, gamma=1.0),
-    "game, unsigned": AggregativeGame(2000, (500.0, 400.0), actions=4, gamma=1.0, signed=False, largest_sum=1.5),
+    "game": AggregativeGame(2000, (50.0, 0.0, -30.0), actions=4, largest=1.0),
+    "game, unsigned": AggregativeGame(2000, (500.0, 400.0), actions=4, largest=1.0, signed=False, largest_sum=1.5),
     "electricity": Electricity(4000, 900.0, most=3, intervals=4, slots=3),
     "electricity, soft": Electricity(4000, 900.0, most=3, intervals=4, slots=3, shortfall=0.5),
     "electricity, hard": Electricity(4000, 900.0, most=3, intervals=4, slots=3, hard=True, tau=3.0),
@@ -200,7 +200,7 @@ def test_faults_are_measured() -> None:
 @pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
 def test_every_planted_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
-    found = door_controls(twin, pool, 1)
+    found = transcript_controls(twin, pool, 1)
     assert [control.planted_bug for control in found if not control.flagged] == []
     bugs = {control.planted_bug for control in found}
     assert len(bugs) == 11 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
@@ -257,7 +257,7 @@ def _beyond(program: Program) -> Any:
 def test_records_beyond_their_bounds_that_count_are_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each family's own check of its records, removed: weights, sums of an action, goods that are named twice."""
     item = Knapsack(500, (50.0,) * 3, least_weight=0.1, most_weight=1.2)
-    game = AggregativeGame(500, (0.5, 0.0), actions=2, gamma=1.0, largest_sum=1.5)
+    game = AggregativeGame(500, (0.5, 0.0), actions=2, largest=1.0, largest_sum=1.5)
     bundles = XorBundles(500, (50,) * 5, size=3, bids=2)
     for program in (item, game, bundles):
         assert 0.5 < _beyond(program).measured <= 1.0

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.participation import bundle_reach, staggered_bundles
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand, falsify_gross_substitutes
+from confide.allocation.bundles import (
+    Additive,
+    CappedAdditiveValuation,
+    SymmetricConcave,
+    UnitDemandValuation,
+    falsify_gross_substitutes,
+)
 from confide.allocation.bundles.auction import start_bundles
 from confide.allocation.evidence_exposure import blocks_of_slots
 from confide.allocation.optimum.solver import exact_optimum
@@ -40,8 +46,8 @@ def _quiet(**changed: Any) -> PAlloc:
     """Without noise, one bidder at a time, until nobody bids."""
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": _NOISELESS, "bid_cap": 100,
-        "rounds": 100, "batch": 1, "arity": 3, "valuation": CappedAdditive(cap=2), "reclear": 0.0, "reserve": 0,
-        "certify_with": 0.0, "halting": "published", "failure_probability": 0.5}
+        "rounds": 100, "batch": 1, "arity": 3, "valuation": CappedAdditiveValuation(cap=2), "reclear": 0.0,
+        "reserve": 0, "certify_with": 0.0, "halting": "published", "failure_probability": 0.5}
     return PAlloc(**{**settings, **changed})
 
 
@@ -53,8 +59,8 @@ def classes_of_valuations() -> Finding:
     of five goods; one in a submodular one, how many of three points two goods each cover.
     """
     row = [0.2, 0.15, 0.1, 0.25, 0.05]
-    sound = [UnitDemand().bidder(row, 5), Additive().bidder(row, 5), CappedAdditive(cap=2).bidder(row, 5),
-             SymmetricConcave(most=3).bidder([0.0, 0.4, 0.6, 0.7], 5)]
+    sound = [UnitDemandValuation().bidder(row, 5), Additive().bidder(row, 5),
+             CappedAdditiveValuation(cap=2).bidder(row, 5), SymmetricConcave(most=3).bidder([0.0, 0.4, 0.6, 0.7], 5)]
     found = [falsify_gross_substitutes(each, 5, 10**6, 1) for each in sound]
     covers = ({0, 1}, {0}, {1})  # a superset, and its two halves
 
@@ -165,7 +171,7 @@ def reports_of_lost_goods() -> Finding:
     wanted = bundle_threshold(470, 11, 0.3, _NOISELESS, 0.05)
     for tests in ("slot", "round_end"):
         auction = _quiet(failure_probability=0.01, people=470, goods=11, supply=51, increment=0.1, reserve=4,
-                         valuation=UnitDemand(),
+                         valuation=UnitDemandValuation(),
                          halting="unsatisfied", halt_below=math.floor(0.1 * market - 2), outbid_tests=tests)
         outcome: Any = auction.run(rows, Noise.simulated(0))
         lost[tests] = (optimum - outcome.diagnostics["welfare"]) / (0.3 * market)
@@ -239,7 +245,7 @@ def bundles_of_few_goods() -> Finding:
     optimum, market = exact_optimum(rows, 101).welfare, 2020
     wanted = bundle_threshold(323, 20, 0.15, _NOISELESS, 0.05)
     auction = _quiet(failure_probability=0.01, people=323, goods=20, supply=101, increment=0.05, reserve=4,
-                     valuation=UnitDemand(),
+                     valuation=UnitDemandValuation(),
                      halting="unsatisfied", halt_below=99, outbid_tests="round_end")
     outcome: Any = auction.run(rows, Noise.simulated(0))
     lost = optimum - outcome.diagnostics["welfare"]

@@ -55,7 +55,7 @@ class EquilibriumPromises(Declared):
 
     people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
     supply: Annotated[tuple[int, ...], Parameter("copies of each good", symbol="s_j", at_least=1)]
-    reserve: Annotated[int, Parameter("copies of each good that are held back", symbol="m", at_least=0)]
+    reserve: Annotated[int, Parameter("copies of each good in reserve", symbol="m", at_least=0)]
     error: Annotated[float, Parameter("error that no count exceeds", symbol="E", at_least=0)]
     batch: Annotated[int, Parameter("number of bidders who bid between two releases of the counts", symbol="g",
                                     at_least=1)]

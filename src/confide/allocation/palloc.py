@@ -78,9 +78,9 @@ class PAlloc(Ascending):
 
     Example:
         >>> from confide.allocation import instance_a
-        >>> from confide.allocation.bundles import CappedAdditive
+        >>> from confide.allocation.bundles import CappedAdditiveValuation
         >>> auction = PAlloc(people=2000, goods=4, supply=800, increment=0.1, epsilon=4.0, bid_cap=6, rounds=12,
-        ...                  batch=200, arity=10, valuation=CappedAdditive(cap=2))
+        ...                  batch=200, arity=10, valuation=CappedAdditiveValuation(cap=2))
         >>> outcome = auction.run(instance_a(2000, 4, seed=1) / 2, Noise.simulated(1))
         >>> outcome.shares["bundle"].to_pylist()[:3]
         [[3], [2, 3], [3]]
@@ -117,9 +117,9 @@ class PAlloc(Ascending):
             Refused: a reserve leaves nothing, or an option needs a delta.
 
         Example:
-            >>> from confide.allocation.bundles import CappedAdditive
+            >>> from confide.allocation.bundles import CappedAdditiveValuation
             >>> one = PAlloc.for_budget(epsilon=5.0, people=10_000, goods=20, supply=800,
-            ...                         valuation=CappedAdditive(cap=2))
+            ...                         valuation=CappedAdditiveValuation(cap=2))
             >>> one.bid_cap, one.rounds, one.increment
             (6, 8, 0.05)
         """

@@ -16,6 +16,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import chain
 from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -238,11 +239,7 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif get_origin(kind) is Literal:
         one_of(name, value, get_args(kind))
     elif get_origin(kind) is tuple:
-        inner, items = get_args(kind)[0], _items(name, value)
-        if inner is int and isinstance(value, tuple) and value and all(type(each) is int for each in value):
-            items = (min(value), max(value))  # the others lie between; there may be many
-        for each in items:
-            _check(name, each, inner, parameter)
+        _check_items(name, value, get_args(kind)[0], parameter)
     elif kind is bool:
         if not isinstance(value, bool) and type(value).__name__ != "bool":  # numpy's is one, too
             raise InvalidInput(name, f"{value!r} is neither true nor false")
@@ -285,10 +282,19 @@ def _told_apart(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
     return several, [each for each in kinds if each is not type(None) and each not in several]
 
 
-def _items(name: str, value: Any) -> Iterable[Any]:
+def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
+    """Check each item of a sequence. There may be many: of plain numbers the others lie between the two ends."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidInput(name, f"{value!r} is no sequence")
-    return value
+    types_there = set(map(type, value)) if type(value) is tuple else None
+    if types_there == {tuple} and get_origin(kind) is tuple:
+        _check_items(name, tuple(chain.from_iterable(value)), get_args(kind)[0], parameter)
+    elif types_there == {kind} and (kind is int or (kind is float and not any(map(math.isnan, value)))):
+        for end in (min(value), max(value)):
+            _check_number(name, end, kind, parameter)
+    else:
+        for each in value:
+            _check(name, each, kind, parameter)
 
 
 def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from confide.programs.planning import ProgramPlan, plan
     from confide.programs.printed import PrintedDude
     from confide.programs.priv_dude import PrivDude
-    from confide.programs.program import Program, Records
+    from confide.programs.program import Program, ProgramRecords
     from confide.programs.round_dude import RoundDude
     from confide.programs.tight_dude import TightDude
     from confide.programs.tighten_and_audit import TightenAndAudit
@@ -61,7 +61,7 @@ __all__ = [
     "PrivDude",
     "Program",
     "ProgramPlan",
-    "Records",
+    "ProgramRecords",
     "RoundDude",
     "SharedResources",
     "TauCheck",
@@ -104,10 +104,11 @@ __getattr__, __dir__ = doors(
         "planning": ("ProgramPlan", "plan"),
         "printed": ("PrintedDude",),
         "priv_dude": ("PrivDude",),
-        "program": ("Program", "Records"),
+        "program": ("Program", "ProgramRecords"),
         "round_dude": ("RoundDude",),
         "tight_dude": ("TightDude",),
         "tighten_and_audit": ("TightenAndAudit",),
         "true_dude": ("TrueDude",),
     },
+    renamed={"Records": "ProgramRecords"},
 )

@@ -149,18 +149,18 @@ def quantile(tail: float, discrete: bool) -> float:
     return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(ndtri(tail))
 
 
-def mixture(variance: float, typical: float, failure: float) -> float:
-    """What a martingale with this predictable variance exceeds with probability `failure` at most.
+def mixture(variance: float, typical: float, failure_probability: float) -> float:
+    """What a martingale with this predictable variance exceeds with this probability at most.
 
     Args:
         variance: Q, as it came out.
         typical: r > 0, fixed in advance; the bound is sharpest where Q is near it.
-        failure: in (0, 1).
+        failure_probability: in (0, 1).
 
     Source: spec convex_programs 2: E exp(u S - u^2 Q/2) <= 1, mixed over u ~ N(0, 1/r).
     """
     both = variance + typical
-    return math.sqrt(both * (math.log(both / typical) + 2.0 * math.log(1.0 / failure)))
+    return math.sqrt(both * (math.log(both / typical) + 2.0 * math.log(1.0 / failure_probability)))
 
 
 def as_path(billboard: Any) -> PathBillboard:

@@ -34,7 +34,7 @@ __all__: list[str] = []
 
 _ROOM = 1e-9
 _USUAL: dict[str, Any] = {"rows": 10, "tau": 1.0, "width": 1e5, "sensitivity": math.sqrt(2.0), "epsilon": 1.0,
-                          "delta": 1e-6, "beta": 0.05}
+                          "delta": 1e-6, "failure_probability": 0.05}
 
 
 # ---- introduction and preliminaries

@@ -200,7 +200,7 @@ def distance_of_projects() -> Finding:
 
 def distance_of_actions() -> Finding:
     """How far two contributions of one row lie apart if it stands twice, +c and -c, beside gamma = 1."""
-    game = AggregativeGame(2, (0.0,), actions=1, gamma=1.0)
+    game = AggregativeGame(2, (0.0,), actions=1, largest=1.0)
     records: Any = game.read(([[[1.0]], [[-1.0]]], [[True], [True]]))
     each = game.contributions(records, game.respond(records, np.zeros(1, dtype=np.int64))) / LOAD_UNIT
     twice = np.hstack([each, -each])  # as printed, a row for either sign
@@ -226,7 +226,7 @@ def any_dual_bound() -> Finding:
 
 def width_of_games() -> Finding:
     """How far a sum of 100 contributions can lie from a target, beside gamma n: all at -1, target 100."""
-    game = AggregativeGame(100, (100.0,), actions=1, gamma=1.0)
+    game = AggregativeGame(100, (100.0,), actions=1, largest=1.0)
     records = game.read((np.full((100, 1, 1), -1.0), np.ones((100, 1))))
     load = game.load_at(records, np.zeros(1, dtype=np.int64))[0] / LOAD_UNIT
     found = abs(float(load) - 100.0)
@@ -247,6 +247,6 @@ def excess_without_people() -> Finding:
     """What is certified of a row with 10^6 people over the same with 10^3, if no price ends at its bound."""
     each = []
     for people in (1_000, 1_000_000):
-        game = AggregativeGame(people, (0.0,) * 3, actions=4, gamma=1.0)
+        game = AggregativeGame(people, (0.0,) * 3, actions=4, largest=1.0)
         each.append(certified_excess(6, PrivDude(game, 1.0, 1e-6).noise_std, 0.05))
     return Finding("holds" if each[0] == each[1] else "false", 1.0, each[1] / each[0])

@@ -28,6 +28,7 @@ from confide.programs.dual_dynamics import Descent, play
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.lagrangian import exact_dual, nearest_down, nearest_up
 from confide.programs.program import Program
+from confide.programs.reading.slots import collected
 from confide.programs.schedule import Schedule
 from confide.programs.solving import least_dual, solved
 
@@ -98,7 +99,7 @@ def exact(
 
     Args:
         program: of any family.
-        data: n records, as the program reads them.
+        data: n records, or a table of them, as a run takes them.
         start: where first prices come from: "linear_program", HiGHS's, by default of linear programs up to 4 million
             people x rows; or "rounds", of prices without noise.
         progress: told the restricted programs solved and the most there may be. What comes before them, HiGHS on the
@@ -120,7 +121,7 @@ def exact(
         <ExactOptimum 1.5, not private: for studies, and for an operator's own eyes>
     """
     whole("tries", tries, at_least=1)
-    records = program.read(data)
+    records = program.read(collected(program, data))
     small = program.linear and program.people * program.rows <= _MOST_CELLS
     chosen: Start = ("linear_program" if small else "rounds") if start is None else start
     one_of("start", chosen, tuple(_RADII))
@@ -156,7 +157,7 @@ def least_tau(program: Program, data: Any) -> float:
         >>> round(least_tau(UnitDemand(3, (2.0,)), [[1.0], [0.75], [0.25]]), 6)
         0.25
     """
-    return least_dual(program.linear_program(program.read(data)))
+    return least_dual(program.linear_program(program.read(collected(program, data))))
 
 
 def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _Units:
@@ -167,7 +168,7 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
         data: n records, or what `program.read` made of them.
         rounds: main rounds, after as many before them.
     """
-    records = program.read(data)
+    records = program.read(collected(program, data))
     schedule = Schedule(rounds=rounds, burn_in=rounds, squared_l2_sensitivity=Fraction(1), squared_budget=Fraction(1))
     silent = Noise.replayed({("slack", t): np.zeros(program.rows) for t in range(schedule.total)})
     with ThreadShards(records.shards(_SHARD)) as held:

@@ -269,17 +269,17 @@ class Flags:
         """How often noise may break a supply: beta, or what makes the stops cost no more than their delta."""
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
-    def room_at(self, failure: float) -> int:
-        """M, in units of load: with probability `failure` at most, some query's noise is below its level's by more.
+    def room_at(self, failure_probability: float) -> int:
+        """M, in units of load: with this probability at most, some query's noise is below its level's by more.
 
         As often, at most, it is above it by more.
 
         Args:
-            failure: in (0, 1), of all rows together.
+            failure_probability: in (0, 1), of all rows together.
         """
         if not self.queries:
             return 0
-        return _apart(self.level_scale, self.query_scale, self.queries, failure / self.rows)
+        return _apart(self.level_scale, self.query_scale, self.queries, failure_probability / self.rows)
 
     @cached_property
     def room(self) -> int:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.errors import InvalidInput
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program
+from confide.programs.reading.slots import collected
 
 __all__ = ["as_prices", "dual_value", "exact_dual", "nearest_down", "nearest_up"]
 
@@ -30,7 +31,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
 
     Args:
         program: whose records they are.
-        data: n records, or what `program.read` made of them.
+        data: n records, a table of them as a run takes it, or what `program.read` made of them.
         prices: (k,) natural, rounded to the grid first.
 
     Raises:
@@ -41,7 +42,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
         >>> dual_value(UnitDemand(3, (1.0,)), [[1.0], [0.5], [0.25]], [0.5])
         1.0
     """
-    return nearest_up(exact_dual(program, program.read(data), as_prices(program, prices)))
+    return nearest_up(exact_dual(program, program.read(collected(program, data)), as_prices(program, prices)))
 
 
 def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:

@@ -29,7 +29,7 @@ from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
 
-__all__ = ["MOST_PEOPLE", "MOST_ROWS", "MOST_TAU", "Program", "Records", "Shard", "as_plain"]
+__all__ = ["MOST_PEOPLE", "MOST_ROWS", "MOST_TAU", "Program", "ProgramRecords", "Shard", "as_plain"]
 
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
@@ -65,7 +65,7 @@ def as_plain(it: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Records:
+class ProgramRecords:
     """Checked records in arrays, one row of each for every participant. Private.
 
     Args:
@@ -287,7 +287,7 @@ class Program(Declared, ABC):
 
     # ---- records
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> ProgramRecords:
         """Checked records of all n slots.
 
         Args:
@@ -301,7 +301,7 @@ class Program(Declared, ABC):
             InvalidInput: another number of rows, or an array of another shape; another program's; or a bad row, where
                 it is refused.
         """
-        if not isinstance(data, Records):
+        if not isinstance(data, ProgramRecords):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
                 return replace(self._read(data, unusable), reader=self)
         if data.people != self.people:
@@ -311,7 +311,7 @@ class Program(Declared, ABC):
         return data
 
     @abstractmethod
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records of all n slots.
 
         Args:
@@ -320,7 +320,7 @@ class Program(Declared, ABC):
         """
 
     @abstractmethod
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> ProgramRecords:
         """One participant's record, checked alone.
 
         Args:
@@ -330,7 +330,7 @@ class Program(Declared, ABC):
             InvalidInput: names what is wrong with it, to her alone.
         """
 
-    def trial_records(self, count: int) -> Records:
+    def trial_records(self, count: int) -> ProgramRecords:
         """Made-up records, the same for everybody who asks, on which responses are timed before anyone's are read.
 
         Args:

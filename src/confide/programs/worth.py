@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.unusable import Unusable
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["WorthRecords", "one_worth", "read_worth"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class WorthRecords(Records):
+class WorthRecords(ProgramRecords):
     """What each choice is worth to everybody. Private.
 
     Args:

@@ -67,12 +67,12 @@ class Ascending(Market[AuctionBillboard]):
     arity: Annotated[int, Parameter("arity of the trees that count bids", at_least=2)]
     reclear: Annotated[float, Parameter("share of epsilon for the final clearing; 0 for a reserve in its place",
                                         symbol="f", at_least=0, below=1)] = 0.3
-    reserve: Annotated[int | None, Parameter("copies of each good that are held back against noise", symbol="m",
+    reserve: Annotated[int | None, Parameter("copies of each good in reserve against noise", symbol="m",
                                              at_least=0)] = None
     law: Annotated[Law, Parameter("law of the noise; Gaussian noise needs a delta")] = "laplace"
     halting: Annotated[Reports, Parameter("what may end the auction before its last round")] = "fixed"
-    halt_below: Annotated[int, Parameter("fewer reports than this in a round end the auction, unless halting is "
-                                         "\"fixed\"", at_least=1)] = 1
+    halt_below: Annotated[int, Parameter("fewer noisy reports than this in a round end the auction, unless halting is "
+                                         "\"fixed\"")] = 1
     halt_with: Annotated[float, Parameter("share of epsilon for a halting rule that looks at more than is published",
                                           above=0, below=1)] = 0.1
 

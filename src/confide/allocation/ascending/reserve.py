@@ -13,14 +13,14 @@ from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["tight_reserve"]
 
-_MISS = 0.1  # of gamma, for the simulation
+_MISS = 0.1  # of the failure probability, for the simulation
 _RUNS = 40  # over 1/level
 _MOST_DRAWS = 2.0**27
 
 
 @cache
-def tight_reserve(counter: TreeCounter, gamma: float, *, stopping: bool = False) -> int:
-    """m, one more than what max(0, max_t noise_t) - noise_N exceeds in no counter, with probability 1 - gamma.
+def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping: bool = False) -> int:
+    """m, one more than what max(0, max_t noise_t) - noise_N exceeds in no counter, but with the failure probability.
 
     The holders of a good are at most s' plus that, whatever was bid, since N, the number of releases, is fixed. The law
     of the noise has nothing to do with anybody's bids; it is simulated with public coins, and the quantile's upper
@@ -30,15 +30,15 @@ def tight_reserve(counter: TreeCounter, gamma: float, *, stopping: bool = False)
 
     Args:
         counter: of bids.
-        gamma: failure probability.
+        failure_probability: in (0, 1).
         stopping: whether a run may end before the horizon.
 
     Source: spec allocation 4 (tight reserve).
     """
-    if _RUNS * counter.counters * counter.horizon > gamma * _MOST_DRAWS:  # a simulation would take too long
-        return _by_chernoff(counter, gamma, stopping=stopping)
-    miss = gamma * _MISS
-    level = -math.expm1(math.log1p(-(gamma - miss)) / counter.counters)
+    if _RUNS * counter.counters * counter.horizon > failure_probability * _MOST_DRAWS:  # it would take too long
+        return _by_chernoff(counter, failure_probability, stopping=stopping)
+    miss = failure_probability * _MISS
+    level = -math.expm1(math.log1p(-(failure_probability - miss)) / counter.counters)
     runs = math.ceil(_RUNS / level)
     one = TreeCounter(horizon=counter.horizon, scale=counter.scale, arity=counter.arity, law=counter.law,
                       running_maximum=False, counters=max(1, min(runs, 2**21 // counter.horizon)))
@@ -52,8 +52,8 @@ def tight_reserve(counter: TreeCounter, gamma: float, *, stopping: bool = False)
     return int(quantile_bound(np.concatenate(found)[:runs], level, miss)) + 1
 
 
-def _by_chernoff(counter: TreeCounter, gamma: float, *, stopping: bool) -> int:
+def _by_chernoff(counter: TreeCounter, failure_probability: float, *, stopping: bool) -> int:
     """The same by a union over times: a difference of two counts' noise is one of 2M blocks at most."""
     times = counter.horizon**2 if stopping else counter.horizon
     bound = chernoff_bound if counter.law.endswith("laplace") else sub_gaussian_bound
-    return math.floor(bound(counter.scale, 2 * counter.terms, times, counter.counters, gamma)) + 1
+    return math.floor(bound(counter.scale, 2 * counter.terms, times, counter.counters, failure_probability)) + 1

@@ -24,6 +24,7 @@ from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import walk
 from confide.contract.checks import one_of, whole
+from confide.contract.renamed import renamed
 
 __all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "bids_and_reports", "bundle_reach",
            "staggered_auction", "staggered_bundles"]
@@ -40,8 +41,9 @@ _World = tuple[int, int, int]  # bids so far, then how she stands
 _Moves = Callable[[_World], Iterator[tuple[int, int, _World]]]  # bids and reports of a round, and what follows
 
 
+@renamed(add_remove="absent")
 def auction_reach(
-    rounds: int, counted: Counted = "bids", *, bid_cap: int | None = None, add_remove: bool = False,
+    rounds: int, counted: Counted = "bids", *, bid_cap: int | None = None, absent: bool = False,
     last_report: bool = True, bids_count: bool = True,
 ) -> int:
     """How far a bidder of `PMatch` moves all counts together, in l1, along the worst public history.
@@ -50,7 +52,7 @@ def auction_reach(
         rounds: T or R.
         counted: which reports are counted beside bids: "unsatisfied", who was outbid.
         bid_cap: C, bids in each world at most; None for no cap.
-        add_remove: she is not there in one of the worlds.
+        absent: whether she is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
         bids_count: False for the reports alone.
 
@@ -74,13 +76,14 @@ def auction_reach(
             if state == _Held:
                 yield 0, 1, (used, _Free, 0)
 
-    absent = (0, _Out if add_remove else _Free, 0)
-    return _most(rounds, moves, ((0, _Free, 0), absent), counted, last_report=last_report, bids_count=bids_count)
+    other = (0, _Out if absent else _Free, 0)
+    return _most(rounds, moves, ((0, _Free, 0), other), counted, last_report=last_report, bids_count=bids_count)
 
 
+@renamed(add_remove="absent")
 def bundle_reach(
     rounds: int, counted: Counted = "unsatisfied", *, tested: Tested, bid_cap: int | None = None,
-    add_remove: bool = False, last_report: bool = True, bids_count: bool = True,
+    absent: bool = False, last_report: bool = True, bids_count: bool = True,
 ) -> int:
     """How far a bidder of `PAlloc` moves bids and reports together, in l1, along the worst public history.
 
@@ -93,7 +96,7 @@ def bundle_reach(
         counted: which reports are counted beside bids: "unsatisfied", who would bid once more.
         tested: when outbid goods are dropped, in her "slot" or at the end of a round.
         bid_cap: C, bids in each world at most; None for no cap.
-        add_remove: she is not there in one of the worlds.
+        absent: whether she is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
         bids_count: False for the reports alone.
 
@@ -121,8 +124,8 @@ def bundle_reach(
                     if after[0] < cap and not after[2]:
                         yield bid, 1, after
 
-    absent = (cap, 0, 1) if add_remove else (0, 0, 0)
-    return _most(rounds, moves, ((0, 0, 0), absent), counted, last_report=last_report, bids_count=bids_count)
+    other = (cap, 0, 1) if absent else (0, 0, 0)
+    return _most(rounds, moves, ((0, 0, 0), other), counted, last_report=last_report, bids_count=bids_count)
 
 
 def _checked(rounds: int, counted: str, bid_cap: int | None) -> int:

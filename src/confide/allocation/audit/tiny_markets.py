@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.loss import promise
-from confide.allocation.bundles import Additive, Assignment, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import (
+    Additive,
+    Assignment,
+    CappedAdditiveValuation,
+    SymmetricConcave,
+    UnitDemandValuation,
+)
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -80,10 +86,11 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
         mechanism: of any class.
         goods: that bundles are made of.
     """
-    if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, UnitDemand | Additive | CappedAdditive):
+    summed = (UnitDemandValuation, Additive, CappedAdditiveValuation)
+    if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, summed):
         return mechanism
     cap = min(goods, mechanism.largest_bundle)
-    return replace(mechanism, valuation=CappedAdditive(cap=cap), bundle=None)
+    return replace(mechanism, valuation=CappedAdditiveValuation(cap=cap), bundle=None)
 
 
 def in_blocks(mechanism: _Auction) -> _Auction:

@@ -12,17 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from confide.allocation.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, decode_row, run_of
-from confide.allocation.audit.doors import (
-    CRAFTED,
-    blocks_controls,
-    blocks_rows,
-    counted_rows,
-    crafted_controls,
-    crafted_row,
-    door_controls,
-    door_rows,
-    walked_row,
-)
 from confide.allocation.audit.full_size import full_size
 from confide.allocation.audit.loss import promise, recorded
 from confide.allocation.audit.participation import (
@@ -34,6 +23,17 @@ from confide.allocation.audit.participation import (
 )
 from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, TwiceTheBudget
 from confide.allocation.audit.tiny_markets import PEOPLE, counted, steps, tiny
+from confide.allocation.audit.transcripts import (
+    CRAFTED,
+    blocks_controls,
+    blocks_rows,
+    counted_rows,
+    crafted_controls,
+    crafted_row,
+    transcript_controls,
+    transcript_rows,
+    walked_row,
+)
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -67,9 +67,9 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     rows, out = [*rows, *(row for row in priced if row.concern is Concern.PRIVACY)], [*out, *wrongly]
     rows += participation_rows(mechanism)
     advance(progress, 1, _STEPS)
-    rows += _of_few([*door_rows(twin, seed), walked_row(twin, seed), *counted_rows(mechanism, seed)])
+    rows += _of_few([*transcript_rows(twin, seed), walked_row(twin, seed), *counted_rows(mechanism, seed)])
     advance(progress, 2, _STEPS)
-    out += door_controls(twin, seed)
+    out += transcript_controls(twin, seed)
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps:
         own = counted(mechanism) or twin
         rows += _of_few(blocks_rows(own, seed))
@@ -151,16 +151,16 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
     evidence = (f"all public histories of {own.rounds} rounds with {own.bid_cap} bids at most, by dynamic programming "
                 "over a bidder's two states")
     rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.l1_sensitivity),
-                             float(auction_reach(own.rounds, bid_cap=own.bid_cap, add_remove=absent)), evidence,
+                             float(auction_reach(own.rounds, bid_cap=own.bid_cap, absent=absent)), evidence,
                              unit="bids", concern=Concern.PRIVACY)]
     counter = own.halting_plan.counter
     if counter is not None:
         counted: Counted = "bidding" if own.halting == "bids" else "unsatisfied"
         if isinstance(own, PAlloc):
-            found = bundle_reach(own.rounds, counted, tested=own.outbid_tests, bid_cap=own.bid_cap, add_remove=absent,
+            found = bundle_reach(own.rounds, counted, tested=own.outbid_tests, bid_cap=own.bid_cap, absent=absent,
                                  last_report=False, bids_count=False)
         else:
-            found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, add_remove=absent, last_report=False,
+            found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, absent=absent, last_report=False,
                                   bids_count=False)
         rows.append(AuditRow.at_most("privacy: how far a bidder moves the reports to halt (l1)",
                                      float(counter.l1_sensitivity), float(found), evidence,

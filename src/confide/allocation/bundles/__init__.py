@@ -2,8 +2,8 @@
 
 The class is public and one for all bidders; what it says of one bidder is her record.
 
->>> from confide.allocation.bundles import CappedAdditive, falsify_gross_substitutes
->>> bidder = CappedAdditive(cap=2).bidder([0.5, 0.25, 0.4], goods=3)
+>>> from confide.allocation.bundles import CappedAdditiveValuation, falsify_gross_substitutes
+>>> bidder = CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.4], goods=3)
 >>> bidder.value((0, 1, 2)), bidder.pick((0,), [0.0, 0.0, 0.2])
 (0.9, 1)
 >>> falsify_gross_substitutes(bidder, goods=3, trials=1000, seed=1) is None
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from confide.allocation.bundles.counted import SymmetricConcave
     from confide.allocation.bundles.falsifier import NotSubstitutes, falsify_gross_substitutes
     from confide.allocation.bundles.oracles import OracleRecord, UserOracle
-    from confide.allocation.bundles.summed import Additive, CappedAdditive, UnitDemand
+    from confide.allocation.bundles.summed import Additive, CappedAdditiveValuation, UnitDemandValuation
 
 __all__ = [
     "Additive",
     "Assignment",
     "Bidder",
     "BundleClass",
-    "CappedAdditive",
+    "CappedAdditiveValuation",
     "NotSubstitutes",
     "OracleRecord",
     "Population",
     "SymmetricConcave",
-    "UnitDemand",
+    "UnitDemandValuation",
     "UserOracle",
     "falsify_gross_substitutes",
 ]
@@ -47,6 +47,7 @@ __getattr__, __dir__ = doors(
         "counted": ("SymmetricConcave",),
         "falsifier": ("NotSubstitutes", "falsify_gross_substitutes"),
         "oracles": ("OracleRecord", "UserOracle"),
-        "summed": ("Additive", "CappedAdditive", "UnitDemand"),
+        "summed": ("Additive", "CappedAdditiveValuation", "UnitDemandValuation"),
     },
+    renamed={"CappedAdditive": "CappedAdditiveValuation", "UnitDemand": "UnitDemandValuation"},
 )

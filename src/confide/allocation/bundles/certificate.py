@@ -42,8 +42,8 @@ def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLi
         prices: (k,) >= 0.
 
     Example:
-        >>> from confide.allocation.bundles import CappedAdditive
-        >>> of = CappedAdditive(cap=2).population([[0.5, 0.5, 0.25], [0.5, 0.25, 0.0]], people=2, goods=3)
+        >>> from confide.allocation.bundles import CappedAdditiveValuation
+        >>> of = CappedAdditiveValuation(cap=2).population([[0.5, 0.5, 0.25], [0.5, 0.25, 0.0]], people=2, goods=3)
         >>> bundle_dual_bound(of, 1, [0.25, 0.0, 0.0])
         1.5
     """

@@ -5,7 +5,7 @@ hold: the clearing looks at 2b cells of hers, and she needs b bids. So nobody ma
 for each: where there are 1.6 for each of people who would like 8, bundles of 2 or 3 get far more out of little epsilon
 than those of 8. With more epsilon larger ones are better, since people's needs differ.
 
-Measured with 800 copies of each good, the share of the optimum by copies times epsilon: what `PAlloc.recommended` gets,
+Measured with 800 copies of each good, the share of the optimum by copies times epsilon: what `PAlloc.for_budget` gets,
 and the best of 24 rungs with bundles of 1 to 8 goods (alpha times the goods wanted from .05 to 1, C/b from 1 to 6, a
 share of the clearing of .3, .5 and .65). Means of 2 runs on instances A and B each, their rows divided by the goods
 wanted; of symmetric concave valuations, on falling steps that are drawn alike. "each" is how many copies there are for

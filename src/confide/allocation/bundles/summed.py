@@ -29,7 +29,7 @@ from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 
-__all__ = ["Additive", "CappedAdditive", "UnitDemand"]
+__all__ = ["Additive", "CappedAdditiveValuation", "UnitDemandValuation"]
 
 _Reals = NDArray[np.float64]
 
@@ -157,11 +157,11 @@ def _emptied(values: Valuations, rows: NDArray[np.int64]) -> Valuations:
 
 @wire("UnitDemand", "")
 @dataclass(frozen=True, kw_only=True)
-class UnitDemand(_SumClass):
+class UnitDemandValuation(_SumClass):
     """v(S) = max of v_j over S: one good is wanted.
 
     Example:
-        >>> UnitDemand().bidder([0.5, 1.0], goods=2).value((0, 1))
+        >>> UnitDemandValuation().bidder([0.5, 1.0], goods=2).value((0, 1))
         1.0
     """
 
@@ -185,11 +185,11 @@ class Additive(_SumClass):
 
 @wire("CappedAdditive", "cap")
 @dataclass(frozen=True, kw_only=True)
-class CappedAdditive(_SumClass):
+class CappedAdditiveValuation(_SumClass):
     """v(S) = sum of the largest v_j over S, at most `cap` of them.
 
     Example:
-        >>> CappedAdditive(cap=2).bidder([0.5, 0.25, 0.5], goods=3).value((0, 1, 2))
+        >>> CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.5], goods=3).value((0, 1, 2))
         1.0
     """
 

@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, create_model
 
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import usable
-from confide.allocation.campaign.config import AUCTION_KEYS, GoodsConfig, PointsTable, Positive, RanksTable
+from confide.allocation.campaign.config import (
+    AUCTION_KEYS,
+    GoodsConfig,
+    PointsTable,
+    Positive,
+    RanksTable,
+    RoundsTable,
+)
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
@@ -109,7 +116,7 @@ class _OfClass(Keys):
 
     def valuation(self) -> BundleClass:
         """The class."""
-        return UnitDemand()
+        return UnitDemandValuation()
 
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
         """What a row has a number for."""
@@ -133,7 +140,7 @@ class _CappedAdditiveTable(_OfClass):
     cap: int = Field(ge=1, le=_MOST, description="goods that one person wants at most")
 
     def valuation(self) -> BundleClass:
-        return CappedAdditive(cap=self.cap)
+        return CappedAdditiveValuation(cap=self.cap)
 
 
 class _SymmetricConcaveTable(_OfClass):
@@ -172,7 +179,7 @@ else:
 
 
 @keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
-class BundleAuctionTable(Keys):
+class BundleAuctionTable(RoundsTable):
     """`[auction]`: `PAlloc`. What is left out is recommended for these sizes."""
 
 

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
-from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import record_of
 from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.campaign.asked import fields_of_goods
 from confide.allocation.campaign.bundle_config import BundlesConfig, PointsTogether
 from confide.allocation.campaign.bundle_plan import BundlesPlan, bundles_plan_of
+from confide.allocation.campaign.config import FILE_WORDS
 from confide.allocation.campaign.kind import MatchingKind
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.tables import Rows
 from confide.contract.asked import Field
+from confide.contract.file_words import FileWords
 from confide.contract.wire import wire_types
 
 __all__ = ["KIND", "BundlesKind"]
@@ -27,9 +29,10 @@ class BundlesKind(MatchingKind):
     name = "bundles"
     summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
     config: type[Any] = BundlesConfig
+    file_words: ClassVar[FileWords] = FILE_WORDS
     types: ClassVar[Mapping[str, type]] = wire_types(
-        Additive, AuctionBillboard, BundleRules, CappedAdditive, Clearing, PAlloc, SymmetricConcave, UnitDemand,
-        WelfareCertificate)
+        Additive, AuctionBillboard, BundleRules, CappedAdditiveValuation, Clearing, PAlloc, SymmetricConcave,
+        UnitDemandValuation, WelfareCertificate)
     template_file = "bundles_template.toml"
 
     def plan(self, config: Any) -> BundlesPlan:

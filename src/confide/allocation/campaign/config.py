@@ -18,23 +18,36 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.known_keys import FileTable, Keys, keys_of
+from confide.contract.parameters import parameters
 from confide.people.campaign_tables import PeopleTable
 
-__all__ = ["AUCTION_KEYS", "FILE_WORDS", "AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method",
-           "ScalingTable"]
+__all__ = [
+    "AUCTION_KEYS",
+    "FILE_WORDS",
+    "TEMPERATURES",
+    "AuctionTable",
+    "BestTable",
+    "GoodsConfig",
+    "MatchingConfig",
+    "Method",
+    "RoundsTable",
+    "ScalingTable",
+]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Supply = Annotated[int, Field(ge=1, le=10**9)]
 
-AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting halt_below halt_with"
-"""Keys of every auction in rounds."""
+AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting halt_with"
+"""Keys of every auction in rounds that are parameters with the same ranges."""
 
 FILE_WORDS = FileWords(
-    keys={"privacy.gamma": "failure_probability", "auction.hottest": "start_temperature",
-          "auction.coolest": "end_temperature"},
+    keys={"privacy.gamma": "failure_probability"},
     values={"privacy.neighbours": {old: word for word, old in NEIGHBOURS_WRITTEN.items()}})
 """Old words of the kinds that hand out goods."""
+
+TEMPERATURES = FileWords(keys={"auction.hottest": "start_temperature", "auction.coolest": "end_temperature"})
+"""Old words of the table of `SinkhornMatch`."""
 
 _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
@@ -174,8 +187,14 @@ class PrivacyTable(Keys):
         on_overflow: Overflow
 
 
+class RoundsTable(Keys):
+    """The key of every auction in rounds whose range is narrower here: a mechanism takes thresholds below 0, too."""
+
+    halt_below: int | None = Field(default=None, ge=1, description=parameters(PMatch)["halt_below"].parameter.text)
+
+
 @keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
-class AuctionTable(Keys):
+class AuctionTable(RoundsTable):
     """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
 
     method: Literal["auction"]

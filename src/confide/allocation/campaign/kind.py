@@ -15,7 +15,7 @@ from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
 from confide.allocation.campaign.asked import fields_of_goods
-from confide.allocation.campaign.config import FILE_WORDS, MatchingConfig
+from confide.allocation.campaign.config import FILE_WORDS, TEMPERATURES, MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
 from confide.allocation.campaign.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
@@ -48,7 +48,7 @@ class MatchingKind(PeoplesKind):
     name = "matching"
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
-    file_words: ClassVar[FileWords] = FILE_WORDS
+    file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
     types: ClassVar[Mapping[str, type]] = wire_types(
         AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 

@@ -51,7 +51,8 @@ _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.su
 """What a market calls a parameter -> the key of the file."""
 
 
-MARKET_KEYS = {"epsilon": "privacy.epsilon", "gamma": "privacy.gamma", "reserve": "auction.reserve"}
+MARKET_KEYS = {"epsilon": "privacy.epsilon", "failure_probability": "privacy.failure_probability",
+               "reserve": "auction.reserve"}
 """What a market calls a setting of a remedy -> the key of the file."""
 
 

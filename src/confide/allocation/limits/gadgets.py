@@ -9,14 +9,15 @@ Source: Wu 2017, proofs of Theorems 4.5.2 and 4.5.4; spec allocation 8.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["PriceGadgets", "SpyGadgets"]
@@ -103,18 +104,12 @@ class PriceGadgets:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SpyGadgets:
+class SpyGadgets(Declared):
     """A real bidder, s spies and two goods of s copies for each bit.
 
     The good of her bit is worth 1 to the real bidder. All spies of a gadget want one good, drawn fairly. Spies who all
     hold one good guess the bit of the other: where they got what she wants, she did not. Bidders b (s + 1) to
     b (s + 1) + s are those of bit b, the real one first; goods are 2b for a 0 and 2b + 1 for a 1.
-
-    Args:
-        supply: s >= 1, copies of each good and spies of each gadget.
-        bits: (b,).
-        tastes: (b,) which good the spies of a gadget want.
-        worth: of that good to them, in (0, 1); None for the printed 1/(4s).
 
     Raises:
         InvalidInput: not bits, or a number out of range.
@@ -127,19 +122,19 @@ class SpyGadgets:
         1.0
     """
 
-    supply: int
-    bits: Any
-    tastes: Any
-    worth: float | None = None
+    supply: Annotated[int, Parameter("copies of each good, and spies of each gadget", symbol="s", at_least=1)]
+    bits: Annotated[Any, Parameter("(b,) one of each gadget")]
+    tastes: Annotated[Any, Parameter("(b,) which good the spies of a gadget want")]
+    worth: Annotated[float | None, Parameter("of that good to them; by default the printed 1/(4s)", above=0,
+                                             at_most=1)] = None
 
     def __post_init__(self) -> None:
-        whole("supply", self.supply, at_least=1)
+        super().__post_init__()
         for name in ("bits", "tastes"):
             object.__setattr__(self, name, _bits(name, getattr(self, name)))
         if len(self.tastes) != len(self.bits):
             raise InvalidInput("tastes", f"{len(self.tastes)} for {len(self.bits)} bits", "must be one for each bit")
-        object.__setattr__(self, "worth", 1.0 / (4 * self.supply) if self.worth is None else
-                           positive("worth", self.worth, at_most=1.0))
+        object.__setattr__(self, "worth", 1.0 / (4 * self.supply) if self.worth is None else float(self.worth))
 
     @classmethod
     def drawn(cls, gadgets: int, supply: int, *, worth: float | None = None, seed: int = 0) -> SpyGadgets:

@@ -19,8 +19,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from functools import wraps
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +30,7 @@ from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.former_calls import by_position_before
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import outward, retried, trying
@@ -53,8 +53,6 @@ _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechani
 UNASKED = "goods handed out without asking anybody"
 """Name of the baseline that needs no privacy."""
 
-_P = ParamSpec("_P")
-_EPSILON = 3  # the place that epsilon had among the planner's arguments
 _OF_OPTIMUM = "share of the optimum"
 _HARDLY = 1.1  # times the baseline: what is not worth a run
 _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
@@ -245,21 +243,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         }
 
 
-def _epsilon_by_name(planner: Callable[_P, AllocationPlan]) -> Callable[_P, AllocationPlan]:
-    """The planner, which also takes epsilon in the fourth place, as it was once, with a warning."""
-
-    @wraps(planner)
-    def planning(*given: _P.args, **keywords: _P.kwargs) -> AllocationPlan:
-        if len(given) == _EPSILON + 1:
-            warn_of_old("plan", "the fourth argument", "epsilon")
-            keywords["epsilon"] = given[_EPSILON]
-            given = given[:_EPSILON]  # type: ignore[assignment]
-        return planner(*given, **keywords)
-
-    return planning
-
-
-@_epsilon_by_name
+@by_position_before("people", "goods", "supply", "epsilon", first=3)
 def plan(
     people: int,
     goods: int,

@@ -3,10 +3,10 @@
 What decides is how large the counts' error is beside a supply. It is looked up in the exact law of the error, at a
 scale of the noise at which that is quick: errors are in proportion to the scale. Nothing here is a promise.
 
-Measured, the share of the optimum on instances A and B, with supplies for 80 of 100 bidders: what `PMatch.recommended`
+Measured, the share of the optimum on instances A and B, with supplies for 80 of 100 bidders: what `PMatch.for_budget`
 gets and the best of 23 rungs, with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to
-.65, means of 4 runs on each instance, 3 from 50 goods on; "charged" is what `PMatch.recommended` gets where prices are
-charged, and the last column `SinkhornMatch.recommended`, means of 2 runs each (tests/allocation/test_settings.py
+.65, means of 4 runs on each instance, 3 from 50 goods on; "charged" is what `PMatch.for_budget` gets where prices are
+charged, and the last column `SinkhornMatch.for_budget`, means of 2 runs each (tests/allocation/test_settings.py
 measures again):
 
 ====  =====  ==========  ======  =========  =======  =============
@@ -124,18 +124,18 @@ def arities(horizon: int) -> tuple[int, ...]:
     return tuple(sorted(set(found.values())))
 
 
-def usual_error(counter: TreeCounter, gamma: float) -> float:
-    """The error that no count exceeds with probability 1 - gamma, nearly: exact at another scale of the noise.
+def usual_error(counter: TreeCounter, failure_probability: float) -> float:
+    """The error that no count exceeds but with the failure probability, nearly: exact at another scale of the noise.
 
     Args:
         counter: of noise on the integers.
-        gamma: in (0, 1).
+        failure_probability: in (0, 1).
     """
     law: DiscreteLaw = "discrete_laplace" if counter.law == "discrete_laplace" else "discrete_gaussian"
     scale = min(_SCALE, counter.scale)
     small = TreeCounter(horizon=counter.horizon, scale=scale, counters=counter.counters, arity=counter.arity, law=law)
-    found = largest_error(counter.horizon, counter.arity, law, scale, counters=counter.counters, gamma=gamma,
-                          enough=small.error_bound(gamma))
+    found = largest_error(counter.horizon, counter.arity, law, scale, counters=counter.counters,
+                          gamma=failure_probability, enough=small.error_bound(failure_probability))
     return found * (counter.scale / scale)
 
 

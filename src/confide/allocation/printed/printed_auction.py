@@ -85,7 +85,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     failure_probability: Annotated[float, Parameter("probability that a promise fails", symbol="gamma", above=0,
                                                     below=1)]
     corrected: Annotated[bool, Parameter("whether the errors of the print are corrected")] = False
-    reserve: Annotated[int | None, Parameter("copies of each good that are held back; by default 2E + 1", symbol="m",
+    reserve: Annotated[int | None, Parameter("copies of each good in reserve; by default 2E + 1", symbol="m",
                                              at_least=0)] = None
     halt_below: Annotated[int | None, Parameter("a round with fewer reports is the last; by default rho n - 2E",
                                                 at_least=1)] = None

@@ -43,18 +43,18 @@ def as_meant(value: float | Fraction) -> Fraction:
     return simple if float(simple) == value else written(value)
 
 
-def printed_error(counter_epsilon: float, horizon: float, goods: int, gamma: float) -> float:
+def printed_error(counter_epsilon: float, horizon: float, goods: int, failure_probability: float) -> float:
     """E = (2 sqrt2/eps') (log2(nT))^(5/2) ln(4k/gamma).
 
     Args:
         counter_epsilon: eps' of one counter.
         horizon: nT, at least 2.
         goods: k.
-        gamma: failure probability, in (0, 1).
+        failure_probability: gamma, in (0, 1).
 
     Source: Wu 2017, Theorem 4.2.4 and Algorithm 4.
     """
-    least = 2.0 * math.sqrt(2.0) / counter_epsilon * math.log(4.0 * goods / gamma)
+    least = 2.0 * math.sqrt(2.0) / counter_epsilon * math.log(4.0 * goods / failure_probability)
     return least * math.pow(math.log2(horizon), 2.5)
 
 

@@ -1,15 +1,15 @@
 """How many of those who ask for a good can have it, when they are counted with noise and drawn by lot.
 
 D bidders ask for a good with s copies. Published is y = D + Z, with discrete Laplace noise Z; each of them then gets it
-with probability q(y), by a public coin of her own. More than s get it with a probability of at most `failure`,
+with probability q(y), by a public coin of her own. More than s get it with a probability of at most beta,
 whatever D is. Noise and coins are one sum of independent errors, and are bounded together: two bounds that share the
 probability would hold back nearly twice as much.
 
-Proof. Fix theta in (0, 1/b), H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/failure). Where A is
+Proof. Fix theta in (0, 1/b), H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). Where A is
 not positive the rate is 0. Else it is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q (e^theta - 1));
 then 0 <= kappa <= theta. Let N be the number of those who get it. Given Z = z, ln E e^(theta N) = D kappa = y kappa -
 z kappa, which is at most A where z >= 0, and at most A + theta |z| elsewhere. Over Z, E e^(theta N) <= e^A H, hence
-P[N >= s + 1] <= e^(A - theta (s + 1)) H = failure.
+P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
 
 Rates are found in ball arithmetic, rounded down to a multiple of 2^-32: they are the same on every machine.
 
@@ -38,14 +38,16 @@ _STEPS, _FINER = 40, Fraction(4, 5)
 _USUAL = Fraction(21, 20)  # how many ask for a copy where theta is chosen
 
 
-def rates(asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure: float) -> NDArray[np.int64]:
+def rates(
+    asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure_probability: float
+) -> NDArray[np.int64]:
     """The share of those who ask for each good that can have it, out of 2^32.
 
     Args:
         asked: (k,) noisy numbers of them, as released.
         supply: (k,) copies.
         scale: b of the discrete Laplace noise of each number.
-        failure: in (0, 1), the probability that more than the supply of one good is given.
+        failure_probability: beta, in (0, 1), the probability that more than the supply of one good is given.
 
     Example:
         >>> found = rates(np.array([3900, 4000, 4400]), (4000,) * 3, 5.0, 5e-4)
@@ -53,8 +55,8 @@ def rates(asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failu
         [1.0, 0.985, 0.889]
     """
     positive("scale", scale)
-    fraction("failure", failure)
-    found = [_rate(int(number), whole("supply", copies, at_least=1), scale, failure)
+    fraction("failure_probability", failure_probability)
+    found = [_rate(int(number), whole("supply", copies, at_least=1), scale, failure_probability)
              for number, copies in zip(asked.tolist(), supply, strict=True)]
     return np.array(found, dtype=np.int64)
 

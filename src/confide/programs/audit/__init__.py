@@ -8,31 +8,32 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.programs.audit.behaviour import behaviour_controls, behaviour_rows
-    from confide.programs.audit.doors import door_controls, walked_rows
     from confide.programs.audit.flag_patterns import flag_rows
     from confide.programs.audit.lies import lie_rows
     from confide.programs.audit.sensitivity import sensitivity_rows
+    from confide.programs.audit.transcripts import transcript_controls, transcript_rows
     from confide.programs.audit.whole import audit_program
 
 __all__ = [
     "audit_program",
     "behaviour_controls",
     "behaviour_rows",
-    "door_controls",
     "flag_rows",
     "lie_rows",
     "sensitivity_rows",
-    "walked_rows",
+    "transcript_controls",
+    "transcript_rows",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "behaviour": ("behaviour_controls", "behaviour_rows"),
-        "doors": ("door_controls", "walked_rows"),
+        "transcripts": ("transcript_controls", "transcript_rows"),
         "flag_patterns": ("flag_rows",),
         "lies": ("lie_rows",),
         "sensitivity": ("sensitivity_rows",),
         "whole": ("audit_program",),
     },
+    renamed={"door_controls": "transcript_controls", "walked_rows": "transcript_rows"},
 )

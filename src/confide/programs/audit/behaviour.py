@@ -36,7 +36,7 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.printed import PrintedDude
 from confide.programs.priv_dude import PrivDude
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
@@ -76,7 +76,7 @@ class Run:
     mechanism: Dude
     pool: Pool
     which: NDArray[np.int64]
-    records: Records
+    records: ProgramRecords
     outcome: Any
     seed: int
 

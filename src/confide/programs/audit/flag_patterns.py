@@ -18,14 +18,14 @@ from scipy.integrate import quad
 from confide.audit import AuditRow, Concern, Control, mixed
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import Draw, RecordingNoise
-from confide.programs.audit.doors import answers_row
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
 from confide.programs.audit.tiny_programs import SIX, FlagAnswers, histories, history_kinds, steps
+from confide.programs.audit.transcripts import answers_row
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import flag_loss
 from confide.programs.grids import LOAD_UNIT
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_rounds, responses_in
 
@@ -78,7 +78,9 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
                             unit="nats", concern=Concern.PRIVACY)
 
 
-def pattern_loss(mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: Records, second: Records) -> float:
+def pattern_loss(
+    mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: ProgramRecords, second: ProgramRecords,
+) -> float:
     """|ln ratio| of the probabilities of the pattern that a run published; infinite where it did not ask for a part of
     its noise.
 
@@ -99,7 +101,7 @@ def pattern_loss(mechanism: RoundDude, board: Any, draws: Sequence[Draw], first:
     return abs(one - other)
 
 
-def _log_probability(mechanism: RoundDude, table: Records, board: Any, level: float, query: float) -> float:
+def _log_probability(mechanism: RoundDude, table: ProgramRecords, board: Any, level: float, query: float) -> float:
     """ln of the probability of a pattern, given prices and public draws."""
     program, flags = mechanism.program, mechanism.flags
     which = drawn_rounds(board.public_seed, program.people, mechanism.rounds)

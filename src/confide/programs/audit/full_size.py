@@ -37,7 +37,7 @@ from confide.programs.audit.flag_patterns import pattern_loss
 from confide.programs.audit.made_up import Pool
 from confide.programs.audit.tiny_programs import FlagAnswers, charges
 from confide.programs.dude import Dude
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
 
 __all__ = ["full_size", "full_size_rows"]
@@ -107,7 +107,7 @@ def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> lis
     return _rows(mechanism, own, _walked(own, _pair(own, pool, seed), seed))
 
 
-def _pair(own: Dude, pool: Pool, seed: int) -> tuple[Records, Records, int]:
+def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramRecords, int]:
     """Everybody's records, the same where one hands in what lies farthest from hers, and who she is."""
     draw = study_generator(seed, "who has which, at its own size")
     which = draw.integers(0, len(pool.records), own.program.people)
@@ -134,7 +134,9 @@ def _risen(own: RoundDude) -> dict[int, int]:
     return {j: at for j, at in latest.items() if at < flags.queries}
 
 
-def _walked(own: Dude, pair: tuple[Records, Records, int], seed: int, bent: _Bent = lambda noise: noise) -> _Walk:
+def _walked(
+    own: Dude, pair: tuple[ProgramRecords, ProgramRecords, int], seed: int, bent: _Bent = lambda noise: noise,
+) -> _Walk:
     first, second, index = pair
     heard = dict[str, Any]()
 

@@ -24,7 +24,7 @@ from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, ProgramRecords
 
 Generator = Any
 """numpy's, of a study: `study_generator` makes them."""
@@ -82,7 +82,7 @@ def apart(_program: Program) -> list[Any]:
     return []
 
 
-def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Records | None:
+def beyond(program: Program, records: Sequence[Any], most: int = 400) -> ProgramRecords | None:
     """Records with a number that none may hold, as a release reads them: each counts as that of a slot without one.
 
     A single number of a record is too large, by a little or by a lot, or below nothing; all but the first are; or all.
@@ -135,7 +135,7 @@ def _wrong(record: Any) -> list[Any]:
     return out
 
 
-def joined(program: Program, records: Sequence[Any]) -> Records:
+def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
     """Single records as a table of them all.
 
     Args:
@@ -148,7 +148,7 @@ def joined(program: Program, records: Sequence[Any]) -> Records:
     return replace(parts[0], people=len(parts), **arrays)
 
 
-def added(program: Program, table: Records, prices: NDArray[np.int64]) -> NDArray[np.float64]:
+def added(program: Program, table: ProgramRecords, prices: NDArray[np.int64]) -> NDArray[np.float64]:
     """(m, k) what those of a table add at prices, in loads.
 
     Args:
@@ -171,7 +171,7 @@ class Pool:
 
     program: Program
     records: tuple[Any, ...]
-    table: Records
+    table: ProgramRecords
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
@@ -339,7 +339,7 @@ def _(program: SharedResources) -> list[Any]:
 @drawn.register
 def _(program: AggregativeGame, draw: Generator) -> Any:
     most = program.constants.largest_sum
-    parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (program.actions, program.rows)) * program.gamma
+    parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (program.actions, program.rows)) * program.largest
     parts *= np.minimum(1.0, 0.999 * most / np.maximum(np.abs(parts).sum(axis=1, keepdims=True), 1e-9))
     allowed = draw.random(program.actions) < 0.6
     allowed[int(draw.integers(program.actions))] = True
@@ -348,8 +348,8 @@ def _(program: AggregativeGame, draw: Generator) -> Any:
 
 @apart.register
 def _(program: AggregativeGame) -> list[Any]:
-    many = min(program.rows, int(program.constants.largest_sum / program.gamma))
-    first, last, *_ = _ends(program.rows, many, program.gamma)
+    many = min(program.rows, int(program.constants.largest_sum / program.largest))
+    first, last, *_ = _ends(program.rows, many, program.largest)
     all_of = np.ones(program.actions, dtype=bool)
     found = [(np.tile(each, (program.actions, 1)), all_of) for each in (first, last)]
     return [*found, (-found[0][0], all_of)] if program.signed else found

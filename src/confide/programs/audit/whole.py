@@ -18,7 +18,6 @@ from confide.contract.progress import advance
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, scaled
-from confide.programs.audit.doors import answers_row, door_controls, walked_rows
 from confide.programs.audit.flag_patterns import flag_controls, flag_rows
 from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import Charging, lie_controls, lie_rows
@@ -26,6 +25,7 @@ from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import ChargesTwice
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
 from confide.programs.audit.tiny_programs import SIX, steps, tiny, tiny_pool
+from confide.programs.audit.transcripts import answers_row, transcript_controls, transcript_rows
 from confide.programs.dude import Dude
 from confide.programs.round_dude import RoundDude
 
@@ -72,7 +72,7 @@ def audit_program(
     rows += sensitivity_rows(mechanism, pool, seed)
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
-    found = walked_rows(twin, small, seed)
+    found = transcript_rows(twin, small, seed)
     rows += [row.smaller(SIX) for row in (*found.values(), answers_row(twin, small, seed))]
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
@@ -83,7 +83,7 @@ def audit_program(
         rows += [path_row.smaller(SIX), gain_row.smaller(SIX).holding(*promised.of(Truthfulness))]
         out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
-    out += door_controls(twin, small, seed)
+    out += transcript_controls(twin, small, seed)
     advance(progress, 3, _STEPS)
     rows += sampler_rows(twin, small, seed)
     out.append(_stuck(twin, small, seed))

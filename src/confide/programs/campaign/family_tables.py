@@ -374,7 +374,7 @@ class AggregativeGameTable(_Family):
         if len(self.target) != len(rows):
             raise InvalidInput("target", f"{len(self.target)} numbers for {len(rows)} rows", "must be one for each")
         actions, public = self._actions(rows)
-        program = AggregativeGame(people, self.target, actions=len(actions), gamma=self.largest,
+        program = AggregativeGame(people, self.target, actions=len(actions), largest=self.largest,
                                   largest_sum=self.largest_sum, signed=self.signed)
         if public is not None:
             program.one((public, np.ones(len(actions))))  # refuses contributions out of range

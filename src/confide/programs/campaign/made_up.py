@@ -79,7 +79,7 @@ def _actions(program: AggregativeGame, seed: int) -> _Cells:
     """Contributions in range, and each action allowed with probability 1/2, one of them for sure."""
     n, a, k = program.people, program.actions, program.rows
     draw = study_generator(seed, "actions")
-    parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (n, a, k)) * program.gamma
+    parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (n, a, k)) * program.largest
     if program.largest_sum is not None:
         total = np.abs(parts).sum(axis=2, keepdims=True)
         parts *= np.minimum(1.0, 0.999 * program.largest_sum / np.maximum(total, 1e-12))

@@ -28,7 +28,7 @@ from confide.programs.convex.template import Template, value_units
 from confide.programs.convex.whole import linear_program_of
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 from confide.tables._cells import decimals
 
@@ -221,7 +221,7 @@ class ConvexProgram(Program):
     def record_fields(self) -> Mapping[str, tuple[int, ...]]:
         return dict(zip(self.template.names, self.template.shapes, strict=True))
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:
@@ -243,7 +243,7 @@ class ConvexProgram(Program):
         theta[bad] = self._made_up(np.flatnonzero(bad))
         return self._records(theta, ~bad)
 
-    def one(self, record: Any) -> Records:
+    def one(self, record: Any) -> ProgramRecords:
         """A record checked alone.
 
         Args:
@@ -263,7 +263,7 @@ class ConvexProgram(Program):
             at += size
         return self._records(theta, np.ones(1, dtype=bool))
 
-    def trial_records(self, count: int) -> Records:
+    def trial_records(self, count: int) -> ProgramRecords:
         """Made-up records at fixed points inside the public ranges, all of them there: each takes a solve.
 
         Args:
@@ -282,7 +282,7 @@ class ConvexProgram(Program):
         turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way
         return np.asarray(t.low + (places[:, None] + 1) * turns % 1.0 * (t.high - t.low))
 
-    def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> Records:
+    def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> ProgramRecords:
         if self.shape is not None:
             return linear_records(self.template, self.shape, theta, present)
         return QuadraticRecords(people=len(theta), present=present, numbers=self.template.numbers(theta))

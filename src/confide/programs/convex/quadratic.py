@@ -27,7 +27,7 @@ from confide.contract.errors import InvalidInput
 from confide.numerics.quiet_highs import QuietHighs
 from confide.programs.convex.template import Template, units_up, value_units
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 
 __all__ = ["QuadraticRecords", "Solving"]
 
@@ -45,7 +45,7 @@ _INFEASIBLE = 3  # OSQP's status value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class QuadraticRecords(Records):
+class QuadraticRecords(ProgramRecords):
     """Everybody's q, d, A and l. Private.
 
     Args:

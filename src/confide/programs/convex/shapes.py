@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from confide.numerics.compiled import kernel
 from confide.programs.convex.template import Template, units_up, value_units
 from confide.programs.grids import LOAD_UNIT
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 
 __all__ = ["LinearRecords", "Shape", "linear_records", "recognised", "vertices"]
 
@@ -63,7 +63,7 @@ class Shape:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LinearRecords(Records):
+class LinearRecords(ProgramRecords):
     """What a unit of each variable is worth, and adds, in units; the rest in any case. Private.
 
     Args:

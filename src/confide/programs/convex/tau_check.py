@@ -22,6 +22,7 @@ from confide.contract.errors import InvalidInput, SolverFailed
 from confide.programs.convex.compiled_program import ConvexProgram
 from confide.programs.convex.whole import blocks_of
 from confide.programs.linear import LinearProgram
+from confide.programs.reading.slots import collected
 from confide.programs.solving import least_dual
 
 __all__ = ["TauCheck", "check_tau"]
@@ -88,7 +89,7 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
 
 
 def _least(program: ConvexProgram, data: Any) -> float:
-    records, taus = program.read(data), np.array(program.taus)
+    records, taus = program.read(collected(program, data)), np.array(program.taus)
     if not program.template.quadratic.any():
         return least_dual(program.linear_program(records), taus)
     square = program.template.quadratic

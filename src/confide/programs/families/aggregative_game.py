@@ -21,6 +21,7 @@ from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import within
+from confide.contract.renamed import renamed
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
@@ -28,12 +29,12 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import MOST_ROWS, MOST_TAU, Program, Records
+from confide.programs.program import MOST_ROWS, MOST_TAU, Program, ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]
 
-_MOST_GAMMA = 1024.0  # contributions stay inside 32 bits
+_LARGEST = 1024.0  # contributions stay inside 32 bits
 _CHUNK = 1 << 21
 
 
@@ -59,7 +60,7 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class AggregativeRecords(Records):
+class AggregativeRecords(ProgramRecords):
     """What everybody's actions contribute, and which she may play. Private.
 
     Args:
@@ -71,12 +72,13 @@ class AggregativeRecords(Records):
     allowed: NDArray[np.bool_]
 
 
-@wire("AggregativeGame", "people supply tau actions gamma largest_sum signed")
+@renamed(gamma="largest")
+@wire("AggregativeGame", "people supply tau actions gamma largest_sum signed", largest="gamma")
 @dataclass(frozen=True)
 class AggregativeGame(Program):
     """n people with A actions each, whose contributions are to add up to a public target.
 
-    A record is a pair: (A, k) contributions, each at most `gamma` in absolute value, and (A,) which actions are
+    A record is a pair: (A, k) contributions, each at most `largest` in absolute value, and (A,) which actions are
     allowed, at least one: usually those that are `nearly_best` at the target. There is nothing to maximise: what counts
     is how far the sum is from the target, row by row, which the certificate's `excess` bounds. Rows are equations with
     one noisy release each, and prices of either sign. Contributions are rounded to 2^-20, to the nearest (towards zero
@@ -92,7 +94,7 @@ class AggregativeGame(Program):
         InvalidInput: a number out of range; a target that no contributions reach.
 
     Example:
-        >>> game = AggregativeGame(2, (0.5, 0.0), actions=2, gamma=1.0)
+        >>> game = AggregativeGame(2, (0.5, 0.0), actions=2, largest=1.0)
         >>> parts = [[[1.0, 0.0], [0.0, 1.0]], [[-0.5, 0.5], [0.5, -1.0]]]
         >>> records = game.read((parts, [[True, True], [False, True]]))
         >>> game.respond(records, np.array([1, 0])).ravel().tolist()
@@ -107,12 +109,12 @@ class AggregativeGame(Program):
         "any number; 1 by default. It sets the scale of prices alone", above=0, at_most=MOST_TAU)] = field(
             default=None, kw_only=True)
     actions: Annotated[int, Parameter("of everybody", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
-    gamma: Annotated[float, Parameter(
-        "no contribution is above it, nor below its negative", at_least=1.0 / LOAD_UNIT, at_most=_MOST_GAMMA)] = field(
-            kw_only=True)
+    largest: Annotated[float, Parameter(
+        "no contribution is above it, nor below its negative", symbol="gamma", at_least=1.0 / LOAD_UNIT,
+        at_most=_LARGEST)] = field(kw_only=True)
     largest_sum: Annotated[float | None, Parameter(
-        "of the absolute contributions of an action; k gamma by default", symbol="C1", above=0)] = field(
-            default=None, kw_only=True)
+        "of the absolute contributions of an action; by default k times the largest one", symbol="C1",
+        above=0)] = field(default=None, kw_only=True)
     signed: Annotated[bool, Parameter(
         "whether contributions may be negative; without, their noise is up to half as large")] = field(
             default=True, kw_only=True)
@@ -123,7 +125,7 @@ class AggregativeGame(Program):
         if np.ndim(self.supply) == 0:
             object.__setattr__(self, "supply", (self.supply,))
         super().__post_init__()
-        reach = self.people * self.gamma
+        reach = self.people * self.largest
         for one in self.supplies:
             least = -reach if self.signed else 0.0
             if not least <= one <= reach:
@@ -134,9 +136,10 @@ class AggregativeGame(Program):
         if self.rows < 1:
             raise InvalidInput("supply", "is a target without numbers", "one for each row, at least one")
         if self.largest_sum is not None:
-            positive("largest_sum", self.largest_sum, at_most=self.rows * self.gamma)
-            if self.largest_sum < self.gamma:
-                raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below gamma", f"at least {self.gamma!r}")
+            positive("largest_sum", self.largest_sum, at_most=self.rows * self.largest)
+            if self.largest_sum < self.largest:
+                raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below largest",
+                                   f"at least {self.largest!r}")
 
     @property
     def rows(self) -> int:
@@ -162,16 +165,16 @@ class AggregativeGame(Program):
 
     @cached_property
     def constants(self) -> Constants:
-        most, reach = max(map(abs, self.supplies)), self.people * self.gamma
+        most, reach = max(map(abs, self.supplies)), self.people * self.largest
         return Constants(
-            rows=self.rows, largest_entry=self.gamma, most_value=0.0, signed=self.signed, packing=False,
-            largest_sum=self.rows * self.gamma if self.largest_sum is None else self.largest_sum,
+            rows=self.rows, largest_entry=self.largest, most_value=0.0, signed=self.signed, packing=False,
+            largest_sum=self.rows * self.largest if self.largest_sum is None else self.largest_sum,
             width=reach + most if self.signed else max(reach, most),
             tau=(1.0,) * self.rows if self.tau is None else self.tau)  # type: ignore[arg-type]
 
     # ---- records
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:
@@ -181,7 +184,7 @@ class AggregativeGame(Program):
         parts, allowed = two("records", data, "contributions", "allowed")
         table = numbers("contributions", parts, (self.people, self.actions, self.rows), unusable)
         mask = numbers("allowed", allowed, (self.people, self.actions), unusable)
-        bad = bad_rows(table, self._least, self.gamma) | ~self._usable(mask) | self._too_much(table)
+        bad = bad_rows(table, self._least, self.largest) | ~self._usable(mask) | self._too_much(table)
         refused_or_null("records", bad, self._limit, unusable)
         return self._kept(table, mask, bad)
 
@@ -195,7 +198,7 @@ class AggregativeGame(Program):
         if record is None:
             return self._kept(np.zeros((1, *shape)), np.zeros((1, self.actions)), np.ones(1, dtype=bool))
         parts, allowed = two("record", record, "contributions", "allowed")
-        table = row("contributions", parts, shape, self._least, self.gamma)[None]
+        table = row("contributions", parts, shape, self._least, self.largest)[None]
         mask = row("allowed", allowed, (self.actions,), 0.0, 1.0)[None]
         if not bool(self._usable(mask)[0]):
             raise InvalidInput("allowed", "is not true or false of every action, or of none true", self._limit)
@@ -206,12 +209,12 @@ class AggregativeGame(Program):
 
     @property
     def _least(self) -> float:
-        return -self.gamma if self.signed else 0.0
+        return -self.largest if self.signed else 0.0
 
     @property
     def _limit(self) -> str:
         summed = "" if self.largest_sum is None else f", those of an action at most {self.largest_sum:g} together"
-        return f"contributions must be in [{self._least:g}, {self.gamma:g}]{summed}; at least one action allowed"
+        return f"contributions must be in [{self._least:g}, {self.largest:g}]{summed}; at least one action allowed"
 
     @staticmethod
     def _usable(mask: NDArray[Any]) -> NDArray[np.bool_]:
@@ -236,7 +239,7 @@ class AggregativeGame(Program):
 
     def _on_grid(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
         """Contributions in whole units, within the bounds that are declared of them."""
-        most = math.floor(self.gamma * LOAD_UNIT)
+        most = math.floor(self.largest * LOAD_UNIT)
         near = np.clip(np.rint(exact), -most, most)
         if self.largest_sum is None:
             return near

@@ -21,7 +21,7 @@ from confide.contract.unusable import Unusable
 from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import MOST_ROWS, Records
+from confide.programs.program import MOST_ROWS, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 
@@ -51,7 +51,7 @@ class DemandOracle(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OracleRecords(Records):
+class OracleRecords(ProgramRecords):
     """Everybody's object. Private.
 
     Args:
@@ -102,7 +102,7 @@ class CallbackDemand(SetsOfGoods):
     def width(self) -> int:
         return self.size
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Records that can be asked.
 
         Args:

@@ -18,7 +18,7 @@ from confide.contract.wire import wire
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import MOST_ROWS, Records
+from confide.programs.program import MOST_ROWS, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 from confide.programs.worth import WorthRecords, one_worth, read_worth
@@ -72,7 +72,7 @@ class CappedAdditive(SetsOfGoods):
             return float(self.cap)
         return min(float(self.cap), self.most + self.cap * _ROUNDED)
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

@@ -25,7 +25,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import MOST_ROWS, Program, Records
+from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["Electricity", "ElectricityRecords"]
@@ -35,7 +35,7 @@ _MOST_SHORTFALL = 2.0**19
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ElectricityRecords(Records):
+class ElectricityRecords(ProgramRecords):
     """What each slot is worth to everybody, and how many she needs. Private.
 
     Args:
@@ -153,7 +153,7 @@ class Electricity(Program):
 
     # ---- records
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

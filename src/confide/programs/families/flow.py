@@ -23,7 +23,7 @@ from confide.programs.constants import Constants
 from confide.programs.families.routes import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram
-from confide.programs.program import MOST_ROWS, Program, Records
+from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, is_row, numbers, one_row, refused_or_null, value_units
 
 __all__ = ["Flow", "FlowRecords"]
@@ -36,7 +36,7 @@ _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FlowRecords(Records):
+class FlowRecords(ProgramRecords):
     """Where everybody's unit goes, and what arcs cost her. Private.
 
     Args:
@@ -143,7 +143,7 @@ class Flow(Program):
 
     # ---- records
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

@@ -22,7 +22,7 @@ from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import MOST_ROWS, Program, Records
+from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
@@ -31,7 +31,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ItemRecords(Records):
+class ItemRecords(ProgramRecords):
     """Everybody's item. Private.
 
     Args:
@@ -124,7 +124,7 @@ class Knapsack(Program):
                          least_entry=min(self._least), most_value=1.0, width=float(max(self.people, *self.supplies)),
                          tau=tau, step_scale=usual if self.step_scale is None else self.step_scale)  # type: ignore[arg-type]
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

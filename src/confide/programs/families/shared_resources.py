@@ -22,7 +22,7 @@ from confide.programs.constants import Constants
 from confide.programs.families.favourites import favourites
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, ProgramRecords
 from confide.programs.worth import WorthRecords, one_worth, read_worth
 
 __all__ = ["SharedResources"]
@@ -137,7 +137,7 @@ class SharedResources(Program):
 
     # ---- records
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

@@ -16,7 +16,7 @@ from confide.contract.wire import wire
 from confide.programs.families.favourites import favourite_counts, favourites, favourites_along
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records
+from confide.programs.program import ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.worth import WorthRecords, one_worth, read_worth
 
@@ -44,7 +44,7 @@ class UnitDemand(SetsOfGoods):
     def width(self) -> int:
         return 1
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

@@ -22,7 +22,7 @@ from confide.numerics.compiled import kernel
 from confide.programs.anybodys import each_aside
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import MOST_ROWS, Records
+from confide.programs.program import MOST_ROWS, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import bad_rows, number, refused_or_null, value_units
 
@@ -34,7 +34,7 @@ _A_BID = "each bid must be (goods, value): different goods, and a value in [0, 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class BundleRecords(Records):
+class BundleRecords(ProgramRecords):
     """Everybody's bids. Private.
 
     Args:
@@ -77,7 +77,7 @@ class XorBundles(SetsOfGoods):
     def width(self) -> int:
         return self.size
 
-    def _read(self, data: Any, unusable: Unusable) -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
         """Checked records.
 
         Args:

@@ -22,7 +22,7 @@ from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.tables.frames import columns_of, fields_of, is_table
 
@@ -129,7 +129,8 @@ def collected(program: Program, data: Any) -> Any:
             return fields_of(data, program.record_fields)
         there = layout(program)
         return there.data(columns_of(data, there.width))
-    if not isinstance(data, Iterable) or isinstance(data, Sequence | Mapping | Records) or hasattr(data, "__array__"):
+    whole = isinstance(data, Sequence | Mapping | ProgramRecords) or hasattr(data, "__array__")
+    if whole or not isinstance(data, Iterable):
         return data
     there = layout(program)
     table = np.full((program.people, there.width), np.nan)

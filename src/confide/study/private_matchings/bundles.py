@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from confide.allocation.bundles import CappedAdditive
+from confide.allocation.bundles import CappedAdditiveValuation
 from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.instances import instance_a
 from confide.allocation.optimum.solver import exact_optimum
@@ -37,7 +37,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     s = round(0.8 * _CAP * n / k / 100) * 100
     rows_of = instance_a(n, k) / _CAP
     optimum = exact_optimum(rows_of, s, each=_CAP).welfare
-    common: dict[str, Any] = {"people": n, "goods": k, "supply": s, "valuation": CappedAdditive(cap=_CAP)}
+    common: dict[str, Any] = {"people": n, "goods": k, "supply": s, "valuation": CappedAdditiveValuation(cap=_CAP)}
     quiet = PAlloc(**common, epsilon=1e9, increment=0.025, bid_cap=80, rounds=160, batch=max(1, s // 40), arity=2,
                    reclear=0.0, reserve=0, certify_with=0.0, halting="published")
     free: Any = quiet.run(rows_of, Noise.simulated(1))

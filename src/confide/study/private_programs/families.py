@@ -74,7 +74,7 @@ def _game(people: int) -> tuple[Program, Any]:
     allowed[np.arange(people), draw.integers(0, 4, people)] = True
     mixed = draw.random((people, 4)) * allowed
     mixed /= mixed.sum(axis=1, keepdims=True)
-    return (AggregativeGame(people, tuple(np.einsum("na,nak->k", mixed, parts).tolist()), actions=4, gamma=1.0),
+    return (AggregativeGame(people, tuple(np.einsum("na,nak->k", mixed, parts).tolist()), actions=4, largest=1.0),
             (parts, allowed))
 
 

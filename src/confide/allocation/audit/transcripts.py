@@ -51,7 +51,7 @@ from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise, RecordingNoise
 
 __all__ = ["CRAFTED", "asked_rows", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
-           "door_controls", "door_rows", "walked", "walked_row"]
+           "transcript_controls", "transcript_rows", "walked", "walked_row"]
 
 _JOINTLY = "everything that others see, jointly"
 
@@ -85,7 +85,7 @@ def walked(
                       histories(seed), hidden_parts(own), HISTORIES, others, disguises=1)
 
 
-def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+def transcript_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     """What is promised of its privacy, by its own run on neighbours.
 
     Args:
@@ -93,7 +93,7 @@ def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
         seed: of valuations and histories.
 
     Example:
-        >>> for row in door_rows(CRAFTED):
+        >>> for row in transcript_rows(CRAFTED):
         ...     print(row.promise, row.verdict.value)
         privacy: everything that others see, jointly kept
         privacy: counts kept
@@ -148,7 +148,7 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
             replace(row, promise=f"{row.promise}, where goods are counted")]
 
 
-def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
+def transcript_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """The same walk over the mechanism with each planted fault that it can have: each must be flagged.
 
     Args:

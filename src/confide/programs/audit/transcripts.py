@@ -39,7 +39,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["answers_row", "attained", "door_controls", "draws_publicly", "walked", "walked_rows"]
+__all__ = ["answers_row", "attained", "draws_publicly", "transcript_controls", "transcript_rows", "walked"]
 
 if TYPE_CHECKING:  # what it is put on top of
     from confide.programs.program import Program as _Read
@@ -78,7 +78,7 @@ def walked(
                       histories=history_kinds(own), promises=own_promises)
 
 
-def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
+def transcript_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
     """What is promised of its privacy, by its own run on neighbours: part of the noise -> row.
 
     Args:
@@ -90,7 +90,7 @@ def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRo
         >>> from confide.programs import PrivDude, UnitDemand
         >>> from confide.programs.audit.tiny_programs import tiny_pool
         >>> mechanism = PrivDude(UnitDemand(6, 1.0, goods=3), 1.0, 1e-6, rounds=4, burn_in=2)
-        >>> row = walked_rows(mechanism, tiny_pool(mechanism.program, 0))["slack"]
+        >>> row = transcript_rows(mechanism, tiny_pool(mechanism.program, 0))["slack"]
         >>> row.verdict.value, round(row.measured, 6), round(row.promised, 6)
         ('kept', 0.236704, 0.236704)
     """
@@ -172,7 +172,7 @@ def attained(mechanism: Dude, pool: Pool) -> float:
     return float(moved) / root_up(mechanism.squared_l2_sensitivity)
 
 
-def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
+def transcript_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
     """The same over the mechanism with each planted fault that it can have: each must be flagged.
 
     Args:
