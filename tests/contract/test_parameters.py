@@ -77,6 +77,23 @@ def test_values_within_the_range_are_kept_as_they_are(given: dict[str, Any]) -> 
         assert getattr(made, name) is value
 
 
+@dataclass(frozen=True, kw_only=True)
+class Listed(Declared):
+    """A list that may be left out."""
+
+    places: Annotated[tuple[int, ...] | None, Parameter("places", at_least=0)] = None
+
+
+@pytest.mark.parametrize(("places", "said"), [
+    ("12", "places: '12' is no sequence"), (3, "places: 3 is no sequence"), ((1, -1), "places: -1 is too small"),
+    (np.array([0.5]), "places: .*0.5.* is not a whole number")])
+def test_a_list_that_may_be_left_out_is_a_list(places: Any, said: str) -> None:
+    assert Listed(places=None).places is None
+    assert Listed(places=np.array([0, 2])).places.tolist() == [0, 2]  # type: ignore[arg-type, union-attr]
+    with pytest.raises(InvalidInput, match=said):
+        Listed(places=places)
+
+
 def test_a_subclass_narrows_what_it_declares_anew() -> None:
     assert list(parameters(Auction)) == ["people", "supply", "law", "failure_probability", "charge", "rounds"]
     with pytest.raises(InvalidInput, match="supply: 1 is too small"):

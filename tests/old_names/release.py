@@ -38,12 +38,12 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     of_answers = {**without, "sampling": 0.1}
     of_weights: dict[str, Any] = {"bound": 0.2, "shift": 0.1, "measured": 0.1, "vacuous": False}
     return {
+        ("AnswersCertificate", "gamma"): (lambda: r.AnswersCertificate(
+            gamma=0.2, failure_probability=0.1, **without).sampling, 0.2),
         ("AllZeros", "n"): (lambda: r.AllZeros(n=9, workload=pairs), r.AllZeros(records=9, workload=pairs)),
         ("Uniform", "n"): (lambda: r.Uniform(n=9, workload=pairs).records, 9),
         ("AnswersCertificate", "beta"): (
             lambda: r.AnswersCertificate(beta=0.1, **of_answers).failure_probability, 0.1),
-        ("AnswersCertificate", "gamma"): (lambda: r.AnswersCertificate(
-            gamma=0.2, failure_probability=0.1, **without).sampling, 0.2),
         ("DualQuery", "n"): (lambda: r.DualQuery(n=9, **game), played),
         ("DualQuery", "beta"): (lambda: played.beta, 0.05),
         ("DualQuery", "coins"): (lambda: r.DualQuery(records=9, free="coins", **game),

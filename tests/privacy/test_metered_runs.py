@@ -159,15 +159,16 @@ RUNS: dict[str, Callable[[], Run]] = {
     "PMatch, unsatisfied": lambda: _matched(PMatch(**_GOODS, halting="unsatisfied")),
     "PMatch, sparse vector": lambda: _matched(PMatch(**_GOODS, halting="sparse_vector")),
     "PMatch, gaussian": lambda: _matched(PMatch(**_GOODS, **_GAUSSIAN, halting="bids")),
-    "PMatch, truncated": lambda: _matched(PMatch(**_GOODS, delta=0.5, gamma=1e-10, on_overflow="truncate")),
+    "PMatch, truncated": lambda: _matched(
+        PMatch(**_GOODS, delta=0.5, failure_probability=1e-10, on_overflow="truncate")),
     "PAlloc": lambda: _matched(PAlloc(**_BUNDLES, halting="unsatisfied")),
     "PAlloc, free reports": lambda: _matched(
         PAlloc(**{**_BUNDLES, "bid_cap": 4}, halting="unsatisfied", outbid_tests="round_end")),
     "SinkhornMatch": lambda: _matched(SinkhornMatch(people=300, goods=3, supply=80, epsilon=20.0)),
     "PriceRelease": lambda: _matched(PriceRelease(auction=PMatch(**_GOODS)), PMatch(**_GOODS)),
     "PrintedPMatch": lambda: _matched(PrintedPMatch(
-        people=200, goods=8, supply=20, increment=0.05, tolerance=0.05, epsilon=1e9, gamma=0.05, reserve=0,
-        halt_below=1, corrected=True)),
+        people=200, goods=8, supply=20, increment=0.05, tolerance=0.05, epsilon=1e9, failure_probability=0.05,
+        reserve=0, halt_below=1, corrected=True)),
     "PrivDude": lambda: _dude(PrivDude(_UNIT, 2.0, 1e-4, **_FEW)),
     "PrivDude, discrete": lambda: _dude(PrivDude(_UNIT, 2.0, 1e-4, law="discrete_gaussian", **_FEW)),
     "RoundDude": lambda: _dude(RoundDude(_UNIT, 8.0, 1e-4, **_FEW)),
