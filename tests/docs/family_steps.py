@@ -55,6 +55,7 @@ _DRAWN = np.random.default_rng(1)
 _BITS: Columns = {name: _DRAWN.integers(0, 2, 40) for name in "abc"}
 _BIT: Columns = {"bit": _BITS["a"]}
 _VALUES: Columns = {name: np.round(_DRAWN.random(300) / 4, 3) for name in ("tea", "coffee", "milk")}
+_LETTER: Columns = {"letter": np.array([1])}
 _LETTERS: Columns = {"letter": np.array([0, 1, 1, 0])}
 _MESSAGES: Columns = {"index": np.arange(3), "message": np.array([10, -3, 5])}
 _STATUSES: Columns = {"id": np.arange(5), "targeted": np.array([True, False, False, False, True])}
@@ -107,10 +108,9 @@ def _examples() -> dict[str, Example]:
         "TightenAndAudit": lambda: programs.TightenAndAudit.for_budget(program=shared, **few),
         "PrintedDude": lambda: programs.PrintedDude.for_budget(program=shared, **few),
     }
-    alike = channels.Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], rows=4)
+    alike = channels.Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], 4)
     alone = channels.IndependentRows([[0.3, 0.7]], [4])
     of_letters = {
-        "RandomizedResponse": lambda: channels.RandomizedResponse(epsilon=1.0, letters=2, rows=4),
         "TopK": lambda: channels.TopK(prior=alone, epsilon=1.0),
         "WaterFilling": lambda: channels.WaterFilling(prior=alone, identifiability=2.0),
         "KernelMechanism": lambda: channels.KernelMechanism(prior=alone, epsilon=2.0),
@@ -120,8 +120,8 @@ def _examples() -> dict[str, Example]:
         **{name: Example(make, (_BITS,)) for name, make in of_bits.items()},
         **{name: Example(make, (_VALUES,)) for name, make in of_values.items()},
         **{name: Example(make, (_LETTERS,)) for name, make in of_letters.items()},
-        "TableMechanism": Example(
-            lambda: channels.TableMechanism(table=[[0.6, 0.4], [0.4, 0.6]]), ({"letter": np.array([1])},)),
+        "TableMechanism": Example(lambda: channels.TableMechanism(table=[[0.6, 0.4], [0.4, 0.6]]), (_LETTER,)),
+        "RandomizedResponse": Example(lambda: channels.RandomizedResponse(epsilon=1.0, letters=2), (_LETTER,)),
         "BernoulliPeers": Example(
             lambda: regression.BernoulliPeers(people=40, prior=regression.BetaPrior(1.0, 1.0)), (_BIT,)),
         "TruthfulRegression": Example(lambda: regression.TruthfulRegression(
