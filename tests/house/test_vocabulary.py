@@ -78,7 +78,7 @@ ALLOWED: dict[str, str] = {
 KNOWN = (
     "confide.acquisition.audit.enumerated_divergence(sigmas)",
     "confide.allocation.Market.unit", "confide.allocation.audit.*_reach(add_remove)",
-    "confide.allocation.audit.door_*", "confide.programs.audit.door_*", "confide.release.audit.door_*",
+    "confide.allocation.audit.door_*", "confide.programs.audit.door_*",
     "confide.audit.Control.planted_bug", "confide.audit.PlantedBug",
     "confide.audit.beside_charge", "confide.audit.mixed", "confide.audit.DoorAudit",
     "confide.audit.door_audit", "confide.audit.door_audit(disguises)",
