@@ -123,7 +123,7 @@ class RewordedHistogram(HistogramKind):
 
     def plan(self, config: Tables) -> MechanismPlan:  # type: ignore[override]
         it = NoisyHistogram(people=config.people.count, levels=config.question.levels, epsilon=config.privacy.epsilon,
-                            beta=config.privacy.failure_probability)
+                            failure_probability=config.privacy.failure_probability)
         return MechanismPlan(config=config, mechanism=it, roles=self.columns(config), share="by the public counts")
 
     def check_new(self, config: Tables) -> None:

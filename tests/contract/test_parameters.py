@@ -48,6 +48,23 @@ class Auction(Market):
 FINE: dict[str, Any] = {"people": 3}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Listed(Declared):
+    """A list that may be left out."""
+
+    places: Annotated[tuple[int, ...] | None, Parameter("places", at_least=0)] = None
+
+
+@pytest.mark.parametrize(("places", "said"), [
+    ("12", "places: '12' is no sequence"), (3, "places: 3 is no sequence"), ((1, -1), "places: -1 is too small"),
+    (np.array([0.5]), "places: .*0.5.* is not a whole number")])
+def test_a_list_that_may_be_left_out_is_a_list(places: Any, said: str) -> None:
+    assert Listed(places=None).places is None
+    assert Listed(places=np.array([0, 2])).places.tolist() == [0, 2]  # type: ignore[arg-type, union-attr]
+    with pytest.raises(InvalidInput, match=said):
+        Listed(places=places)
+
+
 @pytest.mark.parametrize(("given", "said"), [
     ({"people": 0}, "people: 0 is too small; must be in [1, 100]"),
     ({"people": 101}, "people: 101 is too large; must be in [1, 100]"),

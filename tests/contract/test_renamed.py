@@ -228,8 +228,9 @@ def test_what_inherits_old_names_takes_them() -> None:
     def below(one: type) -> set[type]:
         return {each for sub in one.__subclasses__() for each in (sub, *below(sub))}
 
-    def forgetful(one: type) -> list[type]:
-        return [sub for sub in below(one) if "__init__" in vars(sub) and "__renamed__" not in vars(sub)]
+    def forgetful(one: type) -> list[type]:  # faulty mechanisms of other tests are left out
+        return [sub for sub in below(one) if "__init__" in vars(sub) and "__renamed__" not in vars(sub)
+                and sub.__module__.startswith(("confide.", __name__))]
 
     listed = [pkgutil.resolve_name(each.where) for each in renames()]
     marked = [each for each in listed if isinstance(each, type)]

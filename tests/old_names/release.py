@@ -13,7 +13,7 @@ from confide.privacy.noise import Noise
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.release`, and what the new ones give."""
     from confide import release as r
-    from confide.release.audit import tiny_game
+    from confide.release import audit
 
     pairs, schema = r.Workload.complete(4, width=2), r.Schema.bits(4)
     bits: dict[str, Any] = {"workload": pairs, "epsilon": 1.0, "delta": 1e-3}
@@ -38,12 +38,12 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     of_answers = {**without, "sampling": 0.1}
     of_weights: dict[str, Any] = {"bound": 0.2, "shift": 0.1, "measured": 0.1, "vacuous": False}
     return {
+        ("AnswersCertificate", "gamma"): (lambda: r.AnswersCertificate(
+            gamma=0.2, failure_probability=0.1, **without).sampling, 0.2),
         ("AllZeros", "n"): (lambda: r.AllZeros(n=9, workload=pairs), r.AllZeros(records=9, workload=pairs)),
         ("Uniform", "n"): (lambda: r.Uniform(n=9, workload=pairs).records, 9),
         ("AnswersCertificate", "beta"): (
             lambda: r.AnswersCertificate(beta=0.1, **of_answers).failure_probability, 0.1),
-        ("AnswersCertificate", "gamma"): (lambda: r.AnswersCertificate(
-            gamma=0.2, failure_probability=0.1, **without).sampling, 0.2),
         ("calculators", "Setting"): (lambda: r.calculators.Setting, r.calculators.RoundsAndCost),
         ("DualQuery", "n"): (lambda: r.DualQuery(n=9, **game), played),
         ("DualQuery", "beta"): (lambda: played.beta, 0.05),
@@ -70,7 +70,9 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("MWEM.noise_error", "beta"): (lambda: mwem.noise_error(beta=0.1), mwem.noise_error(0.1)),
         ("MWEMCertificate", "beta"): (
             lambda: r.MWEMCertificate(beta=0.1, measured=0.1, everywhere=1.0).failure_probability, 0.1),
-        ("audit.tiny_game", "n"): (lambda: tiny_game(n=9).records, 9),
+        ("audit.tiny_game", "n"): (lambda: audit.tiny_game(n=9).records, 9),
+        ("audit", "door_controls"): (lambda: audit.door_controls, audit.transcript_controls),
+        ("audit", "door_rows"): (lambda: audit.door_rows, audit.transcript_rows),
         ("MarginalFit", "n"): (lambda: replace(fit, n=501), replace(fit, records=501)),
         ("MarginalFit.for_budget", "n"): (lambda: r.MarginalFit.for_budget(**old, schema=schema, population=100), fit),
         ("MarginalFit.for_budget", "by position"): (

@@ -91,7 +91,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 EDITS = {
     "plan": ("it = NoisyHistogram(people=", "it = NoisyHistogram(persons=", "`plan` of HistogramKind fails: TypeError"),
     "columns": ("levels=config.question.levels),)", "levels=config.question.level),)", "fails: AttributeError at __"),
-    "constructor": ('    beta: float\n', '    beta: float\n\n    def __post_init__(self) -> None:\n        1 // 0\n',
+    "constructor": ('    failure_probability: float\n',
+                    '    failure_probability: float\n\n    def __post_init__(self) -> None:\n        1 // 0\n',
                     "`plan` of HistogramKind fails: ZeroDivisionError at __init__.py:"),
     "guarantees": ("loss=PureDP(self.epsilon)", "loss=PureDP(self.epsilom)",
                    "`guarantees` of HistogramKind fails: AttributeError at __init__.py:"),

@@ -139,7 +139,8 @@ def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Pat
 def test_what_it_may_not_be_told(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for old, new, field in (("epsilon = 1.0", "epsilon = 0.0", "privacy.epsilon"),
-                            ('"on foot"]', '"bus"]', "levels"), ("beta = 0.05", "bta = 0.05", "privacy.bta"),
+                            ('"on foot"]', '"bus"]', "levels"),
+                            ("failure_probability =", "failure_probabilty =", "privacy.failure_probabilty"),
                             ('column = "way"', 'column = "id"', "people.id")):
         path.write_text(text.replace(old, new), encoding="utf-8")
         with pytest.raises(InvalidInput) as caught:
@@ -223,7 +224,7 @@ def test_its_law_and_its_error_by_enumeration(path: Path) -> None:
     def worse(error: int) -> float:
         return float(1 - (1 - 2 * q ** (error + 1) / (1 + q)) ** len(it.levels))
 
-    assert worse(it.error) <= it.beta < worse(it.error - 1)
+    assert worse(it.error) <= it.failure_probability < worse(it.error - 1)
 
 
 def test_its_run_counts_and_decodes(path: Path) -> None:

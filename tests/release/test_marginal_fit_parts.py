@@ -380,10 +380,10 @@ def test_measured_tables_speak_for_themselves() -> None:
 
 
 def test_measured_tables_refuse_what_does_not_fit() -> None:
-    good = {"members": np.array([[0, -1, -1]]), "sigmas": np.ones(1), "counts": np.zeros(2, dtype=np.int64)}
+    good = {"members": np.array([[0, -1, -1]]), "noise_stds": np.ones(1), "counts": np.zeros(2, dtype=np.int64)}
     assert len(MeasuredTables(**good)) == 1
-    for name, wrong in (("members", np.zeros((1, 2), np.int64)), ("sigmas", np.zeros(1)),
-                        ("counts", np.zeros(2)), ("sigmas", np.ones(2))):
+    for name, wrong in (("members", np.zeros((1, 2), np.int64)), ("noise_stds", np.zeros(1)),
+                        ("counts", np.zeros(2)), ("noise_stds", np.ones(2))):
         with pytest.raises(InvalidInput, match=name):
             MeasuredTables(**{**good, name: wrong})
     for members, sizes in (([[0, -1, -1]], (3,)), ([[1, -1, -1]], (2,)), ([[-1, 0, -1]], (2,)), ([[0, 0, -1]], (2,))):

@@ -18,6 +18,7 @@ from tables_of_people import SMALL
 from cases import fast
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
+from confide.contract.wire import wire_of
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise, RecordingNoise
@@ -192,12 +193,12 @@ def huge(kind: str) -> dict[str, Any]:
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["n", "population"])
+@pytest.mark.parametrize("kind", ["records", "population"])
 def test_what_cannot_fit_is_refused_before_anything_is_held(kind: str) -> None:
     """By public numbers, in no time: the plan does not come into being, so nothing is charged or drawn."""
     with pytest.raises(Refused, match=rf"GiB of memory, \d+% of it for {kind}.*at most 8 GiB; lower {kind}"):
         replace(TWELVE, **huge(kind))
-    told = {name: encode(value, {}) for name, value in huge(kind).items()}
+    told = {wire_of(MarginalFit).fields[name]: encode(value, {}) for name, value in huge(kind).items()}
     with pytest.raises((InvalidInput, Refused), match="GiB"):  # of a stranger's manifest
         decode({**encode(TWELVE, {}), **told}, TYPES, {})
 
@@ -272,7 +273,7 @@ def test_the_estimate_is_above_the_peak_and_not_far(sizes: tuple[int, ...]) -> N
 def test_the_estimate_is_linear_in_what_it_is_blamed_on() -> None:
     candidates = Candidates.of(MIXED.sizes, (2, 3), 100)
     small, large = (bytes_needed(k * 1000, MIXED.sizes, k * 500, 4, candidates) for k in (1, 7))
-    assert [large[name] / small[name] for name in ("n", "population", "largest_table")] == [7, 7, 1]
+    assert [large[name] / small[name] for name in ("records", "population", "largest_table")] == [7, 7, 1]
 
 
 # ---- what is spent, and by which numbers

@@ -178,9 +178,9 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     asked: list[float] = []
     found: list[Any] = []
 
-    def spy(*arguments: Any, beta: float) -> Any:
-        asked.append(beta)
-        found.append((arguments, bars(*arguments, failure_probability=beta)))
+    def spy(*arguments: Any, failure_probability: float) -> Any:
+        asked.append(failure_probability)
+        found.append((arguments, bars(*arguments, failure_probability=failure_probability)))
         return found[-1][1]
 
     monkeypatch.setattr(audit, "bars", spy)

@@ -31,6 +31,8 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The prices of a market whose goods are not handed out, and the releases that they follow from.
 
+    Nobody has a share, and prices are arrays on the billboard, so no frame comes out of a run.
+
     Raises:
         InvalidInput: no matching.
 

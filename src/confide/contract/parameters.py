@@ -254,7 +254,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     if value is None and type(None) in kinds:
         return
     several, single = _told_apart(kinds)
-    if several and isinstance(value, tuple | list):
+    if several and (isinstance(value, tuple | list) or not single):
         _check(name, value, several[0], parameter)
         return
     words = tuple(word for each in single if get_origin(each) is Literal for word in get_args(each))

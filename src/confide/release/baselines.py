@@ -70,6 +70,8 @@ _UNIT = Relation.REPLACE
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
+    """What all baselines take. Answers are an array in the order of the workload, so there is no frame of rows."""
+
     records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
     workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
     schema: Annotated[Schema | None, Parameter("public columns")] = None

@@ -214,7 +214,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
 
     def _check_list(self, k: int) -> None:
-        listed = tuple(map(int, self.listed or ()))
+        listed = () if self.listed is None else tuple(map(int, self.listed))  # also of an array
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
             raise InvalidInput("listed", "is of no use", "belongs to selection='public'")

@@ -43,7 +43,7 @@ levels = ["bus", "bicycle", "car", "on foot"]
 
 [privacy]
 epsilon = 1.0
-beta = 0.05                # probability that some count is further off than promised
+failure_probability = 0.05 # that some count is further off than promised
 """
 
 
@@ -62,7 +62,7 @@ class NoisyHistogram(Mechanism[Counts, None]):
     people: int
     levels: tuple[str, ...]
     epsilon: float
-    beta: float
+    failure_probability: float
 
     @property
     def scale(self) -> float:
@@ -70,8 +70,8 @@ class NoisyHistogram(Mechanism[Counts, None]):
 
     @property
     def error(self) -> int:
-        """The smallest t with P(some |noise| > t) <= beta, as P(|noise| > t) = 2 q^(t+1)/(1+q), q = e^(-1/scale)."""
-        each = -math.expm1(math.log1p(-self.beta) / len(self.levels))  # of one count, all being independent
+        """The smallest t that a |noise| exceeds no more often; P(|noise| > t) = 2 q^(t+1)/(1+q), q = e^(-1/scale)."""
+        each = -math.expm1(math.log1p(-self.failure_probability) / len(self.levels))  # of one of independent counts
         q = math.exp(-1.0 / self.scale)
         return max(0, math.ceil(math.log(each * (1.0 + q) / 2.0) / math.log(q) - 1.0))
 
@@ -80,7 +80,7 @@ class NoisyHistogram(Mechanism[Counts, None]):
         tail = Source(document="private-histogram", statement="exact tails of that law, for all counts together")
         return Guarantees((
             Privacy(source=law, loss=PureDP(self.epsilon), neighbours=Relation.REPLACE, audience=Audience.PUBLIC),
-            Accuracy(source=tail, failure_probability=self.beta, bound=self.error, trivial=self.people,
+            Accuracy(source=tail, failure_probability=self.failure_probability, bound=self.error, baseline=self.people,
                      measure="the largest error of a count, in people"),
         ))
 
@@ -108,7 +108,7 @@ class Question(Keys):
 
 class Spent(Keys):
     epsilon: float = Field(gt=0, allow_inf_nan=False)
-    beta: float = Field(default=0.05, gt=0, lt=1)
+    failure_probability: float = Field(default=0.05, gt=0, lt=1)
 
 
 class Tables(PeoplesTables):
@@ -130,7 +130,7 @@ class HistogramKind(PeoplesKind):
 
     def plan(self, config: Tables) -> MechanismPlan[NoisyHistogram]:
         it = NoisyHistogram(people=config.people.count, levels=config.question.levels, epsilon=config.privacy.epsilon,
-                            beta=config.privacy.beta)
+                            failure_probability=config.privacy.failure_probability)
         return MechanismPlan(config=config, mechanism=it, roles=self.columns(config),
                              share="how many answered as you did, by the public counts")
 
@@ -140,7 +140,7 @@ class HistogramKind(PeoplesKind):
         lower, _ = clopper_pearson(int((np.abs(draws).max(axis=1) > it.error).sum()), runs, 1e-6)
         how = f"of {runs} simulated runs, the share that is further off, by a lower confidence bound"
         (promise,) = it.guarantees().of(Accuracy)
-        return [AuditRow.at_most(promise.sentence(), it.beta, float(lower), how, concern="accuracy",
+        return [AuditRow.at_most(promise.sentence(), it.failure_probability, float(lower), how, concern="accuracy",
                                  false_alarm=1e-6).holding(promise)]
 
 

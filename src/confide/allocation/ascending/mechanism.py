@@ -156,7 +156,7 @@ class Ascending(Market[AuctionBillboard]):
         count = participation if self.law == "laplace" else participation_squared
         reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=absent)
         common: dict[str, Any] = {"horizon": horizon, "counters": self.goods, "arity": self.arity,
-                                  "distance": self.l1_sensitivity * self._bids, "exposure": reach}
+                                  "l1_sensitivity": self.l1_sensitivity * self._bids, "exposure": reach}
         if self.law == "laplace":
             return TreeCounter(scale=float_up(reach / written(left)), **common)
         return TreeCounter.for_rho(left, **common)

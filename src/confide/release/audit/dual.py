@@ -31,8 +31,17 @@ from confide.release.dual_query import DualQuery
 from confide.release.query_game import query_law
 from confide.release.workload import Workload
 
-__all__ = ["FALSE_ALARM", "Kind", "accuracy_row", "door_row", "dual_query_controls", "dual_query_rows", "law_rows",
-           "like", "samples_row"]
+__all__ = [
+    "FALSE_ALARM",
+    "Kind",
+    "accuracy_row",
+    "dual_query_controls",
+    "dual_query_rows",
+    "law_rows",
+    "like",
+    "samples_row",
+    "transcript_row",
+]
 
 FALSE_ALARM = 1e-9
 """Probability with which a row that rests on random draws says "broken" of a kept promise; there are two of them."""
@@ -88,7 +97,7 @@ def law_rows(
     return [exact_audit(laws, claim, pairs).row(promise) for name, promise, claim in held if name in claims]
 
 
-def door_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
+def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
     """A whole run on neighbouring tables along common histories, with measured marginals: nothing passes the draws.
 
     Args:
@@ -162,7 +171,7 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
         >>> {row.verdict.value for row in dual_query_rows()}
         {'kept'}
     """
-    return [*law_rows(kind), *law_rows(kind, eta=0.25, rounds=2, samples=2), door_row(kind, seed),
+    return [*law_rows(kind), *law_rows(kind, eta=0.25, rounds=2, samples=2), transcript_row(kind, seed),
             samples_row(kind, seed), accuracy_row(kind, seed)]
 
 
@@ -179,7 +188,7 @@ def dual_query_controls(seed: int = 1) -> list[Control]:
             "a step twice as large as what is charged": TwiceTheStep,
             "every round charged as round 2": CountsOneLevel,
         }),
-        ("run on neighbours", lambda kind: door_row(kind, seed), {
+        ("run on neighbours", lambda kind: transcript_row(kind, seed), {
             "the best response sees the data": SeesTheData,
             "as many samples as the true error asks for": DataDependentSize,
             "a step twice as large as what is charged": TwiceTheStep,

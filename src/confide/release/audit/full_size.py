@@ -30,8 +30,8 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
 from confide.release.audit.charged import charges
-from confide.release.audit.doors import Run, quiet
 from confide.release.audit.tiny_mechanisms import published
+from confide.release.audit.transcripts import Run, quiet
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import table_of
 from confide.release.codes import Codes

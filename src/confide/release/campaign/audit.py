@@ -34,10 +34,10 @@ from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
 from confide.release.audit.charged import charge, own_epsilon, own_rho, whole_charge
-from confide.release.audit.doors import Run, audited, door_rows, histories, quiet
 from confide.release.audit.dual import like
 from confide.release.audit.full_size import full_size
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
+from confide.release.audit.transcripts import Run, audited, histories, quiet, transcript_rows
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import table_of
 from confide.release.campaign.plan import QueriesPlan
@@ -74,9 +74,9 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
     rows = [_accounts(plan), charged, *(row for row in priced if row.concern is Concern.PRIVACY)]
     out = [_wrong_accounts(plan), *planted, *wrongly]
     advance(progress, 1, _STEPS)
-    rows += _door_rows(twin, seed)
+    rows += _transcript_rows(twin, seed)
     advance(progress, 2, _STEPS)
-    out += _door_controls(twin, seed)
+    out += _transcript_controls(twin, seed)
     advance(progress, 3, _STEPS)
     large = full_size(plan.mechanism, plan.schema, seed)
     rows += large[0]
@@ -101,7 +101,7 @@ def _unmeasured(promise: Guarantee) -> str:
 # ---- a tiny twin, walked through
 
 
-def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
+def _transcript_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
     heard: dict[tuple[str, str], Draw] = {}
 
     def run(data: Any, noise: Noise) -> Any:
@@ -111,13 +111,13 @@ def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
                 heard.setdefault((str(draw.stream[0]), draw.law), draw)
         return outcome
 
-    rows = [row.smaller(f"{RECORDS} records") for row in door_rows(twin, _named(twin), seed, run)
+    rows = [row.smaller(f"{RECORDS} records") for row in transcript_rows(twin, _named(twin), seed, run)
             if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
 
 
-def _door_controls(twin: Mechanism, seed: int) -> list[Control]:
+def _transcript_controls(twin: Mechanism, seed: int) -> list[Control]:
     broken: list[tuple[str, Run]] = [
         ("no noise at all", lambda data, _: quiet(twin, data, ForcedNoise([]))),
         ("noise multiplied by 0.2", lambda data, noise: quiet(twin, data, DampedNoise(noise, 0.2))),

@@ -12,11 +12,19 @@ from confide.audit import AuditReport, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, RecordingNoise
-from confide.release.audit import charges, door_controls, door_rows, release_controls, release_rows, tiny, twins
+from confide.release.audit import (
+    charges,
+    release_controls,
+    release_rows,
+    tiny,
+    transcript_controls,
+    transcript_rows,
+    twins,
+)
 from confide.release.audit.charged import Charge, charge, own_rho, whole_charge
-from confide.release.audit.doors import audited, histories, quiet
 from confide.release.audit.faults import QuietTables, SelectsThrice, SteepChoices, faults
 from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
+from confide.release.audit.transcripts import audited, histories, quiet
 from confide.release.baselines import NoisyAnswers
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
@@ -50,7 +58,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     "Reweighted, transcript", "IndependentMarginals, bits", "MarginalFit, one table", "MarginalFit, four tables",
     "MarginalFit, chosen tables"]))
 def test_every_planted_fault_is_flagged(name: str) -> None:
-    found = door_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
+    found = transcript_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
     assert len(found) >= 4
     assert [control.planted_bug for control in found if not control.flagged] == []
 
@@ -77,7 +85,7 @@ def test_the_family_passes_with_all_its_controls() -> None:
 @pytest.mark.parametrize("seed", range(2, 6))
 @pytest.mark.parametrize("name", TWINS)
 def test_other_data_and_histories_keep_the_charge_too(name: str, seed: int) -> None:
-    assert not [row for row in door_rows(TWINS[name], name, seed) if row.flagged]
+    assert not [row for row in transcript_rows(TWINS[name], name, seed) if row.flagged]
 
 
 def test_a_part_that_nobody_pays_for_is_flagged_by_name() -> None:

@@ -20,7 +20,8 @@ from confide.release.audit.charged import Charge, charge, charges, whole_charge
 from confide.release.audit.faults import Fault, faults
 from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
 
-__all__ = ["Run", "audited", "door_controls", "door_rows", "histories", "quiet", "release_controls", "release_rows"]
+__all__ = ["Run", "audited", "histories", "quiet", "release_controls", "release_rows", "transcript_controls",
+           "transcript_rows"]
 
 Run = Callable[[Any, Noise], Any]
 
@@ -59,7 +60,7 @@ def audited(
                       histories(seed), promises=others)
 
 
-def door_rows(
+def transcript_rows(
     it: Mechanism, name: str, seed: int = 1, run: Run | None = None, pairs: int | None = None
 ) -> list[AuditRow]:
     """What is promised of a mechanism's privacy, by its own run on neighbours.
@@ -73,7 +74,7 @@ def door_rows(
 
     Example:
         >>> from confide.release.audit import twins
-        >>> for row in door_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
+        >>> for row in transcript_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
         ...     print(row.promise, row.verdict.value)
         what the ledger is charged is what is promised, as a share of it kept
         privacy: Laplace noise kept
@@ -88,7 +89,7 @@ def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | Non
         yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
 
-def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
+def transcript_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
     """The same audit of the mechanism with each planted fault that it can have: each must be flagged.
 
     Args:
@@ -113,9 +114,9 @@ def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = N
 
 def release_rows(seed: int = 1) -> list[AuditRow]:
     """The privacy promises of all mechanisms of the family but DualQuery's, which has audits of its own."""
-    return [row for name, it in twins().items() for row in door_rows(it, name, seed)]
+    return [row for name, it in twins().items() for row in transcript_rows(it, name, seed)]
 
 
 def release_controls(seed: int = 1) -> list[Control]:
     """All planted faults of all mechanisms but DualQuery's."""
-    return [control for name, it in twins().items() for control in door_controls(it, name, seed)]
+    return [control for name, it in twins().items() for control in transcript_controls(it, name, seed)]
