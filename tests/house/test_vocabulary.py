@@ -254,7 +254,8 @@ def test_much_is_looked_at() -> None:
 
 @pytest.mark.parametrize(("name", "of", "word"), [
     ("n", "int", "n"), ("measured_beta", "float", "beta"), ("failure", "float", "failure"),
-    ("rows", "int", "rows"), ("unit", "Relation", "unit"), ("kept_back", "float", "kept_back"), ("door_audit", "", "door"),
+    ("rows", "int", "rows"), ("unit", "Relation", "unit"), ("kept_back", "float", "kept_back"),
+    ("door_audit", "", "door"),
     ("squared", "float", "squared"), ("averaged_noise", "float", "averaged"), ("MyNature", "", "nature"),
     ("rows", "np.ndarray", None), ("unit", "str", None), ("squared_l2_sensitivity", "float", None),
     ("failure_probability", "float", None), ("noise_std", "float", None), ("people", "int", None),
