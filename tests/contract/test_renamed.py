@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import importlib
 import inspect
 import pkgutil
 import subprocess
@@ -225,6 +226,10 @@ def test_every_rename_of_the_house_is_listed() -> None:
 
 def test_what_inherits_old_names_takes_them() -> None:
     """A dataclass has an `__init__` of its own: without a decorator of its own it would forget the old keywords."""
+    for each in pkgutil.walk_packages(confide.__path__, "confide."):
+        if not each.name.startswith(("confide.cli.demo", "confide.campaign.")) and not each.name.endswith("__main__"):
+            importlib.import_module(each.name)
+
     def below(one: type) -> set[type]:
         return {each for sub in one.__subclasses__() for each in (sub, *below(sub))}
 

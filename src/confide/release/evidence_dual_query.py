@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 from confide.audit import exact_audit
 from confide.contract.claims import Finding
+from confide.contract.renamed import renamed
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -164,6 +165,7 @@ class _Lazy:
         return Answer(record=start[0], value=terms.value(start[0]), timed_out=True)
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class _StopsEarly(DualQuery):
     """As `_Lazy`, for predicates, which no oracle sees: record 0 in every round."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import Refused
+from confide.contract.renamed import renamed
 from confide.privacy.accounting.advanced import largest_step
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ZCDP
@@ -188,6 +189,7 @@ def linear_space() -> Finding:
     return Finding("holds" if 0 < found <= 100 else "false", 100.0, found)
 
 
+@renamed()
 @dataclass(frozen=True, kw_only=True)
 class _Counted(DualQuery):
     """Counts the queries that are weighed, and the terms that an oracle is given."""
