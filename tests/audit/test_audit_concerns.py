@@ -28,8 +28,8 @@ from confide.privacy.losses import GDP, ZCDP, RenyiDP
 SOURCE = Source(document="a", statement="b")
 PROMISES: dict[Concern, Guarantee] = {
     Concern.PRIVACY: Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC, source=SOURCE),
-    Concern.INCENTIVES: Truthfulness(gain=0.1, trivial=1.0, who="everybody", source=SOURCE),
-    Concern.ACCURACY: Accuracy(bound=0.2, measure="the error", trivial=1.0, source=SOURCE),
+    Concern.INCENTIVES: Truthfulness(gain=0.1, baseline=1.0, who="everybody", source=SOURCE),
+    Concern.ACCURACY: Accuracy(bound=0.2, measure="the error", baseline=1.0, source=SOURCE),
     Concern.PARTICIPATION: Participation(utility=0.0, who="everybody", source=SOURCE),
     Concern.BUDGET: Budget(expected=10.0, lowest=0.0, highest=1.0, source=SOURCE),
 }
@@ -183,7 +183,7 @@ def test_unmeasured_rows_name_the_promised_number() -> None:
     found = [AuditRow.unmeasured(each, "r") for each in PROMISES.values()]
     assert [each.promised for each in found] == ["epsilon = 1", 0.1, 0.2, 0.0, 10.0]
     assert {each.verdict for each in found} == {Verdict.NOT_MEASURED}
-    silent = AuditRow.unmeasured(Accuracy(bound=2.0, measure="the error", trivial=1.0, source=SOURCE), "r")
+    silent = AuditRow.unmeasured(Accuracy(bound=2.0, measure="the error", baseline=1.0, source=SOURCE), "r")
     assert silent.verdict is Verdict.VACUOUS
 
 

@@ -34,11 +34,11 @@ def privacy(loss: Any = None, **more: Any) -> Privacy:
 
 
 def truth(**more: Any) -> Truthfulness:
-    return Truthfulness(**{"source": SOURCE, "gain": 0.1, "trivial": 2.0, "who": "everybody", **more})
+    return Truthfulness(**{"source": SOURCE, "gain": 0.1, "baseline": 2.0, "who": "everybody", **more})
 
 
-def accuracy(bound: float, trivial: float = math.inf, **more: Any) -> Accuracy:
-    return Accuracy(source=SOURCE, bound=bound, trivial=trivial, measure="the error", **more)
+def accuracy(bound: float, baseline: float = math.inf, **more: Any) -> Accuracy:
+    return Accuracy(source=SOURCE, bound=bound, baseline=baseline, measure="the error", **more)
 
 
 def participation(utility: float, **more: Any) -> Participation:
@@ -49,9 +49,9 @@ def budget(expected: float, **more: Any) -> Budget:
     return Budget(source=SOURCE, expected=expected, lowest=-1.0, highest=2.0, currency="USD", **more)
 
 
-SOUND = [privacy(), privacy(ApproxDP(1.0, 1e-6)), truth(), truth(radius=0.2, radius_trivial=1.0), accuracy(0.5, 1.0),
+SOUND = [privacy(), privacy(ApproxDP(1.0, 1e-6)), truth(), truth(radius=0.2, baseline_radius=1.0), accuracy(0.5, 1.0),
          accuracy(0.5), participation(0.0), budget(10.0)]
-EMPTY = [privacy(PureDP(math.inf)), truth(gain=2.0), truth(gain=math.nan), truth(radius=1.0, radius_trivial=1.0),
+EMPTY = [privacy(PureDP(math.inf)), truth(gain=2.0), truth(gain=math.nan), truth(radius=1.0, baseline_radius=1.0),
          accuracy(1.0, 1.0), accuracy(math.inf), accuracy(math.nan), participation(-3.0), participation(math.nan),
          budget(math.inf), budget(math.nan)]
 
@@ -86,7 +86,7 @@ def test_to_dict_is_strict_json(guarantee: Guarantee) -> None:
 
 
 def test_what_json_lacks_is_spelled() -> None:
-    assert accuracy(0.5).to_dict()["trivial"] == "Infinity"
+    assert accuracy(0.5).to_dict()["baseline"] == "Infinity"
     assert participation(-math.inf).to_dict()["utility"] == "-Infinity"
     assert truth().to_dict()["radius"] == "NaN"
 
@@ -97,7 +97,7 @@ def test_sentences() -> None:
         "replaced")
     assert accuracy(0.25).sentence() == "the error is at most 0.25"
     assert truth(unit_of_gain="USD").sentence() == "no lie gains more than 0.1 USD, for everybody"
-    assert "moves her prediction by more than 0.2 can pay" in truth(radius=0.2, radius_trivial=1.0).sentence()
+    assert "moves her prediction by more than 0.2 can pay" in truth(radius=0.2, baseline_radius=1.0).sentence()
     assert participation(0.5).sentence() == "expected payment less privacy cost is at least 0.5, for everybody"
     assert budget(1234.5).sentence() == (
         "the expected total is at most 1,234.50 USD, each payment between -1.00 and 2.00 USD")

@@ -236,7 +236,7 @@ def test_promises() -> None:
     assert lost.bound == pytest.approx(shown, rel=1e-4)
     assert not any(one.vacuous for one in (truth, many, excess))
     assert lost.vacuous
-    assert lost.trivial == 2000 < lost.bound < 4000
+    assert lost.baseline == 2000 < lost.bound < 4000
     assert [one.utility for one in promises.of(Participation)] == [pytest.approx(-0.5 - slip), -2.0]
     scaled = wide(payments="scaled").guarantees()
     assert [one.utility for one in scaled.of(Participation)] == [0.0, 0.0]

@@ -33,7 +33,7 @@ def in_full(promise: Guarantee, sentence: Sentence = _plain) -> str:
 
     Example:
         >>> from confide.contract.guarantees import Source, Truthfulness
-        >>> print(in_full(Truthfulness(gain=0.25, trivial=1.0, who="every bidder", condition="the bidder is served",
+        >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
         ...                            note="in the mean", source=Source(document="a", statement="b"))))
         No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
 beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.
