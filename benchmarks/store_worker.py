@@ -28,7 +28,7 @@ def settled(path: str, url: str, folder: str) -> dict[str, float]:
         inside += time.perf_counter() - start
         return outcome
 
-    PrivateTruthfulRegression.run = timed  # type: ignore[method-assign]
+    PrivateTruthfulRegression.run = timed  # type: ignore[assignment, method-assign]
     campaign = Campaign.load(path)
     campaign.plan  # noqa: B018 - not part of a settlement
     with Store(url) as store:

@@ -119,8 +119,8 @@ def release(schema: Schema, workload: Workload, data: Any) -> None:
     updated = MWEM.for_budget(records=9, epsilon=1.0, delta=1e-6, workload=workload).run(data, NOISE)
     assert_type(updated.billboard, MWEMBillboard)
     assert_type(updated.certificate, MWEMCertificate)
-    assert_type(plan_release(schema, 9, workload, 1.0, 1e-6).mechanism.run(data, NOISE).billboard.answers(workload),
-                NDArray[np.float64])
+    planned = plan_release(schema, records=9, workload=workload, epsilon=1.0, delta=1e-6)
+    assert_type(planned.mechanism.run(data, NOISE).billboard.answers(workload), NDArray[np.float64])
 
 
 def reweighted(it: Reweighted, data: Any) -> None:

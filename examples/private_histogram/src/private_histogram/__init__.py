@@ -12,8 +12,9 @@ import pyarrow as pa
 from pydantic import Field
 
 from confide.audit import AuditRow, clopper_pearson
-from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Relation, RunOutcome, Source
-from confide.contract.guarantees import Audience
+from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Progress, RunOutcome
+from confide.contract.guarantees import Audience, Relation, Source
+from confide.contract.progress import advance
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
@@ -87,7 +88,7 @@ class NoisyHistogram(Mechanism[Counts, None]):
     def events(self) -> tuple[PureEvent, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Relation.REPLACE, label="histogram"),)
 
-    def run(self, data: Any, noise: Noise) -> RunOutcome[Counts, None]:
+    def run(self, data: Any, noise: Noise, *, progress: Progress | None = None) -> RunOutcome[Counts, None]:
         level = np.full(self.people, -1)  # of who has no record
         for batch in data:
             level[batch.index] = batch.cells[:, 0]
@@ -95,6 +96,7 @@ class NoisyHistogram(Mechanism[Counts, None]):
         board = Counts(answer=self.levels, people=add_discrete_laplace(
             noise, true, noise_scale=self.scale, l1_sensitivity=2, stream="counts", line="histogram"))
         shares = [self.decode(None if k < 0 else np.array([k]), i, board) for i, k in enumerate(level)]
+        advance(progress, 1, 1)
         return self._outcome(noise, billboard=board, shares=pa.Table.from_pylist(shares))
 
     def decode(self, record: Any, index: int, billboard: Any) -> Mapping[str, Any]:
