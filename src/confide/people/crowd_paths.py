@@ -97,8 +97,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Unit, seed: int = 0) -
       many such paths some by the seed.
     - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
       everybody at the same level, for each of these levels.
-    - Of numbers: everybody at a number on no round grid, to everybody at a round number near it, and to everybody at one
-      that often says "no answer" (`confide.people.round_numbers`).
+    - Of numbers: everybody at a number on no round grid, to everybody at a round number near it, and to everybody at a
+      number that often says "no answer" (`confide.people.round_numbers`).
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
     before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
@@ -210,9 +210,9 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for k in range(max(map(len, levels))):
         low, high, near, close = (_at_level(levels, k, first + share * (last - first))
                                   for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people, low, high, shared=1)
+        yield CrowdPath(people, low, high, shared=2)
         for end in (high, low):
-            yield CrowdPath(people - half, near, end, ((close, half),), shared=1)
+            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
 
 
 def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
@@ -220,10 +220,10 @@ def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator
     everybody at the same level.
     """
     levels, last = _columns_levels(roles, seed), _ends(roles)[1]
-    # among both, a rule on a share may do nothing at either end: halves of round numbers are needed, not of special ones
+    # A rule on a share may do nothing where all or none are round, so halves of round numbers are looked at, too.
     for moves, parts in ((list(map(off_grids, roles)), 2), (list(map(special, roles)), 1)):
         if any(moves):
-            for k in range(max(map(len, (*moves, *levels)))):
+            for k in range(max(*map(len, moves), *map(len, levels))):
                 before, after = (_at_level(levels, k, np.array([each[k % len(each)][side] if each else end for each, end
                                                                 in zip(moves, last.tolist(), strict=True)]))
                                  for side in (0, 1))
