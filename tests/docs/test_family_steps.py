@@ -9,11 +9,6 @@ from confide.release import MWEM, Uniform
 
 Found = dict[str, dict[str, dict[str, Cell]]]
 
-LATER = {"market": {"frames in"}, "acquisition": {"frames in"}, "search": {"frames in", "frames out"},
-         "channels": {"for_budget", "run", "decode", "progress", "frames in", "frames out"}}
-"""Family -> steps that it neither has nor explains. Nothing is added here, and what is mended goes."""
-
-
 @pytest.fixture(scope="module")
 def found() -> Found:
     return steps()
@@ -26,12 +21,12 @@ def test_the_page_is_that_of_the_code(found: Found) -> None:
 def test_every_step_is_there_or_explained(found: Found) -> None:
     missing = {family: {column for its in each.values() for column in COLUMNS if its[column].text == MISSING}
                for family, each in found.items()}
-    assert {family: columns for family, columns in missing.items() if columns} == LATER
+    assert {family: columns for family, columns in missing.items() if columns} == {}
 
 
 def test_every_mechanism_of_a_family_runs_alike(found: Found) -> None:
-    """But for channels, whatever runs takes the same arguments, and is told how far it is up to the end."""
-    for family in FAMILIES.keys() - LATER.keys():
+    """It takes the same arguments, and tells how far it is up to the end."""
+    for family in FAMILIES:
         for its in found[family].values():
             assert its["run"] == Cell("`run(data, noise)`")
             assert its["progress"].full

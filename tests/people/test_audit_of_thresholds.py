@@ -17,9 +17,10 @@ from confide.contract import Relation
 from confide.people.crowd_paths import crowd_paths
 from confide.people.default_audit import audit_mechanism
 from confide.people.pair_words import pair_words
+from confide.people.round_numbers import off_grids, special
 from confide.people.thresholds import places, stepping
 from confide.privacy.noise import Noise
-from confide.tables import Category, Numeric
+from confide.tables import Category, Measured, Numeric
 from people.test_audit_of_disguises import PUBLIC, Board, Sound, privacy_row
 
 LIKE = (Numeric(column="like", lower=0, upper=80), Numeric(column="age", lower=20, upper=60))
@@ -213,6 +214,37 @@ def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
 
     told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Relation.REPLACE, 1)]
     assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in told
+
+
+@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
+def test_who_grows_and_is_left_out_at_once_is_found(unit: Unit) -> None:
+    """Halfway from nobody to twice as many as make a rule, all and none move the sum as far."""
+    roles = (Measured(column="age", lower=0, upper=120),)
+
+    def run(data: Any, noise: Any) -> Any:
+        ages = np.vstack([np.zeros((0, 1)), *(batch.cells for batch in data)])[:, 0]
+        ages = ages[ages != 99] if len(ages) and (ages == 99).mean() >= 0.05 else ages
+        return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(
+            120.0, 1, stream="it", center=[float(ages.sum())])), shares=pa.table({"it": np.zeros(1000)}))
+
+    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, unit, 1)]
+    assert [words for words in told if "49 with age=99" in words or "26 with age=99" in words]
+
+
+def test_numbers_on_no_grid_are_beside_those_on_each() -> None:
+    for low, high in ((0, 40), (20, 60), (0, 10), (0, 120), (-50, 50), (0, 10_000), (1, 7), (0, 1)):
+        met = off_grids(Measured(column="it", lower=low, upper=high))
+        assert met
+        assert all(low <= value <= high for pair in met for value in pair)
+        for grid in (1, 2, 5, 10):
+            if high - low >= 2 * grid:
+                assert any(level % grid == 0 and off % grid for off, level in met)
+    age, scaled = Measured(column="age", lower=0, upper=120), Numeric(column="age", lower=0, upper=120)
+    for numbers in (off_grids, special):
+        assert np.array(numbers(scaled)) * 60 + 60 == pytest.approx(np.array(numbers(age)))
+    assert 99 in [code for _, code in special(age)]
+    assert not special(Category(column="age", levels=("99", "9")))
+    assert not off_grids(Category(column="age", levels=("99", "9")))
 
 
 @pytest.mark.slow

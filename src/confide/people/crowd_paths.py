@@ -199,7 +199,7 @@ def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for column, pair, place in (found[k] for k in sorted(kept)):
         before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
                          for rank in pair)
-        yield CrowdPath(people, before, after, shared=2)
+        yield CrowdPath(people, before, after, shared=1)
 
 
 def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:

@@ -18,7 +18,7 @@ _AT = 0.625  # of the range, near which round numbers are looked for
 _GRIDS = (10, 5, 2)  # of whole numbers
 _BESIDE = (0.2222, -0.2222, 0.1111, -0.1111)  # of a power of ten: the nearest multiple of most grids lies towards it
 _FRACTION = 0.4  # which whole numbers do not have
-_MANY = 8  # special numbers, at most
+_MANY = 6  # special numbers, at most
 _SPECIAL = (99, 999, 9, 9999, -1, -9, -99, 0, 98, 88, 8, 77, 7, 97, 999_999)  # usual codes, the commonest ones first
 
 
@@ -26,7 +26,7 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
     """Cells of a number on no round grid, each with that of a round number near it; none of levels.
 
     The round number is a multiple of 2, 5 and 10, if the column has one, and of a larger power of ten. A shorter column
-    has one that is a multiple of each.
+    has one for each of these.
 
     Args:
         role: of the column.
