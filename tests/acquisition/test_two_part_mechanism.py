@@ -240,10 +240,10 @@ def test_reports_are_taken_from_columns_and_frames_and_text_is_refused_by_its_na
                   pl.DataFrame({"concern": [0.1, 0.2, None, 0.4]})):
         assert it.contracts(given).payments.tolist() == bare
     for words in (pd.DataFrame({"concern": ["a secret"] * 4}), pl.Series("concern", ["a secret"] * 4)):
-        with pytest.raises(InvalidInput, match="concern: text") as caught:
+        with pytest.raises(InvalidInput, match="concern: the column holds text") as caught:
             it.contracts(words)
         assert "secret" not in str(caught.value)
-    with pytest.raises(InvalidInput, match="reports: are a table of 2 columns"):
+    with pytest.raises(InvalidInput, match="reports: has 2 columns, concern, other"):
         it.contracts(pa.table({"concern": reports, "other": reports}))
 
 
@@ -269,10 +269,10 @@ def test_reports_and_messages_are_taken_from_files_and_tables(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("table", "problem"), [
     ({"index": [1, 1], "message": [5, 6]}, "index: somebody's message stands twice"),
-    ({"index": [1], "message": ["a secret"]}, "message: text"),
+    ({"index": [1], "message": ["a secret"]}, "message: the column holds text"),
     ({"index": [1], "message": [0.5]}, "message: a cell is no whole number of 64 bits"),
     ({"index": [1], "message": [None]}, "message: a cell is no whole number of 64 bits"),
-    ({"index": [1], "note": [5]}, "messages: have the columns index, note"),
+    ({"index": [1], "note": [5]}, "messages: has the columns index, note"),
 ])
 def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]], problem: str) -> None:
     made = study(4, mse_price=200.0).contracts([0.1, 0.2, 0.3, 0.4])

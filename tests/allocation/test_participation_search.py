@@ -66,10 +66,10 @@ def test_the_noise_of_pmatch_rests_on_no_less(rounds: int, cap: int, neighbours:
         auction = PMatch(people=8, goods=2, supply=2, epsilon=1.0, increment=0.3, bid_cap=cap, rounds=rounds, batch=1,
                          arity=2, reclear=0.0, reserve=0, halting=rule, neighbours=neighbours)  # type: ignore[arg-type]
         absent = neighbours == "add_or_remove"
-        assert auction.counter.distance >= auction_reach(rounds, bid_cap=cap, absent=absent)
+        assert auction.counter.l1_sensitivity >= auction_reach(rounds, bid_cap=cap, absent=absent)
         counter = auction.halting_plan.counter
         if counter is not None:
-            assert counter.distance >= auction_reach(rounds, counted, bid_cap=cap, absent=absent,  # type: ignore[arg-type]
+            assert counter.l1_sensitivity >= auction_reach(rounds, counted, bid_cap=cap, absent=absent,  # type: ignore[arg-type]
                                                      last_report=False, bids_count=False)
         else:
             assert rounds == 1

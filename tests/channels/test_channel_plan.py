@@ -60,7 +60,7 @@ def test_it_is_a_plan_like_every_other() -> None:
     assert list(found.predicted) == ["changed rows", "differential privacy"]
     assert found.to_pandas()["method"].tolist() == ["TopK", "RandomizedResponse"]
     assert found.guarantees.privacy[0].loss.epsilon <= 1.0
-    assert json.loads(json.dumps(found.to_dict()))["changed_rows"] == found.changed
+    assert json.loads(json.dumps(found.to_dict()))["changed_records"] == found.changed
     assert "<table>" in found._repr_html_()
     assert found.plot().spec
     assert found.mechanism.release([0, 2], Noise.simulated(1)).shape == (2,)

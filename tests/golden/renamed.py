@@ -34,7 +34,6 @@ from confide import Outcome, PublicOutcome
 from confide.campaign import verify
 from confide.campaign.settlement import data_set_charge
 from confide.campaign.store.ledger import events_text
-from confide.channels.channel_file import read_channel_file
 from confide.contract import ConfideError, canonical, digest
 from confide.contract.wire import Wire, wire, wire_of, wire_types
 from confide.privacy.report_book import ReportBook
@@ -178,14 +177,13 @@ def verified(name: str) -> dict[str, Any]:
 
 
 def others() -> dict[str, Any]:
-    """What is written elsewhere: people's own book of reports, the answer to a question on a channel."""
+    """What is written elsewhere: people's own book of reports."""
     with TemporaryDirectory() as to:
         home = copied_home("home", Path(to) / "home")
         book = ReportBook(home.folder / "own" / "reports.json")
         first = book.answers()
         report = book.report(person="new", bit="reads", campaign="c", level=1.0, draw=lambda: 1)
-        return {"book": json.loads(book.path.read_text(encoding="utf-8")), "first": len(first), "report": report,
-                "channel": read_channel_file(SMOKING).answer().to_dict()}
+        return {"book": json.loads(book.path.read_text(encoding="utf-8")), "first": len(first), "report": report}
 
 
 def plain(value: Any) -> Any:

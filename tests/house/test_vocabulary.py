@@ -1,12 +1,13 @@
-"""One vocabulary: public names, campaign files and pages say one thing by one word, the field's own.
+"""One vocabulary: public names, campaign files, `--json` and pages say one thing by one word, the field's own.
 
-Names on the wire and keys of `--json` keep their words, so nothing here looks at them. Old names that still work, with
-a warning, are no public names.
+Packs and stores keep their words for ever, so nothing here looks at them. Old names that still work, with a warning,
+are no public names.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,12 +15,15 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import confide
 from confide.campaign import schema
+from confide.cli.app import app
 from confide.contract import kind_names
 
 SOURCE = Path(confide.__file__).parent
@@ -62,6 +66,8 @@ ALLOWED: dict[str, str] = {
     "confide.market.PairPrior.beta_binomial": "a named law",
     "bits-pair: belief.beta": "the numbers of a beta law",
     "bits-unknown-costs: costs.law = gamma": "a named law",
+    "plan regression: averaged": "a mean of two estimates, and no noise",
+    "plan bits*: deposit_coins": "coins are money",
     "regression: privacy.release = averaged": "a mean of two estimates, and no noise",
     "confide.regression.*Averaged": "a mean of two estimates, and no noise",
     "confide.campaign.Batch.coins": "coins are money",
@@ -215,12 +221,40 @@ def in_files() -> frozenset[Said]:
     return frozenset(found)
 
 
+# ---- what `--json` prints
+
+
+def in_json(value: Any, place: str) -> Iterator[Said]:
+    """Keys of a JSON value, by the command that printed it."""
+    if isinstance(value, list):
+        for each in value:
+            yield from in_json(each, place)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield Said(f"{place} {name}", name, type(each).__name__)
+            yield from in_json(each, place)
+
+
+@cache
+def in_output() -> frozenset[Said]:
+    """Keys of the plan of every kind, as a new file has it."""
+    found, command = set[Said](), CliRunner()
+    with TemporaryDirectory() as folder:
+        for kind in kind_names():
+            file = str(Path(folder) / f"{kind}.toml")
+            for asked in (["init", kind, "--out", file], ["plan", file, "--json"]):
+                ran = command.invoke(app, asked, catch_exceptions=False)
+                assert ran.exit_code == 0, (kind, ran.stderr)
+            found.update(in_json(json.loads(ran.stdout), f"plan {kind}:"))
+    return frozenset(found)
+
+
 # ---- tests
 
 
 def broken() -> dict[str, str]:
     """Place -> the forbidden word, of all that is not allowed."""
-    found = {each.place: word for each in public() | in_files() if (word := breaks(each)) is not None}
+    found = {each.place: word for each in public() | in_files() | in_output() if (word := breaks(each)) is not None}
     return {place: word for place, word in sorted(found.items())
             if not any(fnmatchcase(place, pattern) for pattern in ALLOWED)}
 
@@ -236,7 +270,7 @@ def test_no_known_place_is_mended() -> None:
 
 
 def test_every_allowance_is_used() -> None:
-    found = {each.place for each in public() | in_files() if breaks(each) is not None}
+    found = {each.place for each in public() | in_files() | in_output() if breaks(each) is not None}
     assert [each for each in ALLOWED if not any(fnmatchcase(place, each) for place in found)] == []
 
 
@@ -250,6 +284,7 @@ def test_much_is_looked_at() -> None:
     files = {each.place for each in in_files()}
     assert {"queries: data.records", "matching: privacy.neighbours", "matching: privacy.neighbours = add_or_remove",
             "mean: privacy.largest_local_loss"} <= files
+    assert {"plan matching: neighbours", "plan queries: synthetic_rows"} <= {each.place for each in in_output()}
 
 
 @pytest.mark.parametrize(("name", "of", "word"), [

@@ -82,7 +82,7 @@ def test_promises_leave_room_for_whole_coins() -> None:
     budget = coarse.of(Budget)[0]
     assert (budget.expected, budget.currency) == (plain.of(Budget)[0].expected + 9.0, "EUR")
     privacy = coarse.privacy[0]
-    assert (privacy.loss, privacy.unit, privacy.audience) == (PureDP(1.0), Relation.BIT, Audience.COLLECTOR)
+    assert (privacy.loss, privacy.neighbours, privacy.audience) == (PureDP(1.0), Relation.BIT, Audience.COLLECTOR)
     (event,) = COLLECTION.events()
     assert (event.epsilon, event.neighbours) == (1.0, Relation.BIT)
 

@@ -298,7 +298,7 @@ def test_laws_of_attendance_too_long_to_write_down() -> None:
 def test_guarantees() -> None:
     """A local claim about the randomiser; collusive equilibria are named; vacuous where the guess is the prior's."""
     promised = GOLDEN.guarantees()
-    assert (promised.privacy[0].loss.epsilon, promised.privacy[0].unit) == (1.0, Relation.BIT)  # type: ignore[attr-defined]
+    assert (promised.privacy[0].loss.epsilon, promised.privacy[0].neighbours) == (1.0, Relation.BIT)  # type: ignore[attr-defined]
     assert not any(g.vacuous for g in promised)
     assert any("Not the only equilibrium" in g.note for g in promised)
     assert [g.vacuous for g in market(2, prior_one=0.99, epsilon=0.1).guarantees()] == [False] * 3 + [True, False]

@@ -41,7 +41,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     given("privacy_distortion", lambda **n: c.privacy_distortion("dp", pair, 0.4, 2, **n).to_dict())
     given("least_distortion", lambda **n: c.least_distortion("dp", pair, 0.6, 2, **n).to_dict())
     given("ChannelAnswer", lambda **n: c.ChannelAnswer(**{key: parts[key] for key in parts if key != "records"},
-                                                       **n).to_dict()["rows"])
+                                                       **n).to_dict()["records"])
     return {
         **uses,
         **{(place, "rows"): uses[place, "rows="] for place in (

@@ -216,8 +216,8 @@ def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
     assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in told
 
 
-@pytest.mark.parametrize("unit", [Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED])
-def test_who_grows_and_is_left_out_at_once_is_found(unit: Unit) -> None:
+@pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
+def test_who_grows_and_is_left_out_at_once_is_found(unit: Relation) -> None:
     """Halfway from nobody to twice as many as make a rule, all and none move the sum as far."""
     roles = (Measured(column="age", lower=0, upper=120),)
 

@@ -24,7 +24,7 @@ CONDITION = "the bidder is served"
 
 
 def promise(**more: Any) -> Truthfulness:
-    return Truthfulness(**{"gain": 0.25, "trivial": 1.0, "who": "every bidder", "condition": CONDITION,
+    return Truthfulness(**{"gain": 0.25, "baseline": 1.0, "who": "every bidder", "condition": CONDITION,
                            "note": "in the mean", "source": Source(document="a", statement="b"), **more})
 
 

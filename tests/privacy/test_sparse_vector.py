@@ -526,7 +526,7 @@ def test_bad_replays_are_refused():
         (lambda: mechanism.halting_law([]), "answers"),
         (lambda: mechanism.halting_law([0, 10**12]), "answers"),
         (lambda: mechanism.accuracy(0, 0.1), "queries"),
-        (lambda: mechanism.accuracy(1, 1.0), "beta"),
+        (lambda: mechanism.accuracy(1, 1.0), "failure_probability"),
         (lambda: mechanism.clamped(0.1), "queries"),
     ):
         with pytest.raises(InvalidInput) as caught:

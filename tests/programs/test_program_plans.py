@@ -126,7 +126,7 @@ def test_what_is_planned_is_what_runs(mode: str, tmp_path: Path) -> None:
     assert plan.mechanism == plan.outlook.mechanism
     assert plan.to_dict()["unused_share"] == pytest.approx(
         plan.mechanism.reserve.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
-    assert plan.to_dict()["averaged"] == plan.mechanism.noise_std
+    assert plan.to_dict()["noise_std"] == plan.mechanism.noise_std
 
 
 def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:

@@ -394,13 +394,13 @@ def test_frames_and_files_give_what_arrays_give_and_text_is_refused_by_its_colum
         assert found.billboard.coef.tolist() == bare.billboard.coef.tolist()
         assert found.shares.equals(bare.shares)
     words = pd.DataFrame(X, columns=names).assign(x0="secret")
-    with pytest.raises(InvalidInput, match="x0: text") as caught:
+    with pytest.raises(InvalidInput, match="x0: the column holds text") as caught:
         mechanism.run((words, y), Noise.simulated(3))
     assert "secret" not in str(caught.value)
-    with pytest.raises(InvalidInput, match="answer: text"):
+    with pytest.raises(InvalidInput, match="answer: the column holds text"):
         mechanism.run((X, pl.Series("answer", ["secret"] * len(X))), Noise.simulated(3))
     words.assign(answer=y).to_parquet(tmp_path / "words.parquet")
-    with pytest.raises(InvalidInput, match="x0: text"):
+    with pytest.raises(InvalidInput, match="x0: the column holds text"):
         mechanism.run((tmp_path / "words.parquet", "answer"), Noise.simulated(3))
     with pytest.raises(InvalidInput, match=r"y: 'answers' is no column of X; did you mean 'answer'\?"):
         mechanism.run((tmp_path / "people.parquet", "answers"), Noise.simulated(3))
@@ -411,12 +411,12 @@ def test_frames_and_files_give_what_arrays_give_and_text_is_refused_by_its_colum
 def test_a_file_is_read_once_so_that_both_passes_see_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from confide.regression import estimator_input
+    from confide.tables import frames
 
     X, y = _people()
     pd.DataFrame(X).set_axis(list("abc"), axis=1).assign(answer=y).to_parquet(tmp_path / "people.parquet")
-    reads, once = list[object](), estimator_input.opened
-    monkeypatch.setattr(estimator_input, "opened", lambda values: (
+    reads, once = list[object](), frames.open_table
+    monkeypatch.setattr(frames, "open_table", lambda values: (
         reads.append(values) if isinstance(values, Path) else None, once(values))[1])
     _mechanism().run((tmp_path / "people.parquet", "answer"), Noise.simulated(1))
     assert reads == [tmp_path / "people.parquet"]

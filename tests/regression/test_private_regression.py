@@ -260,7 +260,7 @@ def test_the_release_is_chosen_from_public_numbers(quiet: None) -> None:
     few = model(epsilon=0.01, smallest_eigenvalue=0.01, release="ridge", parameter_bound=1.0).fit(X, y)
     (promise,) = few.guarantees_.privacy
     assert "D(R,Y)/(gamma epsilon)" in promise.note
-    assert (promise.unit, promise.audience) == (Relation.REPLACE, Audience.PUBLIC)
+    assert (promise.neighbours, promise.audience) == (Relation.REPLACE, Audience.PUBLIC)
 
 
 def test_noise_is_paid_for_on_the_meter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,7 +262,7 @@ def test_a_stated_loss_must_follow_from_one_of_the_proved_ones(tmp_path: Path) -
     """Several losses of the same run hold together: each is enough for what it covers, and for nothing better."""
     it = campaign(tmp_path, method="dual-query")
     outcome = it.settle(tmp_path / "out").outcome
-    said = [encode(each, {}) for each in outcome.guarantees.to_dict()]
+    said = [encode(each, {}) for each in outcome.guarantees.to_wire()]
     promises.guarantees(outcome, said, None)  # type: ignore[arg-type]
     for place, key in ((0, "rho"), (1, "epsilon"), (2, "epsilon")):
         better = json.loads(json.dumps(said))

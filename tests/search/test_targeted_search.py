@@ -161,7 +161,7 @@ def test_smoothed_scores_are_the_expected_number_before_the_fake():
 def test_the_guarantee_is_pure_and_says_what_it_covers():
     promise, = HARDENED.guarantees().privacy
     assert promise.loss == PureDP(2.0)
-    assert promise.unit is Relation.EDGES_OF_ONE
+    assert promise.neighbours is Relation.EDGES_OF_ONE
     assert promise.audience is Audience.PUBLIC
     assert "sequence" in promise.note
     assert "at most d" in promise.note

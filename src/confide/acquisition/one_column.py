@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import decimals, integers, is_text, numbers, plain
-from confide.tables._opened import opened
-from confide.tables._values import as_array, made_by
+from confide.tables._cells import decimals
+from confide.tables.frames import column_of, integers_of, is_table
 
 __all__ = ["column_of_numbers", "messages_of"]
-
-_TYPED = ("pandas", "polars", "pyarrow")
-_NONE = -(2**63)  # no device sends that
 
 
 def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
@@ -35,12 +31,10 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
         >>> column_of_numbers("reports", pa.table({"concern": [0.5, None]})).tolist()
         [0.5, nan]
     """
-    values = opened(values)
-    if any(made_by(package, values) for package in _TYPED):
-        return _of_column(*_one(field, values))
+    column = column_of(values, field)
     try:
-        found = np.asarray(values)
-        return decimals(found) if found.dtype.kind == "f" else np.asarray(values, dtype=np.float64)
+        found = np.asarray(values if column is None else column)
+        return decimals(found) if found.dtype.kind == "f" else found.astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None
 
@@ -52,8 +46,8 @@ def messages_of(given: Any) -> Mapping[int, int]:
         given: a mapping; or a frame of pandas, Polars or Arrow, or a file. Who has no message is in no row.
 
     Raises:
-        InvalidInput: another column, text where numbers are expected, a cell that is no whole number of 64 bits, or
-            somebody who stands twice; whose is not said.
+        InvalidInput: no table, another column, text where numbers are expected, a cell that is no whole number of 64
+            bits, or somebody who stands twice; whose is not said.
 
     Example:
         >>> import pyarrow as pa
@@ -62,43 +56,11 @@ def messages_of(given: Any) -> Mapping[int, int]:
     """
     if isinstance(given, Mapping):
         return given
-    table = opened(given, doubles=False)
-    spelled = table is not given and str(given).lower().endswith(".csv")
-    names = list(getattr(table, "column_names", getattr(table, "columns", ())))
-    if sorted(map(str, names)) != ["index", "message"]:
-        raise InvalidInput("messages", f"have the columns {', '.join(map(str, names)) or 'of no table'}",
-                           "must be index and message")
-    index, message = (_whole(name, table[name], spelled) for name in ("index", "message"))
-    found = dict(zip(index, message, strict=True))
-    if len(found) < len(index):
+    if not is_table(given):
+        raise InvalidInput("messages", f"{type(given).__name__} is no mapping and no table",
+                           "must be rank -> message, or a table of the columns index and message")
+    columns = integers_of(given, ("index", "message"), "messages")
+    found = dict(zip(columns["index"].tolist(), columns["message"].tolist(), strict=True))
+    if len(found) < len(columns["index"]):
         raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
     return found
-
-
-def _whole(name: str, column: Any, spelled: bool) -> list[int]:
-    """The whole numbers of a column, which may be text only where that spells them, as in a CSV file."""
-    array = plain(as_array(column))
-    if is_text(array) and not spelled:
-        raise InvalidInput(name, "text or Python objects where numbers are expected", "turn the column into numbers")
-    found = integers(name, array, _NONE)
-    if (found == _NONE).any():
-        raise InvalidInput(name, "a cell is no whole number of 64 bits", "leave out who sent nothing")
-    whole: list[int] = found.tolist()
-    return whole
-
-
-def _one(field: str, values: Any) -> tuple[str, Any]:
-    """The name and the column of a series or a frame."""
-    if not hasattr(values, "columns"):
-        return str(getattr(values, "name", None) or field), values
-    names = list(values.column_names if hasattr(values, "column_names") else values.columns)
-    if len(names) != 1:
-        raise InvalidInput(field, f"are a table of {len(names)} columns", "must be one column of numbers")
-    return str(names[0]), values[names[0]]
-
-
-def _of_column(name: str, column: Any) -> NDArray[np.float64]:
-    array = plain(as_array(column))
-    if is_text(array):  # as every column of Python objects is
-        raise InvalidInput(name, "text or Python objects where numbers are expected", "turn the column into numbers")
-    return numbers(name, array)

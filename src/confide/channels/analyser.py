@@ -21,7 +21,7 @@ from confide.channels.joint_types import JointTypeChannel
 from confide.channels.kernels import axes, column_blocks, distances_sum, h, ratio
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior, entropy
 from confide.contract.errors import SolverFailed, Unsupported
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 
 __all__ = ["ChannelReport", "analyse", "row_pairs"]
 
@@ -64,7 +64,7 @@ class ChannelReport:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**wire_parts(self), "bits": self.bits}
+        return {**parts_of(self), "bits": self.bits}
 
 
 def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> ChannelReport:

@@ -30,7 +30,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.renamed import renamed
-from confide.contract.wire import wire_name, wire_parts
+from confide.contract.wire import parts_of, wire_name
 from confide.contract.words import number
 
 __all__ = ["ChannelAnswer", "how_private"]
@@ -85,7 +85,7 @@ class ChannelAnswer:
         "Infinity".
         """
         return {
-            "title": self.title, "letters": self.letters, "rows": self.records, "prior_given": self.prior_given,
+            "title": self.title, "letters": self.letters, "records": self.records, "prior_given": self.prior_given,
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": self._known_constants(),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
@@ -95,7 +95,7 @@ class ChannelAnswer:
         }
 
     def _known_constants(self) -> dict[str, float | None]:
-        found: dict[str, float | None] = wire_parts(self.constants)
+        found: dict[str, float | None] = parts_of(self.constants)
         if self.prior.positive and math.isinf(self.constants.kernel_level):
             found["kernel_level"] = None  # takes minutes
         return found

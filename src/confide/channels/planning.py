@@ -83,7 +83,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary. Infinite levels stay floats."""
         return {"mechanism": wire_name(self.mechanism), "notion": self.notion, "level": self.level,
-                "changed_rows": self.changed, "rows": self.prior.records, "letters": self.prior.letters,
+                "changed_records": self.changed, "records": self.prior.records, "letters": self.prior.letters,
                 "found": self.found.to_dict(), "warnings": list(self.warnings)}
 
     def plot(self) -> Picture:

@@ -27,7 +27,7 @@ from confide.channels.channel import Channel, FiniteChannel, RowProduct
 from confide.channels.kernels import axes
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.checks import non_negative
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 
 __all__ = ["AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"]
 
@@ -56,7 +56,7 @@ class OthersUnknown:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**wire_parts(self), "hits": self.hits.tolist()}
+        return {**parts_of(self), "hits": self.hits.tolist()}
 
 
 @wire("AttackRisk", "guess_before guess_after advantage false_alarms hits exact level others_unknown")
@@ -95,7 +95,7 @@ class AttackRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**wire_parts(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
+        return {**parts_of(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
                 "others_unknown": None if self.others_unknown is None else self.others_unknown.to_dict()}
 
 

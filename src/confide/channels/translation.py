@@ -23,7 +23,7 @@ from confide.channels.risk import best_advantage
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import tried
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 
 __all__ = ["Step", "composed_level", "translate"]
 
@@ -58,7 +58,7 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return wire_parts(self)
+        return parts_of(self)
 
 
 def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[Step, ...]:

@@ -483,7 +483,7 @@ class ChannelOutput(_Model):
     file: str
     title: str
     letters: int = Field(description="values of a row")
-    rows: int
+    records: int
     prior_given: bool = Field(description="whether the file has a prior; otherwise it is uniform")
     levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information; "
                                    "information_privacy is the largest |ln| of how an output's probability given a "

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from confide.contract.renamed import renamed
-from confide.contract.wire import declared, wire, wire_parts, wire_types
+from confide.contract.wire import declared, parts_of, wire, wire_parts, wire_types
 
 __all__ = [
     "GUARANTEES",
@@ -187,12 +187,19 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; infinities become the string "Infinity", what is no number becomes "NaN"."""
+        return {"guarantee": self.name, "sentence": self.sentence(),
+                **{name: _plain(part) for name, part in parts_of(self).items()}}
+
+    def to_wire(self) -> dict[str, Any]:
+        """As `to_dict`, under the names that packs have for ever (`confide.contract.wire`)."""
         tag = declared(type(self))._replace(name=self.name).tag
         return {"guarantee": tag, "sentence": self.sentence(),
                 **{word: _plain(part) for word, part in wire_parts(self).items()}}
 
 
 def _plain(part: Any) -> Any:
+    if isinstance(part, Enum):
+        return part.value
     if isinstance(part, Source):
         return wire_parts(part)
     if isinstance(part, PrivacyLoss):
@@ -387,4 +394,9 @@ class Guarantees:
         return tuple(g for g in self.items if isinstance(g, Privacy) and g.claimable)
 
     def to_dict(self) -> list[dict[str, Any]]:
+        """A JSON-ready dictionary of each promise."""
         return [g.to_dict() for g in self.items]
+
+    def to_wire(self) -> list[dict[str, Any]]:
+        """As `to_dict`, under the names that packs have for ever."""
+        return [g.to_wire() for g in self.items]

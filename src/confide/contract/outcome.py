@@ -136,7 +136,7 @@ class _Public(Generic[B_co, C_co]):
             "mechanism": encode(self.mechanism, columns),
             "billboard": encode(self.billboard, columns),
             "certificate": encode(self.certificate, columns),
-            "guarantees": self.guarantees.to_dict(),
+            "guarantees": self.guarantees.to_wire(),
             "provenance": encode(self.provenance, columns),
         }
         if self.meter is not None:  # packs of before the meter have none

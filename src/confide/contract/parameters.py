@@ -29,6 +29,7 @@ __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "pa
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
+_FEW = 64  # items of a tuple that are looked at one by one
 _LEAST = -sys.maxsize**2  # of whole numbers without a bound
 
 
@@ -192,45 +193,85 @@ def check_parameters(it: Any) -> None:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.
     """
     of_it: Any = type(it)
-    for name, passes, words, number, low, high, kind, parameter in _usual(of_it):
+    for name, number, low, high, words, passes, usual, items, kind, parameter in _usual(of_it):
         value = getattr(it, name)
         of = type(value)
         if (low <= value <= high) if of is number else value in words if of is str and words else of in passes:
+            continue  # this is `usual.holds`, without a call
+        if items is not None and type(value) is tuple and len(value) <= _FEW and all(map(items.holds, value)):
             continue
         _check(name, value, kind, parameter)
+        usual.remember(value)
+        if items is not None:
+            for each in value[:_FEW]:
+                items.remember(each)
 
 
-class _Usual(NamedTuple):
+class _Usual:
     """Values of usual types that hold: all others are checked in full, and so is what does not hold."""
 
+    __slots__ = ("classes", "high", "low", "number", "passes", "words")
+
+    def __init__(self, kind: Any, it: Parameter) -> None:
+        kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+        numbers = [each for each in kinds if each in (int, float)]
+        number = numbers[0] if len(numbers) == 1 else None
+        self.number: type | None = number
+        self.classes = tuple(each for each in kinds if isinstance(each, type)
+                             and not getattr(each, "_is_protocol", False)
+                             and (each is bool or not issubclass(each, Real)))
+        self.passes = set[type](self.classes)
+        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
+                       else (-sys.float_info.max, sys.float_info.max))
+        low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
+        high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
+        self.low: float = least if low is None else low
+        self.high: float = most if high is None else high
+        self.words = frozenset(word for each in kinds if get_origin(each) is Literal for word in get_args(each))
+
+    def holds(self, value: Any) -> bool:
+        of = type(value)
+        if of is self.number:
+            return bool(self.low <= value <= self.high)
+        return value in self.words if of is str and self.words else of in self.passes
+
+    def remember(self, value: Any) -> None:
+        """Let the type of a value that was checked in full pass: whether it is a class's own never changes."""
+        if isinstance(value, self.classes) and not isinstance(value, Real | str):
+            self.passes.add(type(value))
+
+
+class _Prepared(NamedTuple):
+    """The check of one field, and of its items where it is a tuple of things of one type."""
+
     name: str
-    passes: frozenset[type]
-    words: frozenset[str]
     number: type | None
     low: float
     high: float
+    words: frozenset[str]
+    passes: set[type]
+    usual: _Usual
+    items: _Usual | None
     kind: Any
     parameter: Parameter
 
 
 @cache
-def _usual(of: Any) -> tuple[_Usual, ...]:
+def _usual(of: Any) -> tuple[_Prepared, ...]:
     """The checks of a dataclass, prepared once: planners build thousands of mechanisms in their loops."""
-    found = list[_Usual]()
+    found = list[_Prepared]()
     for name, kind, it in parameters(of).values():
-        kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-        numbers = [each for each in kinds if each in (int, float)]
-        number = numbers[0] if len(numbers) == 1 else None
-        passes = frozenset(each for each in kinds if isinstance(each, type) and not getattr(each, "_is_protocol", False)
-                           and (each is bool or not issubclass(each, Real)))
-        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
-                       else (-sys.float_info.max, sys.float_info.max))
-        low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
-        high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
-        low, high = least if low is None else low, most if high is None else high
-        words = frozenset(word for each in kinds if get_origin(each) is Literal for word in get_args(each))
-        found.append(_Usual(name, passes, words, number, low, high, kind, it))
+        if _can_fail(kind):
+            usual = _Usual(kind, it)
+            items = _Usual(get_args(kind)[0], it) if get_origin(kind) is tuple else None
+            found.append(_Prepared(name, usual.number, usual.low, usual.high, usual.words, usual.passes, usual, items,
+                                   kind, it))
     return tuple(found)
+
+
+def _can_fail(kind: Any) -> bool:
+    """Whether any value is refused by its type alone: not by that of a function, or of an array of a given form."""
+    return kind is not Any and (isinstance(kind, type) or get_origin(kind) in (Union, types.UnionType, Literal, tuple))
 
 
 def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:

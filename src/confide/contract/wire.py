@@ -1,6 +1,6 @@
 """Wire names: what types and their fields are called where they are written, apart from their names in Python.
 
-Packs, stores, journals, reports and `--json` hold wire names alone. So a class or a field may be renamed in Python: the
+Packs, stores and journals hold wire names alone. So a class or a field may be renamed in Python: the
 declaration above the class keeps the name under which it was written. A type has a version, too; version 1 is written
 without a number, a later one as "name/version".
 
@@ -16,8 +16,8 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Wire", "declared", "from_parts", "named", "wire", "wire_name", "wire_of", "wire_parts", "wire_types",
-           "word_of"]
+__all__ = ["Wire", "declared", "from_parts", "named", "parts_of", "wire", "wire_name", "wire_of", "wire_parts",
+           "wire_types", "word_of"]
 
 _Kind = TypeVar("_Kind", bound=type)
 _Made = TypeVar("_Made")
@@ -187,6 +187,18 @@ def wire_parts(value: Any) -> dict[str, Any]:
     it = wire_of(type(value))
     found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}
     return {word: part for word, part in found.items() if word not in it.absent or part != it.absent[word]}
+
+
+def parts_of(value: Any) -> dict[str, Any]:
+    """As `wire_parts`, by the names in Python and with the values there: for pages and `--json`, which no file keeps.
+
+    Args:
+        value: the instance.
+    """
+    it = wire_of(type(value))
+    found = {each: getattr(value, each) for each in it.fields}
+    return {each: part for each, part in found.items()
+            if it.fields[each] not in it.absent or part != it.absent[it.fields[each]]}
 
 
 def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:

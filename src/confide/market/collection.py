@@ -35,6 +35,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
 from confide.tables.frames import column_of, fields_of, is_table
+from confide.tables.reader import Reader
 
 __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
@@ -251,18 +252,17 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         people = self.market.people
-        report, group = np.full(people, NONE, dtype=np.uint8), np.zeros(people, dtype=np.int32)
-        seen, handed_in = np.zeros(people, dtype=np.bool_), 0
-        for batch in as_batches(data, people, self.groups):
-            seen[batch.index] = True
-            handed_in += len(batch.index)
+
+        def handed_in(batch: Reports) -> dict[str, np.ndarray]:
             if batch.group.size and not (batch.group.min() >= 0 and batch.group.max() < self.groups):
                 raise InvalidInput("group", "is out of range", f"must be in 0..{self.groups - 1}")
-            report[batch.index], group[batch.index] = batch.report, batch.group
-        if np.count_nonzero(seen) < handed_in:
-            raise InvalidInput("data", "somebody's report stands twice")  # never says whose
-        counts = np.zeros((3, self.groups), dtype=np.int64)
-        np.add.at(counts, (report, group), 1)
+            return {"report": batch.report, "group": batch.group}
+
+        found = Reader(lambda: as_batches(data, people, self.groups), people).by_slot(
+            handed_in, {"report": np.uint8(NONE), "group": np.int32(0)},
+            refuse="somebody's report stands twice")  # never says whose
+        report, group = found["report"], found["group"]
+        counts = np.bincount(report * np.int64(self.groups) + group, minlength=3 * self.groups).reshape(3, self.groups)
         advance(progress, 1, 2)
         board = self.pay_counts(counts[1], counts[0])
         table = np.stack([board.for_zero, board.for_one, np.zeros_like(board.for_one)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Number
 from typing import Any
 
@@ -16,7 +17,12 @@ class Settled(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         own: Any = type(self)
-        for name, kind, _ in parameters(own).values():
+        for name, kind in _plain(own):
             value = getattr(self, name)
-            if kind in (int, float) and isinstance(value, Number) and type(value) is not kind:
+            if type(value) is not kind and isinstance(value, Number):
                 object.__setattr__(self, name, kind(value))
+
+
+@cache
+def _plain(own: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, kind) for name, kind, _ in parameters(own).values() if kind in (int, float))

@@ -12,7 +12,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.running import ran
-from confide.contract.wire import wire_parts
+from confide.contract.wire import parts_of
 from confide.people.shares import written
 from confide.privacy.groups import group_blocks
 from confide.privacy.noise import ForcedNoise
@@ -24,7 +24,7 @@ _SHOWN = 50  # rows of a table on a page
 
 def board_table(board: Any) -> pa.Table:
     """A billboard as one table: its longest lists side by side, and what is one number repeated beside them."""
-    parts = {word: np.atleast_1d(np.asarray(part)) for word, part in wire_parts(board).items()}
+    parts = {word: np.atleast_1d(np.asarray(part)) for word, part in parts_of(board).items()}
     longest = max(len(part) for part in parts.values())
     return pa.table({name: pa.array(np.repeat(part, longest) if len(part) == 1 else part)
                      for name, part in parts.items() if len(part) in (1, longest) and part.ndim == 1})

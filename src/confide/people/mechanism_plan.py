@@ -15,7 +15,7 @@ from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.promised import in_full, promises_table
-from confide.contract.wire import wire_name, wire_parts
+from confide.contract.wire import parts_of, wire_name
 from confide.contract.words import as_sentence
 from confide.people.column_rows import Role
 from confide.people.devices import to_the_collector
@@ -52,7 +52,7 @@ class MechanismPlan(Generic[M_co]):
     def sections(self) -> Sequence[Section]:
         """The mechanism's parameters and its promises."""
         it = self.mechanism
-        rows = tuple((word.replace("_", " "), _shown(part)) for word, part in wire_parts(it).items())
+        rows = tuple((word.replace("_", " "), _shown(part)) for word, part in parts_of(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
                                                     note="All of it is public, and none of it comes from data."),)),
@@ -112,7 +112,7 @@ class MechanismPlan(Generic[M_co]):
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism
         return {"mechanism": wire_name(it), "guarantees": self.guarantees.to_dict(),
-                "parameters": {word: encode(part, {}) for word, part in wire_parts(it).items()}}
+                "parameters": {word: encode(part, {}) for word, part in parts_of(it).items()}}
 
 
 def _shown(value: Any) -> str | int | float:

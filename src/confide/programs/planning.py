@@ -29,7 +29,7 @@ from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, retried, tried
 from confide.contract.renamed import renamed
-from confide.contract.wire import wire_name, wire_parts, wire_types
+from confide.contract.wire import parts_of, wire_name, wire_types
 from confide.programs.certifying import quantile
 from confide.programs.constants import neighbours_today
 from confide.programs.costs import costs
@@ -301,11 +301,11 @@ class ProgramPlan(Plan[Dude]):
         return {
             "mode": self.mode, "program": wire_name(self.program), "people": self.program.people,
             "rows": self.program.rows,
-            "settings": {word: _plain(part) for word, part in wire_parts(path).items() if word != "program"},
+            "settings": {word: _plain(part) for word, part in parts_of(path).items() if word != "program"},
             "options": {name: _plain(value) for name, value in self.options.items()},
-            "alpha": self.alpha, "averaged": self.noise_std, "expected_excess": self.expected_excess,
+            "alpha": self.alpha, "noise_std": self.noise_std, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
-            "margins": self.reserve.tolist(), "unused_share": self.unused_share,
+            "reserve": self.reserve.tolist(), "unused_share": self.unused_share,
             "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
             "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
             "megabytes": self.megabytes, "sentences": list(self.sentences()),

@@ -6,7 +6,6 @@ charge. A cell that is no number is nan, and its row will be a null record: one 
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -14,18 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
 from confide.regression.records import doubles
-from confide.tables._cells import is_text, numbers, plain
-from confide.tables._opened import opened
+from confide.tables._cells import numbers
 from confide.tables._values import as_array, made_by
+from confide.tables.frames import plain_numbers
 from confide.tables.roles import Numeric
 
-__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "frame_numbers", "lost_records",
-           "pair_of_numbers", "response_of", "warn_of_names"]
+__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lost_records", "response_of",
+           "warn_of_names"]
 
 _WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
                "value in it would tell on whoever has them")
@@ -81,53 +78,6 @@ def response_of(y: Any, rows: int) -> Columns:
     return found
 
 
-def frame_numbers(values: Any) -> np.ndarray | None:
-    """The numbers of a frame of pandas, Polars or Arrow, (rows, columns), or of one column, (rows,); None of others.
-
-    A cell that is missing is nan. A file or a query counts as its Arrow table.
-
-    Raises:
-        InvalidInput: a column whose type holds no numbers, by its name; or a file that cannot be read.
-    """
-    values = opened(values)
-    if hasattr(values, "columns"):
-        return features_of(values).read()
-    if not _typed(values):
-        return None
-    name = str(getattr(values, "name", None) or "y")
-    return numbers(name, _column(name, values))
-
-
-def pair_of_numbers(X: Any, y: Any) -> tuple[Any, Any]:
-    """Features and answers, those of frames, files and queries as arrays that are read once.
-
-    Args:
-        X: features; an array stays as it is.
-        y: answers; or the name of a column of X, which is no feature then.
-
-    Raises:
-        InvalidInput: as `frame_numbers`.
-
-    Example:
-        >>> X, y = pair_of_numbers(pa.table({"age": [0.1, 0.2], "pay": [0.5, None]}), "pay")
-        >>> X.tolist(), y.tolist()
-        ([[0.1], [0.2]], [0.5, nan])
-    """
-    X = opened(X)
-    if isinstance(y, str) and hasattr(X, "columns"):
-        found = features_of(X)
-        if y in found.labels:
-            values, place = found.read(), found.labels.index(y)
-            return np.delete(values, place, axis=1), values[:, place]
-        if not os.path.splitext(y)[1]:
-            raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
-                y, found.labels, f"columns: {', '.join(found.labels[:12])}"))
-    features, answers = frame_numbers(X), frame_numbers(y)
-    if answers is not None and answers.ndim == 2 and answers.shape[1] == 1:
-        answers = answers[:, 0]
-    return X if features is None else features, y if answers is None else answers
-
-
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:
     """Compare the columns of a prediction with those of the fit.
 
@@ -173,7 +123,7 @@ def _frame(frame: Any, field: str = "") -> Columns:
     if len(set(labels)) < len(labels):
         twice = next(name for name in labels if labels.count(name) > 1)
         raise InvalidInput("X", f"two columns have the name {twice!r}")
-    arrays = [_column(field or label, column) for label, column in zip(labels, columns, strict=True)]
+    arrays = [plain_numbers(field or label, as_array(column)) for label, column in zip(labels, columns, strict=True)]
     rows = len(arrays[0]) if arrays else int(frame.shape[0])
 
     def read() -> np.ndarray:
@@ -184,20 +134,6 @@ def _frame(frame: Any, field: str = "") -> Columns:
 
     named = bool(names) and all(isinstance(name, str) for name in names)
     return _some(Columns(rows, labels if named else _unnamed(len(labels)), named, read))
-
-
-def _column(name: str, column: Any) -> pa.Array:
-    """A column as Arrow, by its type alone.
-
-    Raises:
-        InvalidInput: by its type it holds text, Python objects, dates or whatever is no number.
-    """
-    array = plain(as_array(column))
-    if is_text(array):  # as every column of Python objects is
-        raise InvalidInput(name, "text or Python objects where numbers are expected",
-                           "turn the column into numbers, such as by astype(float), or leave it out")
-    numbers(name, array[:0])
-    return array
 
 
 def _columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
@@ -253,7 +189,7 @@ def _matrix(X: Any) -> Columns:
 def _vector(y: Any) -> tuple[Columns, int]:
     """The response of an array or a series, and how many axes it has."""
     if _typed(y):
-        column = _column("y", y)
+        column = plain_numbers("y", as_array(y))
         return Columns(len(column), ("y",), False, lambda: numbers("y", column)[:, None]), 1
     array = y if hasattr(y, "shape") and hasattr(y, "dtype") else _array("y", y)
     _numeric("y", array)

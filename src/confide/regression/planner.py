@@ -227,8 +227,8 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
                 "threshold", "privacy_cost", "peer_error", "gain", "truth_radius", "expected_total", "lowest",
                 "highest", "typical_error",
             )},
-            "range_failure": f.range_failure_probability,
-            "failure": f.failure_probability,
+            "range_failure_probability": f.range_failure_probability,
+            "failure_probability": f.failure_probability,
         }
 
 

@@ -28,7 +28,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 from confide.privacy.losses import PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
@@ -348,7 +348,7 @@ class PrintedRow:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**wire_parts(self), "printed_vacuous": self.printed_vacuous,
+        return {**parts_of(self), "printed_vacuous": self.printed_vacuous,
                 "corrected_vacuous": self.corrected_vacuous}
 
 

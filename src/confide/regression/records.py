@@ -8,6 +8,7 @@ model allows is clipped. Quantisation towards zero then makes all moments exact 
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
 from confide.numerics import IntegerCross, block_rows
+from confide.tables.frames import column_of, columns_of, is_table, named_columns_of
 from confide.tables.reader import Reader
 
 __all__ = [
@@ -122,10 +125,21 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
 
 
 def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Frames and files as arrays; a column of text is refused by its name, whatever its cells hold."""
-    from confide.regression.estimator_input import pair_of_numbers  # it reads cells as this module does
+    """Features and answers, those of frames, files and queries as arrays that are read once; arrays stay as they are.
 
-    return pair_of_numbers(*data)
+    The answers may be the name of a column of the table, which is no feature then.
+    """
+    X, y = data
+    if isinstance(y, str) and is_table(X):
+        names, values = named_columns_of(X)
+        if y in names:
+            return np.delete(values, names.index(y), axis=1), values[:, names.index(y)]
+        if not os.path.splitext(y)[1]:
+            raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
+                y, names, f"columns: {', '.join(names[:12])}"))
+        X = values
+    answers = column_of(y, "y")
+    return columns_of(X, field="X") if is_table(X) else X, y if answers is None else answers
 
 
 def twice_readable(data: Any, people: int) -> Any:

@@ -25,7 +25,7 @@ from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Certificate
 from confide.contract.renamed import renamed
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 from confide.release.hedge import regret_bound
 
 __all__ = ["BASELINE_ERROR", "AnswersCertificate", "answers_certificate", "log_universe", "mean_gap", "sampling_error"]
@@ -58,7 +58,7 @@ class AnswersCertificate(Certificate):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return wire_parts(self)
+        return parts_of(self)
 
 
 def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import RunOutcome, SimulatedOutcome
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 from confide.privacy.noise import Noise
 from confide.release._column_histogram import MOST_CELLS
 from confide.release._custodian import records_of, true_errors
@@ -68,7 +68,7 @@ class Comparison:
         raise KeyError(method)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"label": self.label, "rows": [wire_parts(row) for row in self.rows],
+        return {"label": self.label, "rows": [parts_of(row) for row in self.rows],
                 "left_out": dict(self.left_out)}
 
     def __str__(self) -> str:

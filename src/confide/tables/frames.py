@@ -17,11 +17,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import is_text, numbers, plain
+from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
 from confide.tables.sources import Source, open_table
 
-__all__ = ["column_of", "columns_of", "fields_of", "is_table"]
+__all__ = ["column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of",
+           "plain_numbers"]
+
+_NONE = -(2**63)  # no cell of `integers_of` holds that
 
 
 def is_table(data: Any) -> bool:
@@ -31,15 +34,17 @@ def is_table(data: Any) -> bool:
         data: what a run was given.
     """
     return (isinstance(data, str | os.PathLike | Source | pa.Table | pa.RecordBatch) or made_by("ibis", data)
-            or (hasattr(data, "columns") and hasattr(type(data), "__arrow_c_stream__")))
+            or (hasattr(type(data), "columns") and hasattr(type(data), "__arrow_c_stream__"))
+            or (made_by("polars", data) and hasattr(data, "collect")))
 
 
-def columns_of(data: Any, count: int | None = None) -> NDArray[Any]:
+def columns_of(data: Any, count: int | None = None, field: str = "data") -> NDArray[Any]:
     """All numbers of a table.
 
     Args:
         data: as `is_table` finds it, or a mapping of column names to arrays. The index of a pandas frame is no column.
         count: of its columns, where there must be so many: they are the numbers of a record, in their order.
+        field: what the table is, for errors.
 
     Returns:
         (rows, columns) in float32 where all columns are, else in float64.
@@ -57,16 +62,27 @@ def columns_of(data: Any, count: int | None = None) -> NDArray[Any]:
     """
     source = _opened(data)
     if count is not None and len(source.column_names) != count:
-        raise InvalidInput("data", f"has {len(source.column_names)} columns, {_listed(source.column_names)}",
+        raise InvalidInput(field, f"has {len(source.column_names)} columns, {_listed(source.column_names)}",
                            f"must be {count}, the numbers of a record in their order")
     return _read(source, source.column_names)
 
 
-def column_of(data: Any) -> NDArray[Any] | None:
+def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """The names of the columns, and their numbers as of `columns_of`.
+
+    Args:
+        data: as for `columns_of`.
+    """
+    source = _opened(data)
+    return source.column_names, _read(source, source.column_names)
+
+
+def column_of(data: Any, field: str = "data") -> NDArray[Any] | None:
     """The numbers of a series, of an Arrow column, or of a table with one column; None of anything else.
 
     Args:
         data: what a run was given.
+        field: what it is, for errors.
 
     Returns:
         (rows,), or None where `data` has no type of its own, such as a list.
@@ -79,10 +95,10 @@ def column_of(data: Any) -> NDArray[Any] | None:
         [1.0, 0.0, nan]
     """
     if is_table(data):
-        return columns_of(data, 1)[:, 0]
+        return columns_of(data, 1, field)[:, 0]
     if not any(made_by(package, data) for package in ("pandas", "polars", "pyarrow")):
         return None
-    return _numbers(str(getattr(data, "name", None) or "data"), as_array(data), untyped=False)
+    return _numbers(str(getattr(data, "name", None) or field), as_array(data), untyped=False)
 
 
 def fields_of(data: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[np.float64]]:
@@ -109,6 +125,36 @@ def fields_of(data: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, NDA
     return {name: _read(source, names).reshape(-1, *fields[name]) for name, names in wanted.items()}
 
 
+def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[str, NDArray[np.int64]]:
+    """Column -> its whole numbers of 64 bits, exactly, from a table of these columns and no others.
+
+    Args:
+        data: as `is_table` finds it.
+        names: of the columns, in any order in the table.
+        field: what the table is, for errors.
+
+    Raises:
+        InvalidInput: another column; one of text, by its name; or a cell that is no whole number. It is not said which.
+
+    Example:
+        >>> integers_of(pa.table({"index": [2, 0], "message": [-5, 2**62]}), ("index", "message"))["message"].tolist()
+        [-5, 4611686018427387904]
+    """
+    source = _opened(data)
+    if sorted(source.column_names) != sorted(names):
+        raise InvalidInput(field, f"has the columns {_listed(source.column_names)}", f"must be {_listed(names)}")
+    untyped = source.name.lower().endswith(".csv")
+    found: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
+    for batch in source.batches(names):
+        for name, column in zip(names, batch.columns, strict=True):
+            found[name].append(integers(name, plain_numbers(name, column, untyped=untyped), _NONE))
+    whole = {name: np.concatenate([np.empty(0, np.int64), *parts]) for name, parts in found.items()}
+    for name, column in whole.items():
+        if (column == _NONE).any():
+            raise InvalidInput(name, "a cell is no whole number of 64 bits", "leave out rows without a number")
+    return whole
+
+
 def _opened(data: Any) -> Source:
     if isinstance(data, Mapping):  # so that a list of numbers has a type
         data = {name: np.asarray(column) for name, column in data.items()}
@@ -126,10 +172,26 @@ def _read(source: Source, columns: tuple[str, ...]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.empty((0, len(columns)))
 
 
-def _numbers(name: str, cells: pa.Array, *, untyped: bool) -> NDArray[Any]:
+def plain_numbers(name: str, cells: Any, *, untyped: bool = False) -> pa.Array:
+    """The plain cells of a column whose type holds numbers.
+
+    Args:
+        name: of the column.
+        cells: an Arrow array.
+        untyped: whether text may spell numbers.
+
+    Raises:
+        InvalidInput: the column holds text, dates, or what is no number by its type.
+    """
     cells = plain(cells)
     if is_text(cells) and not untyped:  # as every column of Python objects is
         raise InvalidInput(name, "the column holds text", "must be numbers")
+    numbers(name, cells[:0])
+    return cells
+
+
+def _numbers(name: str, cells: pa.Array, *, untyped: bool) -> NDArray[Any]:
+    cells = plain_numbers(name, cells, untyped=untyped)
     if not pa.types.is_float32(cells.type):
         return numbers(name, cells)
     found: NDArray[Any] = pc.fill_null(cells, pa.scalar(math.nan, pa.float32())).to_numpy(zero_copy_only=False)

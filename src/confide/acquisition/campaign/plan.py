@@ -22,7 +22,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
-from confide.contract.wire import wire_parts
+from confide.contract.wire import parts_of
 from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section
 from confide.privacy.losses import ZCDP
@@ -295,6 +295,6 @@ class PlannedMean:
                          "bought": here.bought, "draws": here.draws},
             "identities": None if self.identities is None else {
                 name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in wire_parts(self.identities).items()},
+                for name, value in parts_of(self.identities).items()},
             "warnings": self.warnings(),
         }

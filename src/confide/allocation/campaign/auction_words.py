@@ -22,7 +22,7 @@ class AuctionWords:
         return (f"an ascending auction of {'up to ' if market.halting != 'fixed' else ''}{market.rounds:,} rounds in "
                 f"steps of {worth(market.increment)}, at most {market.bid_cap:,} bids each, and "
                 + ("a final clearing" if market.clearing is not None else
-                   f"{market.effective_reserve:,} copies of each good held back"))
+                   f"{market.effective_reserve:,} copies of each good in reserve"))
 
     def planned(self, market: PMatch) -> list[tuple[str, str]]:
         error, least = market.error, min(market.effective_supply)
@@ -32,7 +32,7 @@ class AuctionWords:
             ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
             (f"E: no published count is off by more, but with probability {market.failure_probability:g}",
              f"{error:,.0f} people, {error / least:.0%} of the scarcest good's supply"),
-            ("copies of each good that are held back", f"{market.effective_reserve:,}"),
+            ("copies of each good in reserve", f"{market.effective_reserve:,}"),
             ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
         ]
         if market.halting != "fixed":

@@ -30,7 +30,7 @@ from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
 from confide.contract.replanned import in_keys
-from confide.contract.wire import wire_name, wire_parts
+from confide.contract.wire import parts_of, wire_name
 
 __all__ = ["GoodsPlan", "plan_of"]
 
@@ -167,9 +167,9 @@ class GoodsPlan:
         found, it = self.prediction, self.market
         return {
             "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": wire_name(it),
-            "epsilon": it.epsilon, "delta": it.delta, "gamma": it.failure_probability,
-            "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.baseline,
-            "beside": dict(found.baselines),
+            "epsilon": it.epsilon, "delta": it.delta, "failure_probability": it.failure_probability,
+            "predicted_share": found.share, "predicted_range": list(found.span), "baseline_share": found.baseline,
+            "baselines": dict(found.baselines),
             "lone_lies": None if self.lone is None else {
                 name: value for name, value in _finite(self.lone).items() if name != "second"},
             "second_ids": _finite(self.second),
@@ -179,7 +179,7 @@ class GoodsPlan:
 
 def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
     """Its figures; None for an error of one crowd alone."""
-    return {name: None if value == math.inf else value for name, value in wire_parts(found).items()}
+    return {name: None if value == math.inf else value for name, value in parts_of(found).items()}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again

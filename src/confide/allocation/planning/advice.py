@@ -35,7 +35,7 @@ from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import outward, retried, trying
 from confide.contract.renamed import renamed, warn_of_old
-from confide.contract.wire import wire_name, wire_parts
+from confide.contract.wire import parts_of, wire_name
 from confide.privacy.coins import COINS
 
 __all__ = ["UNASKED", "AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
@@ -231,11 +231,11 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        settings = wire_parts(self.mechanism)
+        settings = parts_of(self.mechanism)
         settings["supply"] = list(self.mechanism.copies)
         return {
             "mechanism": wire_name(self.mechanism), "settings": settings, "error": self.error,
-            "held_back": self.reserve, "share": self.share, "alike": self.alike, "span": list(self.span),
+            "reserve": self.reserve, "share": self.share, "alike": self.alike, "span": list(self.span),
             "predicted": {name: _plain(one) for name, one in self.crowds.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
@@ -464,4 +464,4 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
 
 
 def _plain(one: CrowdPrediction) -> dict[str, Any]:
-    return {**wire_parts(one), "beside": dict(one.baselines)}
+    return {**parts_of(one), "baselines": dict(one.baselines)}

@@ -183,7 +183,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         return (PureEvent(epsilon=self.loss.epsilon, neighbours=Relation.REPLACE, label=_LINE),)
 
     def guarantees(self) -> Guarantees:
-        common: dict[str, Any] = {"unit": Relation.REPLACE, "audience": Audience.OTHERS}
+        common: dict[str, Any] = {"neighbours": Relation.REPLACE, "audience": Audience.OTHERS}
         claim = Source(document=DOCUMENT, statement="Theorem 4.3.4", spec=_SPEC,
                        erratum="one level more, and a joint distance of 2T + 1")
         found: list[Guarantee] = [Privacy(loss=self.loss, source=claim, **common,

@@ -218,7 +218,7 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
 
 
 def _stated(promises: Guarantees) -> list[dict[str, Any]]:
-    return [encode(each, {}) for each in promises.to_dict()]
+    return [encode(each, {}) for each in promises.to_wire()]
 
 
 def _privacy(promises: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

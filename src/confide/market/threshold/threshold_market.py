@@ -24,7 +24,7 @@ from confide.contract.guarantees import Guarantees
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
 from confide.contract.renamed import renamed
-from confide.contract.wire import wire, wire_parts
+from confide.contract.wire import parts_of, wire
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
@@ -88,7 +88,7 @@ class ThresholdQuote:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; no ceiling is the string "Infinity"."""
         ceiling = self.ceiling if math.isfinite(self.ceiling) else "Infinity"
-        return {**wire_parts(self), "ceiling": ceiling, "payments": self.payments.tolist()}
+        return {**parts_of(self), "ceiling": ceiling, "payments": self.payments.tolist()}
 
 
 def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Reporting:

@@ -109,9 +109,9 @@ class SharingPlan:
         it, unit = self.mechanism, self.coding.unit
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
                 "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
-                "supply": self.coding.supplies.tolist(), "margins": self.reserve.tolist(),
+                "supply": self.coding.supplies.tolist(), "reserve": self.reserve.tolist(),
                 **{name: value for name, value in self.outlook.to_dict().items()
-                   if name in ("people", "averaged", "expected_excess", "certified_excess", "excess_share",
+                   if name in ("people", "noise_std", "expected_excess", "certified_excess", "excess_share",
                                "unused_share", "settles", "needed_rounds", "vacuous")},
                 "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
                 "gain": it.gain * unit if self.charges else None,

@@ -6,7 +6,7 @@ without a row are the null record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.program import Program, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.tables.frames import columns_of, fields_of, is_table
+from confide.tables.reader import Reader
 
 __all__ = ["Layout", "collected", "layout"]
 
@@ -132,12 +133,16 @@ def collected(program: Program, data: Any) -> Any:
     whole = isinstance(data, Sequence | Mapping | ProgramRecords) or hasattr(data, "__array__")
     if whole or not isinstance(data, Iterable):
         return data
-    there = layout(program)
-    table = np.full((program.people, there.width), np.nan)
-    for batch in data:
-        if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
-            raise InvalidInput("data", "is of another family", f"must be rows of {there.width} cells")
-        if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
-            raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {program.people - 1}")
-        table[batch.index] = batch.cells
-    return program.read(there.data(table), unusable="null")
+    batches, there = data, layout(program)
+
+    def checked() -> Iterator[SlotRows]:
+        for batch in batches:
+            if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
+                raise InvalidInput("data", "is of another family", f"must be rows of {there.width} cells")
+            if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
+                raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {program.people - 1}")
+            yield batch
+
+    found = Reader(checked, program.people).by_slot(
+        lambda batch: {"cells": batch.cells}, {"cells": np.full(there.width, np.nan)})
+    return program.read(there.data(found["cells"]), unusable="null")

@@ -74,7 +74,7 @@ class PlannedSearch(SearchPlan):
             "multiplier": _grown(self.total), "printed_multiplier": None if self.printed is None else
             _grown(self.printed),
             "threshold": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
-                                                        "failure": accuracy.failure_probability},
+                                                        "failure_probability": accuracy.failure_probability},
             "gives_up_after": self.gives_up,
             "publish_on": None if self.config.release.publish_on is None else
             self.config.release.publish_on.isoformat(),

@@ -29,8 +29,8 @@ __all__ = ["STUDY"]
 _SEARCH = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)  # errors as with five times the flips
 _ALL_RULES = 16_000  # attributes up to which the other rules are run too
 _RULES: tuple[tuple[str, bool, Any], ...] = (
-    ("positive literals, coins (as published)", False, "coins"), ("positive literals, zeros", False, "zeros"),
-    ("random literals, coins", True, "coins"), ("random literals, zeros", True, "zeros"))
+    ("positive literals, coins (as published)", False, "random"), ("positive literals, zeros", False, "zeros"),
+    ("random literals, coins", True, "random"), ("random literals, zeros", True, "zeros"))
 
 
 def _case(attributes: int, queries: int, signed: bool) -> tuple[Workload, TrueAnswers]:

@@ -81,7 +81,7 @@ def _products(attributes: int, samples: int, queries: int) -> tuple[Errors, Erro
     biases = study_generator(1, "biases").random(attributes)
     workload = Workload.random(attributes, queries, seed=1, signed=False)
     answers = product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
-    dual = errors(by_budget((workload, answers), 1.0, eta=FIGURE_3_ETA, samples=samples, free="coins"), answers, 1)
+    dual = errors(by_budget((workload, answers), 1.0, eta=FIGURE_3_ETA, samples=samples, free="random"), answers, 1)
     mechanism = IndependentMarginals(records=FIGURE_3_RECORDS, workload=workload, epsilon=1.0, delta=DELTA)
     ones = product_answers_of(biases, mechanism.measured, FIGURE_3_RECORDS, seed=2)
     board: Any = mechanism.run(ones, Noise.simulated(1)).billboard

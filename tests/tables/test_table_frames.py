@@ -1,0 +1,110 @@
+"""Numbers of frames, Arrow tables, files and queries: the same ones from whatever holds them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from confide.contract.errors import InvalidInput
+from confide.tables.frames import column_of, columns_of, fields_of, integers_of, is_table, named_columns_of
+
+NUMBERS = {"a": [0.5, None, 2.0], "b": [1, 0, -3]}
+EXPECTED = [[0.5, 1.0], [np.nan, 0.0], [2.0, -3.0]]
+FORMS = ("arrow", "batch", "pandas", "polars", "lazy", "query", ".csv", ".parquet", ".arrow")
+
+
+def in_form(form: str, columns: dict[str, Any], folder: Path) -> Any:
+    table = pa.table(columns)
+    match form:
+        case "batch":
+            return table.to_batches()[0]
+        case "pandas":
+            return table.to_pandas().set_index(np.array([7, 8, 9])[: len(table)])
+        case "polars":
+            return pl.from_arrow(table)
+        case "lazy":
+            return pl.DataFrame(pl.from_arrow(table)).lazy()
+        case "query":
+            import ibis
+            return ibis.memtable(table).order_by(table.column_names[-1])
+        case ".csv":
+            pa.csv.write_csv(table, folder / "t.csv")
+        case ".parquet":
+            pa.parquet.write_table(table, folder / "t.parquet")
+        case ".arrow":
+            pa.feather.write_feather(table, str(folder / "t.arrow"))
+    return folder / f"t{form}" if form.startswith(".") else table
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_are_the_same_from_every_form(form: str, tmp_path: Path) -> None:
+    data = in_form(form, NUMBERS, tmp_path)
+    assert is_table(data)
+    names, found = named_columns_of(data)
+    expected = np.array(EXPECTED)
+    if form == "query":  # a query says its order
+        expected = expected[np.argsort(expected[:, 1])]
+    assert names == ("a", "b")
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(columns_of(data, 2), expected)
+    fields = fields_of(data, {"b": (), "a": ()})
+    np.testing.assert_array_equal(np.column_stack([fields["a"], fields["b"]]), expected)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_numbers_are_exact_from_every_form(form: str, tmp_path: Path) -> None:
+    data = in_form(form, {"message": [-5, 2**62 + 1], "index": [1, 2]}, tmp_path)
+    found = integers_of(data, ("index", "message"))
+    assert found["message"].tolist() == [-5, 2**62 + 1]
+    assert found["index"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != ".csv"])
+def test_text_is_refused_by_its_name(form: str, tmp_path: Path) -> None:
+    """Even where it spells numbers: only the cells of a CSV file have no type."""
+    data = in_form(form, {"pay": ["1", "2"], "index": [1, 2]}, tmp_path)
+    for read in (columns_of, lambda it: fields_of(it, {"pay": (), "index": ()}),
+                 lambda it: integers_of(it, ("index", "pay"))):
+        with pytest.raises(InvalidInput) as error:
+            read(data)
+        assert error.value.field == "pay"
+
+
+def test_no_message_says_which_cell_is_wrong() -> None:
+    with pytest.raises(InvalidInput) as error:
+        integers_of(pa.table({"index": [1, 2], "message": [7, None]}), ("index", "message"))
+    assert (error.value.field, error.value.problem) == ("message", "a cell is no whole number of 64 bits")
+
+
+def test_other_columns_are_refused() -> None:
+    for read in (lambda: columns_of(pa.table({"a": [1], "b": [2]}), 1), lambda: integers_of({"a": [1]}, ("b",)),
+                 lambda: fields_of(pa.table({"a": [1]}), {"b": ()})):
+        with pytest.raises(InvalidInput):
+            read()
+
+
+def test_a_query_without_an_order_is_refused() -> None:
+    import ibis
+    with pytest.raises(InvalidInput, match="order"):
+        columns_of(ibis.memtable(pa.table(NUMBERS)))
+
+
+@pytest.mark.parametrize("column", [pd.Series([1.0, None]), pl.Series([1.0, None]), pa.array([1.0, None]),
+                                    pa.chunked_array([[1.0], [None]])])
+def test_a_column_is_read_by_its_type(column: Any) -> None:
+    found = column_of(column)
+    assert found is not None
+    assert found.tolist()[0] == 1.0
+    assert np.isnan(found[1])
+    assert not is_table(column)
+
+
+def test_a_list_is_no_column() -> None:
+    assert column_of([1.0]) is None
