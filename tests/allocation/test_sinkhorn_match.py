@@ -24,11 +24,11 @@ from confide.allocation.scaling.temperatures import falling, logarithm, moved_pr
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.accounting import Accountant, written
-from confide.privacy.coins import COINS
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.public_randomness import PUBLIC_RANGE
 
 
 def market(**changes):
@@ -383,7 +383,8 @@ def test_forged_cutoffs_and_plenty():
             cut.check(replace(board, cutoffs=cutoffs))
     plenty = market(supply=600)
     free = plenty.run(instance_a(600, 5, seed=1), Noise.simulated(1)).billboard
-    for change in ({"rates": np.full(5, COINS - 1)}, {"asked": np.ones(5, dtype=np.int64)}, {"public_seed": "00" * 32}):
+    for change in ({"rates": np.full(5, PUBLIC_RANGE - 1)}, {"asked": np.ones(5, dtype=np.int64)},
+                   {"public_seed": "00" * 32}):
         with pytest.raises(InvalidInput, match="rates"):
             plenty.check(replace(free, **change))
 

@@ -32,16 +32,16 @@ from confide.people import peoples_kind
 from confide.people import submissions as people_submissions
 from confide.privacy import ZCDP, ApproxDP, PureDP
 from confide.regression import PrivateTruthfulRegression
-from confide.tables import Source, open_table
+from confide.tables import TableSource, open_table
 
 ANOTHER = ('title = "What do', 'title = "Once more: what do')
 """An edit that makes another campaign on the same data set."""
 
 
-class Watched(Source):
+class Watched(TableSource):
     """A table that remembers how many rows were asked for."""
 
-    def __init__(self, inner: Source) -> None:
+    def __init__(self, inner: TableSource) -> None:
         self.inner = inner
         self.name, self.column_names, self.row_count = inner.name, inner.column_names, inner.row_count
         self.reads: list[int] = []

@@ -6,15 +6,15 @@ from itertools import product
 
 import pytest
 
-from confide.campaign import Event, State, advance
+from confide.campaign import State, StateEvent, advance
 from confide.campaign.states import MOVES
 from confide.contract import Refused
 
-PAIRS = list(product(State, Event))
+PAIRS = list(product(State, StateEvent))
 
 
 @pytest.mark.parametrize(("state", "event"), PAIRS, ids=[f"{s.value}-{e.value}" for s, e in PAIRS])
-def test_every_move_is_in_the_table_or_refused(state: State, event: Event) -> None:
+def test_every_move_is_in_the_table_or_refused(state: State, event: StateEvent) -> None:
     before = dict(MOVES)
     if (state, event) in MOVES:
         assert advance(state, event) is MOVES[state, event]
@@ -29,7 +29,7 @@ def test_every_move_is_in_the_table_or_refused(state: State, event: Event) -> No
     assert before == MOVES
 
 
-def _reachable(start: State, without: set[Event]) -> set[State]:
+def _reachable(start: State, without: set[StateEvent]) -> set[State]:
     found, todo = {start}, [start]
     while todo:
         here = todo.pop()
@@ -42,18 +42,18 @@ def _reachable(start: State, without: set[Event]) -> set[State]:
 
 def test_every_state_can_be_reached() -> None:
     assert _reachable(State.DRAFT, set()) == set(State)
-    assert {event for _, event in MOVES} == set(Event)
+    assert {event for _, event in MOVES} == set(StateEvent)
 
 
 def test_nothing_settles_without_a_charge_a_run_and_a_publication() -> None:
-    for needed in (Event.CHARGE, Event.RUN, Event.PUBLISH):
+    for needed in (StateEvent.CHARGE, StateEvent.RUN, StateEvent.PUBLISH):
         assert State.SETTLED not in _reachable(State.DRAFT, {needed})
-    assert State.RUN not in _reachable(State.DRAFT, {Event.CHARGE})
+    assert State.RUN not in _reachable(State.DRAFT, {StateEvent.CHARGE})
 
 
 def test_a_campaign_is_charged_once() -> None:
-    (charge,) = [target for (_, event), target in MOVES.items() if event is Event.CHARGE]
-    assert Event.CHARGE not in {event for state, event in MOVES if state in _reachable(charge, set())}
+    (charge,) = [target for (_, event), target in MOVES.items() if event is StateEvent.CHARGE]
+    assert StateEvent.CHARGE not in {event for state, event in MOVES if state in _reachable(charge, set())}
 
 
 def test_after_the_charge_there_is_no_way_back() -> None:
@@ -63,8 +63,8 @@ def test_after_the_charge_there_is_no_way_back() -> None:
 
 
 LOOPS = {
-    (State.PLANNED, Event.PLAN), (State.OPEN, Event.SUBMIT), (State.OPEN, Event.WITHDRAW),
-    (State.CHARGED, Event.RESUME), (State.RUN, Event.RESUME), (State.SETTLED, Event.AUDIT),
+    (State.PLANNED, StateEvent.PLAN), (State.OPEN, StateEvent.SUBMIT), (State.OPEN, StateEvent.WITHDRAW),
+    (State.CHARGED, StateEvent.RESUME), (State.RUN, StateEvent.RESUME), (State.SETTLED, StateEvent.AUDIT),
 }
 
 

@@ -13,7 +13,7 @@ from confide.contract.claims import Finding
 from confide.study import (
     Claim,
     Evidence,
-    Measured,
+    MeasuredEvidence,
     claims,
     claims_markdown,
     claims_pinned,
@@ -112,7 +112,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> None:
     row = Claim(
         id="zoo/long", family="zoo", document="Doe 2020", statement="Theorem 2", line=9, claim="A tenth.",
         verdict="holds", ours="The same.", evidence=Evidence(module=__name__, function="long_evidence"),
-        measured=Measured(claimed=1.0, found=0.97, day=date(2026, 2, 3), seconds=1234.0))
+        measured=MeasuredEvidence(claimed=1.0, found=0.97, day=date(2026, 2, 3), seconds=1234.0))
     monkeypatch.setattr(claims_table, "_table", lambda: (row,))
 
 

@@ -25,7 +25,7 @@ from confide.search.component_search import sfs
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation, SeedNotTargeted
 from confide.search.releases import OperatorLog
-from confide.search.statistics import CommonNeighbours, Flow, Triangles
+from confide.search.statistics import CommonNeighbours, LargestFlow, Triangles
 from confide.search.walking import FINISHED, Walk
 
 
@@ -52,7 +52,7 @@ def test_common_neighbours_of_the_toy_after_its_first_component():
     left = [5, 6, 7, 9, 10, 11, 12, 15]
     assert np.flatnonzero(~walk.examined).tolist() == left
     assert walk.common_neighbours()[left].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
-    assert Flow(2).values(TOY, walk.order)[left].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
+    assert LargestFlow(2).values(TOY, walk.order)[left].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
     assert not walk.outside[[0, 1, 2, 14, 3, 4, 8, 13]].any()
     assert walk.outside[left].all()
 

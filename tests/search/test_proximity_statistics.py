@@ -15,14 +15,15 @@ from confide.search.statistics import (
     CommonNeighbours,
     CommonNeighboursMulti,
     Contacts,
-    Flow,
+    LargestFlow,
     Paths,
     Statistic,
     Triangles,
     Walks,
 )
 
-ALL = [CommonNeighbours(), CommonNeighboursMulti(), Paths(2), Paths(3), Walks(2), Walks(3), Flow(2), Flow(3),
+ALL = [CommonNeighbours(), CommonNeighboursMulti(), Paths(2), Paths(3), Walks(2), Walks(3), LargestFlow(2),
+       LargestFlow(3),
        Contacts(), Triangles(1), Triangles(2)]
 
 
@@ -49,7 +50,7 @@ def test_values_are_those_of_the_definitions(made: tuple[reference.Friends, set[
     friends, confirmed = made
     graph, some = rows(friends), np.array(sorted(confirmed))
     for v in set(friends) - confirmed:
-        found = {each: each.values(graph, some)[v] for each in ALL if each != Flow(3)}
+        found = {each: each.values(graph, some)[v] for each in ALL if each != LargestFlow(3)}
         assert found[CommonNeighbours()] == reference.common_neighbours(friends, v, confirmed)
         assert found[CommonNeighboursMulti()] == reference.common_neighbours_multi(friends, v, confirmed)
         assert found[Contacts()] == reference.contacts(friends, v, confirmed)
@@ -58,7 +59,7 @@ def test_values_are_those_of_the_definitions(made: tuple[reference.Friends, set[
             assert found[Walks(length)] == reference.walks(friends, v, confirmed, length)
         for ends in (1, 2):
             assert found[Triangles(ends)] == reference.triangles(friends, v, confirmed, ends)
-        assert found[Flow(2)] == len(friends[v] & (reference.around(friends, confirmed) | confirmed))
+        assert found[LargestFlow(2)] == len(friends[v] & (reference.around(friends, confirmed) | confirmed))
 
 
 @settings(max_examples=8, deadline=None)
@@ -67,7 +68,7 @@ def test_flow_over_short_paths_is_the_linear_program_over_all_paths(
     made: tuple[reference.Friends, set[int]], length: int
 ) -> None:
     friends, confirmed = made
-    found = Flow(length).values(rows(friends), np.array(sorted(confirmed)))
+    found = LargestFlow(length).values(rows(friends), np.array(sorted(confirmed)))
     for v in set(friends) - confirmed:
         assert found[v] == pytest.approx(reference.flow(friends, v, confirmed, length), abs=2e-6)
 
@@ -75,7 +76,7 @@ def test_flow_over_short_paths_is_the_linear_program_over_all_paths(
 def test_toy_network_as_in_the_specification() -> None:
     graph, released, ids = rows(toy()), np.array([0, 1, 14, 2]), [5, 6, 7, 9, 10, 11, 12, 15]
     assert CommonNeighbours().values(graph, released)[ids].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
-    assert Flow(2).values(graph, released)[ids].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
+    assert LargestFlow(2).values(graph, released)[ids].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
     assert (Paths(2).values(graph, released)[ids] == CommonNeighboursMulti().values(graph, released)[ids]).all()
 
 
@@ -90,7 +91,7 @@ def test_outside_the_neighbourhood_some_are_blind_and_some_are_the_same(
     blind = [Contacts(), Triangles(1), Triangles(2)]
     assert not any(each.values(graph, some)[outside].any() for each in blind)
     assert not any(each.signal for each in blind)
-    assert (Flow(2).values(graph, some)[outside] == CommonNeighbours().values(graph, some)[outside]).all()
+    assert (LargestFlow(2).values(graph, some)[outside] == CommonNeighbours().values(graph, some)[outside]).all()
     assert (Paths(2).values(graph, some)[outside] == CommonNeighboursMulti().values(graph, some)[outside]).all()
 
 
@@ -111,8 +112,8 @@ def test_sensitivities_as_printed_in_the_table() -> None:
     assert CommonNeighboursMulti().sensitivity(d) == d - 1
     assert Paths(3).sensitivity(d) == (d - 1) + (d - 1) * ((d - 1) + d)
     assert Walks(3).sensitivity(d) == d + 2 * d**2
-    assert Flow(2).sensitivity(None) == 1
-    assert d / 2 < Flow(3).sensitivity(d) < d / 2 + 1e-5
+    assert LargestFlow(2).sensitivity(None) == 1
+    assert d / 2 < LargestFlow(3).sensitivity(d) < d / 2 + 1e-5
     assert Triangles(1).sensitivity(d) == d - 1
     assert Contacts().sensitivity(None) == Triangles(2).sensitivity(None) == 0
     for k in (2, 3, 4):  # the printed bound on paths is not below ours
@@ -122,10 +123,10 @@ def test_sensitivities_as_printed_in_the_table() -> None:
 
 
 def test_what_is_refused() -> None:
-    for statistic in (CommonNeighboursMulti(), Paths(2), Walks(2), Flow(3), Triangles(1)):
+    for statistic in (CommonNeighboursMulti(), Paths(2), Walks(2), LargestFlow(3), Triangles(1)):
         with pytest.raises(InvalidInput, match="degree_bound"):
             statistic.sensitivity(None)
-    for make in (Paths, Walks, Flow):
+    for make in (Paths, Walks, LargestFlow):
         for length in (1, 7, 2.5):
             with pytest.raises(InvalidInput, match="length"):
                 make(length)
@@ -149,7 +150,7 @@ def test_one_rewiring_changes_seven_values_where_the_print_says_four() -> None:
 @pytest.mark.parametrize("statistic", ALL, ids=str)
 def test_no_pair_of_five_vertices_moves_a_value_further(statistic: Statistic) -> None:
     for bound in (1, 2, 3, 4):
-        found = enumerate_pairs(statistic, bound, every=24 if statistic == Flow(3) else 1)
+        found = enumerate_pairs(statistic, bound, every=24 if statistic == LargestFlow(3) else 1)
         assert found.target_change <= statistic.sensitivity(bound) + 1e-5
         assert found.count_outside <= statistic.count_sensitivity(bound)
         assert found.changed <= statistic.impact_cardinality(bound)

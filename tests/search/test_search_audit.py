@@ -12,7 +12,7 @@ import pytest
 from cases import fast
 from confide.audit import mixed
 from confide.contract.errors import InvalidInput
-from confide.search import CommonNeighboursMulti, Flow, Paths, PTarget, Walks
+from confide.search import CommonNeighboursMulti, LargestFlow, Paths, PTarget, Walks
 from confide.search.audit.losses import lifted, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
 from confide.search.audit.own_runs import history_row, runs_row, telling_epsilon, walk_row
@@ -28,8 +28,8 @@ from confide.search.audit.planted import (
 )
 from confide.search.audit.threshold_witness import Witness, limit_loss
 from confide.search.audit.whole import audit_search
-from confide.search.contests import call_law
 from confide.search.noise_kinds import KINDS
+from confide.search.order_statistics import call_law
 
 STOPS = ("private", "smoothed", "none", "public")
 
@@ -76,7 +76,7 @@ def test_witness_by_counting_everybody() -> None:
     """A small population, where each number of examined strangers can be added up without cutting tails."""
     from scipy.stats import binom
 
-    from confide.search.contests import below, density, nodes_between
+    from confide.search.order_statistics import below, density, nodes_between
 
     witness = Witness(bridged=3, strangers=30, epsilon=1.0, stopping_target=12, degree_bound=4)
     law = np.exp(witness.log_law(True))
@@ -177,7 +177,7 @@ STRETCHED = [
     {"stop": "smoothed", "largest_threshold": 0}, {"stop": "private", "largest_threshold": 0},
     {"stop": "smoothed", "statistic": Paths(2)}, {"stop": "private", "statistic": Walks(3), "degree_bound": 20},
     {"stop": "none", "statistic": CommonNeighboursMulti(), "stopping_target": None},
-    {"stop": "private", "statistic": Flow(2)}, {"stop": "smoothed", "epsilon": 5.0, "noise_kind": "exponential"},
+    {"stop": "private", "statistic": LargestFlow(2)}, {"stop": "smoothed", "epsilon": 5.0, "noise_kind": "exponential"},
     {"stop": "private", "epsilon": 0.05, "noise_kind": "discrete_laplace"},
 ]
 

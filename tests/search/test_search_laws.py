@@ -16,10 +16,10 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 from confide.privacy.selection import largest_law
 from confide.search import Investigation, PTarget, exact_law, rewirings, sfs
-from confide.search.contests import call_law, examined_chances
 from confide.search.exact_laws import LawTree, Rows, component_order
 from confide.search.graph import Graph
 from confide.search.noise_kinds import KINDS, wins_over
+from confide.search.order_statistics import call_law, examined_chances
 
 from false_alarms import alpha
 

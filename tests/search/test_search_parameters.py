@@ -12,7 +12,7 @@ import pytest
 from confide.contract import InvalidInput
 from confide.contract.encoding import canonical, encode
 from confide.contract.parameters import parameters
-from confide.search import ComponentSearch, Flow, Paths, PTarget, Triangles, Walks
+from confide.search import ComponentSearch, LargestFlow, Paths, PTarget, Triangles, Walks
 
 ONE: dict[str, Any] = {"people": 10, "stopping_target": 3, "epsilon": 1.0, "degree_bound": 4}
 ALL: dict[str, Any] = {**ONE, "components": 3}
@@ -25,7 +25,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str, Any]] = [
     (PTarget, ALL, "largest_threshold", -1), (ComponentSearch, ONE, "epsilon", 0.0),
     (ComponentSearch, ONE, "degree_bound", 2.5), (Paths, {"length": 3}, "length", 7),
     (Walks, {"length": 3}, "length", 1),
-    (Flow, {"length": 3}, "length", "3"), (Triangles, {"ends": 2}, "ends", 3),
+    (LargestFlow, {"length": 3}, "length", "3"), (Triangles, {"ends": 2}, "ends", 3),
 ]
 
 

@@ -16,7 +16,7 @@ from confide.search.errors import DegreeBoundViolated
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import PublicRelease
-from confide.search.statistics import CommonNeighboursMulti, Contacts, Flow, Triangles
+from confide.search.statistics import CommonNeighboursMulti, Contacts, LargestFlow, Triangles
 from confide.search.targeted import PTarget
 
 HARDENED = PTarget(16, 3, 3, 1.0, 5)
@@ -31,7 +31,8 @@ HARDENED = PTarget(16, 3, 3, 1.0, 5)
     ("public_threshold", {"stop": "public"}), ("public_threshold", {"public_threshold": 2.0}),
     ("public_threshold", {"stop": "public", "public_threshold": float("inf")}),
     ("noise_kind", {"stop": "public", "public_threshold": 0.5, "noise_kind": "discrete_laplace"}),
-    ("noise_kind", {"statistic": Flow(3), "noise_kind": "discrete_laplace"}), ("statistic", {"statistic": Contacts()}),
+    ("noise_kind", {"statistic": LargestFlow(3), "noise_kind": "discrete_laplace"}),
+    ("statistic", {"statistic": Contacts()}),
     ("statistic", {"statistic": Triangles(1)}), ("statistic", {"statistic": Triangles(2)}),
     ("statistic", {"statistic": CommonNeighboursMulti(), "degree_bound": 1}), ("statistic", {"statistic": "flow"}),
     ("degree_bound", {"statistic": CommonNeighboursMulti(), "degree_bound": None, "stop": "none"}),

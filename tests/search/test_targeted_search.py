@@ -30,7 +30,7 @@ from confide.search.noise_kinds import wins_over
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.printed import _Printed, printed_search
 from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease
-from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Flow
+from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow
 from confide.search.targeted import PTarget
 from confide.search.walking import FINISHED, Walk
 
@@ -281,7 +281,7 @@ def test_every_kind_of_noise_runs_under_every_stop(stop, kind):
 
 def test_other_statistics_search_too():
     flow, common = (PTarget(16, 4, 3, 1.0, 5, statistic=s).run(toy(), Noise.simulated(4)).billboard
-                    for s in (Flow(2), CommonNeighbours()))
+                    for s in (LargestFlow(2), CommonNeighbours()))
     assert flow.order.tolist() == common.order.tolist()  # the same numbers outside N[T]
 
 

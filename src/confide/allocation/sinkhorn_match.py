@@ -40,12 +40,18 @@ from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import float_up, written
-from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_laplace
+from confide.privacy.public_randomness import (
+    PUBLIC_RANGE,
+    draw_public_seed,
+    is_public_seed,
+    public_number_of,
+    public_numbers,
+)
 
 __all__ = ["ScalingBillboard", "SinkhornMatch"]
 
@@ -285,11 +291,11 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, public_seed="",
                                 paths=np.zeros((1, self.goods), dtype=np.int64),
                                 asked=np.zeros(self.goods, dtype=np.int64),
-                                rates=np.full(self.goods, COINS, dtype=np.int64))
+                                rates=np.full(self.goods, PUBLIC_RANGE, dtype=np.int64))
 
     def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[ScalingBillboard,
                                                                                               NDArray[Any]]:
-        seed, paths, demands = draw_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
+        seed, paths, demands = draw_public_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
         lean = Leanings.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
             true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
@@ -306,7 +312,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             source, np.bincount(wanted[wanted >= 0], minlength=self.goods), line=_CLEARING, stream="asked",
             noise_scale=self._clearing_scale, l1_sensitivity=self.l1_sensitivity)
         share = self.rates(asked)
-        held = np.where((wanted >= 0) & (coins(seed, self.people) < share[np.maximum(wanted, 0)]), wanted, -1)
+        held = np.where((wanted >= 0) & (public_numbers(seed, self.people) < share[np.maximum(wanted, 0)]), wanted, -1)
         held, cutoffs = self.without_overflow(held)
         return ScalingBillboard(people=self.people, goods=self.goods, demands=np.stack(demands), paths=np.stack(paths),
                                 asked=asked, rates=share, public_seed=seed, cutoffs=cutoffs,
@@ -318,7 +324,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.people - 1}")
         best = self.wanted(as_row(record, self.goods), index, board)
         rate = int(board.rates[best])
-        if best < 0 or (rate < COINS and not coin_of(board.public_seed, index) < rate) or (
+        if best < 0 or (rate < PUBLIC_RANGE and not public_number_of(board.public_seed, index) < rate) or (
                 board.cutoffs is not None and index >= int(board.cutoffs[best])):
             return {"good": -1, "price": 0.0}
         return {"good": best, "price": float(board.prices[best]) if self.charge else 0.0}
@@ -358,9 +364,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             if not np.array_equal(board.paths[r], path):
                 raise InvalidInput("paths", "do not follow from the demands")
             path = self.moved(path, board.demands[r], r) if r < rounds else path
-        if self.plentiful and (board.asked.any() or not bool((board.rates == COINS).all()) or board.public_seed):
+        if self.plentiful and (board.asked.any() or not bool((board.rates == PUBLIC_RANGE).all()) or board.public_seed):
             raise InvalidInput("rates", "let somebody go without", "there is enough of everything")
-        if not self.plentiful and not is_seed(board.public_seed):
+        if not self.plentiful and not is_public_seed(board.public_seed):
             raise InvalidInput("public_seed", "is not 64 hexadecimal digits")
         if not self.plentiful and not np.array_equal(board.rates, self.rates(board.asked)):
             raise InvalidInput("rates", "do not follow from the numbers of those who ask")

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from confide.campaign.home import Home
     from confide.campaign.keys import key_sections
     from confide.campaign.settlement import Settled, settle
-    from confide.campaign.states import Event, State, advance
+    from confide.campaign.states import State, StateEvent, advance
     from confide.campaign.store import Store
-    from confide.campaign.verification import Finding, Verification, verify
+    from confide.campaign.verification import Verification, VerificationFinding, verify
 
 
 __all__ = [
     "Campaign",
     "CampaignFile",
-    "Event",
-    "Finding",
     "Home",
     "Settled",
     "State",
+    "StateEvent",
     "Store",
     "Verification",
+    "VerificationFinding",
     "advance",
     "hand_out",
     "key_sections",
@@ -46,8 +46,9 @@ __getattr__, __dir__ = doors(
         "home": ("Home",),
         "keys": ("key_sections",),
         "settlement": ("Settled", "settle"),
-        "states": ("Event", "State", "advance"),
+        "states": ("StateEvent", "State", "advance"),
         "store": ("Store",),
-        "verification": ("Finding", "Verification", "verify"),
+        "verification": ("VerificationFinding", "Verification", "verify"),
     },
+    renamed={"Event": "StateEvent", "Finding": "VerificationFinding"},
 )

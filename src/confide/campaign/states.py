@@ -19,7 +19,7 @@ from enum import StrEnum
 from confide.contract.errors import Refused
 from confide.contract.worded import worded
 
-__all__ = ["MOVES", "Event", "State", "advance"]
+__all__ = ["MOVES", "State", "StateEvent", "advance"]
 
 
 class State(StrEnum):
@@ -42,7 +42,7 @@ class State(StrEnum):
         return self in (State.CHARGED, State.RUN, State.SETTLED)
 
 
-class Event(StrEnum):
+class StateEvent(StrEnum):
     """What may happen to it."""
 
     PLAN = "plan"
@@ -58,32 +58,32 @@ class Event(StrEnum):
     CANCEL = "cancel"
 
 
-MOVES: dict[tuple[State, Event], State] = {
-    (State.DRAFT, Event.PLAN): State.PLANNED,
-    (State.PLANNED, Event.PLAN): State.PLANNED,
-    (State.PLANNED, Event.OPEN): State.OPEN,
-    (State.OPEN, Event.SUBMIT): State.OPEN,
-    (State.OPEN, Event.WITHDRAW): State.OPEN,
-    (State.OPEN, Event.CLOSE): State.CLOSED,
-    (State.CLOSED, Event.CHARGE): State.CHARGED,
-    (State.CHARGED, Event.RUN): State.RUN,
-    (State.CHARGED, Event.RESUME): State.CHARGED,
-    (State.RUN, Event.RESUME): State.CHARGED,
-    (State.RUN, Event.PUBLISH): State.SETTLED,
-    (State.SETTLED, Event.AUDIT): State.SETTLED,
-    **{(state, Event.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
+MOVES: dict[tuple[State, StateEvent], State] = {
+    (State.DRAFT, StateEvent.PLAN): State.PLANNED,
+    (State.PLANNED, StateEvent.PLAN): State.PLANNED,
+    (State.PLANNED, StateEvent.OPEN): State.OPEN,
+    (State.OPEN, StateEvent.SUBMIT): State.OPEN,
+    (State.OPEN, StateEvent.WITHDRAW): State.OPEN,
+    (State.OPEN, StateEvent.CLOSE): State.CLOSED,
+    (State.CLOSED, StateEvent.CHARGE): State.CHARGED,
+    (State.CHARGED, StateEvent.RUN): State.RUN,
+    (State.CHARGED, StateEvent.RESUME): State.CHARGED,
+    (State.RUN, StateEvent.RESUME): State.CHARGED,
+    (State.RUN, StateEvent.PUBLISH): State.SETTLED,
+    (State.SETTLED, StateEvent.AUDIT): State.SETTLED,
+    **{(state, StateEvent.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
 }
 """All legal moves. The debit (of `open` or `charge`) comes before the run, and nothing after `charge` is cancelled."""
 
 
-def advance(state: State, event: Event) -> State:
+def advance(state: State, event: StateEvent) -> State:
     """The next state.
 
     Raises:
         Refused: the move is not in the table; names what is possible.
 
     Example:
-        >>> advance(State.CLOSED, Event.CHARGE)
+        >>> advance(State.CLOSED, StateEvent.CHARGE)
         <State.CHARGED: 'charged'>
     """
     try:

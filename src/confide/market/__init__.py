@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from confide.market.planner import MarketPlan, OutOfReach, plan
     from confide.market.price_levels import ThesisBounds, thesis_bounds
     from confide.market.quotes import Quote
-    from confide.market.replies import BestResponse, Reply, best_response, regret
+    from confide.market.replies import BestReply, Reply, best_response, regret
     from confide.market.signal_model import SignalModel
     from confide.market.simulation import Simulation, simulate
     from confide.market.strategies import Strategy, privacy_level
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "BestResponse",
+    "BestReply",
     "BitBillboard",
     "BitCollection",
     "CapTooLow",
@@ -149,7 +149,7 @@ __getattr__, __dir__ = doors(
         "planner": ("MarketPlan", "OutOfReach", "plan"),
         "price_levels": ("ThesisBounds", "thesis_bounds"),
         "quotes": ("Quote",),
-        "replies": ("BestResponse", "Reply", "best_response", "regret"),
+        "replies": ("BestReply", "Reply", "best_response", "regret"),
         "signal_model": ("SignalModel",),
         "simulation": ("Simulation", "simulate"),
         "strategies": ("Strategy", "privacy_level"),
@@ -160,5 +160,5 @@ __getattr__, __dir__ = doors(
         "threshold.threshold_market": ("ThresholdMarket", "ThresholdQuote"),
         "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
-    renamed={"Nature": "SignalModel"},
+    renamed={"BestResponse": "BestReply", "Nature": "SignalModel"},
 )

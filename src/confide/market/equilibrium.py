@@ -20,7 +20,7 @@ from confide.contract.renamed import renamed
 from confide.market.binomials import majority_odds
 from confide.market.costs import Cost
 from confide.market.counts import binomial_weights, joint_counts
-from confide.market.replies import TIE, BestResponse, best_response, utility
+from confide.market.replies import TIE, BestReply, best_response, utility
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy
 
@@ -189,7 +189,7 @@ class PersonReport:
     strategy: Strategy
     interim: NDArray[np.float64]
     utility: float
-    best: BestResponse
+    best: BestReply
 
     @property
     def regret(self) -> float:

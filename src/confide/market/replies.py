@@ -20,7 +20,7 @@ from confide.market.costs import Cost, LinearCost
 from confide.market.signal_model import LARGEST_LEVEL
 from confide.market.strategies import REPORTS, Strategy
 
-__all__ = ["BestResponse", "Reply", "as_interim", "best_response", "regret", "utility"]
+__all__ = ["BestReply", "Reply", "as_interim", "best_response", "regret", "utility"]
 
 TIE = 1e-13
 """Utilities closer than this share of the largest payment are equal."""
@@ -61,7 +61,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class BestResponse:
+class BestReply:
     """All best replies to an interim matrix.
 
     Args:
@@ -136,7 +136,7 @@ def _best_level(half: float, cost: Cost) -> float:
     return float(brentq(slope, 0.0, high, xtol=1e-300, rtol=8.9e-16, maxiter=500))
 
 
-def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) -> BestResponse:
+def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) -> BestReply:
     """Every best reply over all channels.
 
     Args:
@@ -176,7 +176,7 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
     best, scale = max(constant, informative), float(np.max(np.abs(table)))
     tied = [reply for reply in found if reply.utility >= best - TIE * max(scale, 1e-300)]
     tied.sort(key=lambda reply: -reply.level)
-    return BestResponse(tuple(tied), margin=informative - constant)
+    return BestReply(tuple(tied), margin=informative - constant)
 
 
 def utility(interim: ArrayLike, strategy: Strategy, cost: Cost) -> float:

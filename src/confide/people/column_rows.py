@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.people.slot_rows import SlotRows
-from confide.tables import Category, FirstRows, Measured, Numeric, Roster, Source, rejections
+from confide.tables import Category, FirstRows, Measured, Numeric, Roster, TableSource, rejections
 from confide.tables.roles import FINE
 
 __all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_cells", "typed_row"]
@@ -39,7 +39,7 @@ def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A00
 
 
 def read_rows(
-    source: Source, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
+    source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
 ) -> Iterator[SlotRows]:
     """Read a table once. One person's bad row is hers alone: she counts as a slot without a record.

@@ -27,7 +27,7 @@ from confide.people.column_fields import field_of
 from confide.people.column_rows import Role, read_rows, typed_cells, typed_row
 from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
-from confide.tables import Roster, Source, open_table
+from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import CellProblems, Judged, ids_of, judged
 
 __all__ = ["PeoplesKind", "absent", "own_values"]
@@ -185,9 +185,9 @@ class PeoplesKind:
     ) -> Submissions:
         source = self.open(config, folder)
         self.look(config, plan, source)
-        if progress is not None and isinstance(source, Source):
+        if progress is not None and isinstance(source, TableSource):
             source = source.watched(by_slots(progress, config.people.count))
-        if problems.columns and isinstance(source, Source):
+        if problems.columns and isinstance(source, TableSource):
             source = problems.of(source)
         roster = self.roster(config)
         return Submissions(reading=lambda rejected, counted: self.read(

@@ -1,18 +1,34 @@
-"""Randomness that protects nobody: splits, seeds of published coins, orders. It is part of the public record.
+"""Randomness that protects nobody: splits, public seeds, orders. It is part of the public record.
 
 It comes from the same sources as noise, but by another door: a mechanism that used it to protect somebody would publish
 numbers that differ for neighbours while all that is drawn is the same, and its audit would say so.
+
+A public seed is drawn when all reports are in, and gives each participant a whole number. These numbers decide who goes
+without where more ask for something than there is. So nobody may know theirs before they report; afterwards everybody
+may check everybody's.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.errors import InvalidInput
 from confide.privacy.noise.arguments import Stream
 from confide.privacy.noise.base import Noise, as_noise
 
-__all__ = ["public_bytes", "public_split"]
+__all__ = ["PUBLIC_RANGE", "draw_public_seed", "is_public_seed", "key_of", "public_bytes", "public_number_of",
+           "public_numbers", "public_split"]
+
+PUBLIC_RANGE = 1 << 32
+"""Public numbers of participants are below it."""
+
+_BYTES = 32  # of a seed
+_EACH = 8  # numbers of one digest
+_SEED = re.compile(r"[0-9a-f]{64}")
 
 
 def _opened(noise: Noise, stream: Stream) -> Noise:
@@ -40,7 +56,7 @@ def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.boo
 
 
 def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
-    """Draw uniform bytes, such as the seed of coins that are published.
+    """Draw uniform bytes, such as a public seed.
 
     Args:
         noise: of the run.
@@ -50,3 +66,69 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
     alike = np.ones((1, 256), dtype=np.int64)
     drawn = _opened(noise, stream).channel(alike, np.zeros(count, dtype=np.int64), stream=stream)
     return drawn.astype(np.uint8).tobytes()
+
+
+# ---- public seeds
+
+
+def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
+    """256 random bits in hexadecimal.
+
+    Args:
+        noise: where they come from.
+        stream: name of the draw.
+    """
+    return public_bytes(noise, _BYTES, stream=stream).hex()
+
+
+def is_public_seed(seed: object) -> bool:
+    """Whether it is 64 hexadecimal digits, in small letters."""
+    return isinstance(seed, str) and _SEED.fullmatch(seed) is not None
+
+
+def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
+    """(n,) everybody's public number, in [0, 2^32): eight are one SHA-256 digest of the seed and their block's number.
+
+    Args:
+        seed: as `draw_public_seed` makes it.
+        people: n.
+
+    Raises:
+        InvalidInput: no seed.
+
+    Example:
+        >>> seed = "00" * 32
+        >>> bool((public_numbers(seed, 20)[11:12] == public_number_of(seed, 11)).all())
+        True
+    """
+    key = key_of(seed)
+    blocks = b"".join([_block(key, block) for block in range(-(-people // _EACH))])
+    return np.frombuffer(blocks, dtype="<u4")[:people].astype(np.uint32)
+
+
+def public_number_of(seed: str, index: int) -> int:
+    """One participant's public number.
+
+    Args:
+        seed: as `draw_public_seed` makes it.
+        index: her place, from 0.
+
+    Raises:
+        InvalidInput: no seed.
+    """
+    return int(np.frombuffer(_block(key_of(seed), index // _EACH), dtype="<u4")[index % _EACH])
+
+
+def key_of(seed: str) -> bytes:
+    """A seed's 32 bytes.
+
+    Raises:
+        InvalidInput: no seed.
+    """
+    if not is_public_seed(seed):
+        raise InvalidInput("seed", "is not 64 hexadecimal digits")
+    return bytes.fromhex(seed)
+
+
+def _block(key: bytes, number: int) -> bytes:
+    return hashlib.sha256(key + number.to_bytes(8, "little")).digest()

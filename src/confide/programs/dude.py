@@ -30,11 +30,11 @@ from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
-from confide.privacy.coins import is_seed
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.privacy.public_randomness import is_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, as_path, certificate
@@ -348,7 +348,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         low, high = self.priced.lowest_prices, self.priced.highest_prices
         if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
             raise InvalidInput("prices", "are beyond those of this plan")
-        if (self.public_randomness or board.public_seed) and not is_seed(board.public_seed):
+        if (self.public_randomness or board.public_seed) and not is_public_seed(board.public_seed):
             raise InvalidInput("public_seed", "is missing" if not board.public_seed else "is of another form",
                                "must be 64 hexadecimal digits")
         return board

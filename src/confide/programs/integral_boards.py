@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.privacy.coins import COINS
+from confide.privacy.public_randomness import PUBLIC_RANGE
 from confide.programs.billboards import BOARD_WORDS, PathBillboard, numbers_of
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
@@ -94,7 +94,7 @@ def coin_slip(rounds: int) -> float:
     Args:
         rounds: T.
     """
-    return rounds / COINS
+    return rounds / PUBLIC_RANGE
 
 
 def sparse_rows(

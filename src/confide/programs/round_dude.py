@@ -27,9 +27,9 @@ from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, lines_of
-from confide.privacy.coins import draw_seed
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import PathCertificate, certificate
@@ -210,7 +210,7 @@ class RoundDude(Dude[FlagBillboard]):
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[FlagBillboard, PathCertificate]:
-        seed = draw_seed(source)
+        seed = draw_public_seed(source)
         which = drawn_rounds(seed, self.program.people, self.rounds)
         parts = held.map(_drawn, self.program, board.main_prices, which)
         actions, counts, rows, loads = (np.concatenate([part[at] for part in parts]) for at in range(4))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.privacy.coins import coin_of, coins
+from confide.privacy.public_randomness import public_number_of, public_numbers
 from confide.programs.program import Program
 
 __all__ = ["drawn_round", "drawn_rounds", "responses_in"]
@@ -30,7 +30,7 @@ def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
         people: n.
         rounds: T, at most 2^31.
     """
-    return (coins(seed, people).astype(np.int64) * rounds) >> _COIN_BITS
+    return (public_numbers(seed, people).astype(np.int64) * rounds) >> _COIN_BITS
 
 
 def drawn_round(seed: str, index: int, rounds: int) -> int:
@@ -41,7 +41,7 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
         index: her place.
         rounds: T, at most 2^31.
     """
-    return (coin_of(seed, index) * rounds) >> _COIN_BITS
+    return (public_number_of(seed, index) * rounds) >> _COIN_BITS
 
 
 def responses_in(

@@ -29,8 +29,8 @@ from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
-from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import PathCertificate
@@ -331,7 +331,7 @@ class TightDude(Dude[PathBillboard]):
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[PathBillboard, PathCertificate]:
-        board = replace(board, public_seed=draw_seed(source))
+        board = replace(board, public_seed=draw_public_seed(source))
         which = drawn_rounds(board.public_seed, self.program.people, self.rounds)
         parts = WholeParts.joined(held.map(whole_parts, self.program, board, which, self._terms))
         diagnostics = None if noise.release_safe else {

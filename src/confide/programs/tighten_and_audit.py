@@ -27,9 +27,9 @@ from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.accounting.roots import root_up
-from confide.privacy.coins import draw_seed
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
+from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import regret_bound
 from confide.programs.certifying import PathCertificate, quantile
@@ -270,7 +270,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[AuditedBillboard, PathCertificate]:
-        board = replace(board, public_seed=draw_seed(source))
+        board = replace(board, public_seed=draw_public_seed(source))
         which = drawn_rounds(board.public_seed, self.program.people, self.rounds)
         found = held.map(_drawn, self.program, board, which, self._terms)
         parts, load = WholeParts.joined([one[0] for one in found]), np.sum([one[1] for one in found], axis=0)

@@ -24,7 +24,7 @@ from confide.release.workload import Workload
 from confide.tables._cells import has_other_spellings
 from confide.tables._engines import drawn_anew, engine_of, warn_of_guesses
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
-from confide.tables.sources import Query, Source, open_table
+from confide.tables.sources import Query, TableSource, open_table
 
 __all__ = ["Pushed", "pushed"]
 
@@ -95,7 +95,7 @@ class Pushed:
             return False
         return True
 
-    def source(self, more: tuple[str, ...]) -> Source:
+    def source(self, more: tuple[str, ...]) -> TableSource:
         """The rows as bins, for `decode`, with other columns as they are."""
         clash = set(self._bins) & set(more)
         if clash:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.search.baselines import Findings, random_order, target
+    from confide.search.baselines import FoundTargets, random_order, target
     from confide.search.component_search import ComponentSearch, search_component, sfs
-    from confide.search.contests import call_law, examined_chances
     from confide.search.discovery import compare_searches
     from confide.search.errors import DegreeBoundViolated
     from confide.search.exact_laws import exact_law, rewirings
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from confide.search.infection import infect
     from confide.search.instances import film_casts
     from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
+    from confide.search.order_statistics import call_law, examined_chances
     from confide.search.planning import SearchPlan, plan
     from confide.search.printed import printed_search
     from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         CommonNeighbours,
         CommonNeighboursMulti,
         Contacts,
-        Flow,
+        LargestFlow,
         Paths,
         Statistic,
         Triangles,
@@ -43,10 +43,10 @@ __all__ = [
     "Contacts",
     "DegreeBoundViolated",
     "Dropped",
-    "Findings",
-    "Flow",
+    "FoundTargets",
     "Graph",
     "Investigation",
+    "LargestFlow",
     "OperatorLog",
     "OracleInconsistent",
     "OracleUnavailable",
@@ -83,9 +83,9 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "baselines": ("Findings", "random_order", "target"),
+        "baselines": ("FoundTargets", "random_order", "target"),
         "component_search": ("ComponentSearch", "search_component", "sfs"),
-        "contests": ("call_law", "examined_chances"),
+        "order_statistics": ("call_law", "examined_chances"),
         "discovery": ("compare_searches",),
         "errors": ("DegreeBoundViolated",),
         "exact_laws": ("exact_law", "rewirings"),
@@ -101,7 +101,7 @@ __getattr__, __dir__ = doors(
             "CommonNeighbours",
             "CommonNeighboursMulti",
             "Contacts",
-            "Flow",
+            "LargestFlow",
             "Paths",
             "Statistic",
             "Triangles",
@@ -110,4 +110,5 @@ __getattr__, __dir__ = doors(
         "synthetic": ("affiliation_network", "coauthors_like_dblp", "costars_like_imdb"),
         "targeted": ("PTarget", "Search"),
     },
+    renamed={"Findings": "FoundTargets", "Flow": "LargestFlow"},
 )

@@ -26,11 +26,11 @@ from confide.search.releases import Ended, OperatorLog, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.walking import Walk
 
-__all__ = ["Findings", "finish", "random_order", "target"]
+__all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Findings:
+class FoundTargets:
     """What a search for comparison found. Only where `guarantees` say so may its order be released.
 
     Args:
@@ -50,7 +50,7 @@ class Findings:
     log: OperatorLog
 
     def __repr__(self) -> str:
-        return f"<Findings, {len(self.guarantees)} guarantees>"
+        return f"<FoundTargets, {len(self.guarantees)} guarantees>"
 
 
 class _Listed:
@@ -80,18 +80,18 @@ class _Shuffled:
         return np.asarray(self._items[self._order.take(count)])
 
 
-def finish(course: Course, guarantees: Guarantees) -> Findings:
+def finish(course: Course, guarantees: Guarantees) -> FoundTargets:
     """Run to the end."""
     course.run()
     order = np.array(course.investigation.graph.ids_of(course.order))
-    return Findings(order=order, joined=np.array(course.joined, np.int64), calls=course.calls,
+    return FoundTargets(order=order, joined=np.array(course.joined, np.int64), calls=course.calls,
                     ended=course.ended or "nothing found", guarantees=guarantees, log=course.log)
 
 
 def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
-) -> Findings:
+) -> FoundTargets:
     """The search without noise: between components it examines by decreasing statistic, and promises nothing.
 
     Of equal ones the lowest id comes first. The statistic is not computed again until a target is found.
@@ -139,7 +139,7 @@ def target(
 def random_order(
     investigation: Investigation, components: int, noise: Noise, *, cap: int | None = None,
     answers: Mapping[Any, bool] | None = None,
-) -> Findings:
+) -> FoundTargets:
     """The search that costs no privacy: between components it examines in a uniformly random order.
 
     The next target is uniform among those that are left, whatever the contacts are: without a cap the order, as a

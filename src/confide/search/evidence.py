@@ -22,7 +22,7 @@ from confide.search.statistics import (
     CommonNeighbours,
     CommonNeighboursMulti,
     Contacts,
-    Flow,
+    LargestFlow,
     Paths,
     Triangles,
     Walks,
@@ -90,9 +90,9 @@ def flow_through_one_vertex() -> Finding:
     """How far d = 4 new contacts of one vertex move a flow over three edges, beside d."""
     edges = [(0, 1), (0, 2)]
     joined = [*edges, (3, 1), (3, 2), (3, 4), (3, 5)]
-    before, after = (float(values_of(Flow(3), each, 6, (4, 5))[0]) for each in (edges, joined))
+    before, after = (float(values_of(LargestFlow(3), each, 6, (4, 5))[0]) for each in (edges, joined))
     found = after - before
-    right = abs(found - Flow(3).sensitivity(4)) < 1e-4 and found <= 4.0
+    right = abs(found - LargestFlow(3).sensitivity(4)) < 1e-4 and found <= 4.0
     return Finding("holds" if right else "false", 4.0, round(found, 6))
 
 

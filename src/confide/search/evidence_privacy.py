@@ -15,11 +15,11 @@ from confide.search.audit.losses import list_loss
 from confide.search.audit.made_up import fitted, network, tree_of
 from confide.search.audit.threshold_witness import Witness, limit_loss
 from confide.search.component_search import sfs
-from confide.search.contests import call_law
 from confide.search.evidence_examples import TARGETS, selection_loss, toy
 from confide.search.exact_laws import LawTree, rewirings
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
+from confide.search.order_statistics import call_law
 from confide.search.search_accounting import call_cost, compositions, multipliers, printed_composition
 from confide.search.stopping import Stop
 from confide.search.targeted import PTarget

@@ -21,7 +21,7 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism
-from confide.search.baselines import Findings, finish
+from confide.search.baselines import FoundTargets, finish
 from confide.search.component_search import NoisyCandidates, sfs
 from confide.search.course import Course, as_cap, as_components, check_investigation
 from confide.search.noisy_order import NoisyOrder
@@ -71,7 +71,7 @@ def printed_search(
     investigation: Investigation, components: int, stopping_target: int, epsilon: float, degree_bound: int,
     noise: Noise, *, form: Form = "algorithm", statistic: Statistic | None = None, reset: bool = False,
     cap: int | None = None,
-) -> Findings:
+) -> FoundTargets:
     """The search as printed. Its guarantees hold the printed claim, marked as false, and nothing else.
 
     Args:
@@ -125,7 +125,7 @@ def printed_search(
     return finish(course, guarantees)
 
 
-def _with_resets(investigation: Investigation, printed: _Printed, calls: int, guarantees: Guarantees) -> Findings:
+def _with_resets(investigation: Investigation, printed: _Printed, calls: int, guarantees: Guarantees) -> FoundTargets:
     """Algorithm 14 word by word: I = {S} at first, and only searches for a component add to it."""
     graph, statuses = investigation.graph, investigation.statuses()
     log = OperatorLog()
@@ -164,6 +164,6 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
         order += fresh
     released = set(order)
     log.fill(np.array(seen), np.array([vertex in released for vertex in seen], np.bool_))
-    return Findings(order=np.array(order), joined=np.array(joined, np.int64), calls=made, ended=ended,
+    return FoundTargets(order=np.array(order), joined=np.array(joined, np.int64), calls=made, ended=ended,
                     guarantees=guarantees, log=log)
 

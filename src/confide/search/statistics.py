@@ -1,6 +1,6 @@
 """Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves it.
 
-    >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), Flow(3).sensitivity(10) >= 5
+    >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), LargestFlow(3).sensitivity(10) >= 5
     (1.0, 180.0, True)
 
 The sensitivity that counts here is the targeted one: how far the statistic of a *target* who is not yet confirmed moves
@@ -31,7 +31,7 @@ __all__ = [
     "CommonNeighbours",
     "CommonNeighboursMulti",
     "Contacts",
-    "Flow",
+    "LargestFlow",
     "Paths",
     "Statistic",
     "Triangles",
@@ -288,7 +288,7 @@ class Walks(_OverEdges):
 
 @wire("Flow", "length")
 @dataclass(frozen=True)
-class Flow(_OverEdges):
+class LargestFlow(_OverEdges):
     """The largest flow from v into S along paths of at most `length` edges, every edge carrying at most 1.
 
     Flow that avoids i is in both graphs; what passes through i takes two of its edges: Delta = d/2. Over two edges it
@@ -300,7 +300,7 @@ class Flow(_OverEdges):
         InvalidInput: a length out of range.
 
     Example:
-        >>> Flow(2).sensitivity(None), Flow(2).whole, Flow(3).whole
+        >>> LargestFlow(2).sensitivity(None), LargestFlow(2).whole, LargestFlow(3).whole
         (1.0, True, False)
     """
 

@@ -21,7 +21,7 @@ from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause, did_you_mean
 
-__all__ = ["Claim", "Evidence", "Measured", "claims", "parts_of_families", "read_claims"]
+__all__ = ["Claim", "Evidence", "MeasuredEvidence", "claims", "parts_of_families", "read_claims"]
 
 _PACKAGES = (
     ("channels", "confide.channels"),
@@ -64,7 +64,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredEvidence:
     """What evidence that takes long said when it last ran.
 
     Args:
@@ -106,7 +106,7 @@ class Claim:
     verdict: Verdict
     ours: str
     evidence: Evidence
-    measured: Measured | None = None
+    measured: MeasuredEvidence | None = None
 
     @property
     def part(self) -> str:
@@ -220,7 +220,7 @@ def _row(place: str, family: str, document: str, homes: dict[str, str], row: dic
     return Claim(id=row["id"], family=family, document=document, statement=row["statement"], line=row["line"],
                  claim=row["claim"], verdict=row["verdict"], ours=row["ours"],
                  evidence=Evidence(module=homes[row["evidence"]], function=row["evidence"]),
-                 measured=None if stored is None else Measured(**stored))
+                 measured=None if stored is None else MeasuredEvidence(**stored))
 
 
 _DEFINED = re.compile(r"^def ([a-z]\w*)\(", flags=re.MULTILINE)

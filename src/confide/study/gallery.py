@@ -21,7 +21,7 @@ from confide.study.catalogue import studies
 from confide.study.reproduced import Reproduced
 from confide.study.timings import full_times
 
-__all__ = ["LONGEST", "NUMBERS", "Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"]
+__all__ = ["LONGEST", "NUMBERS", "GalleryEntry", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"]
 
 NUMBERS = "numbers.json"
 """The file beside the pictures that holds what the page says of them."""
@@ -39,7 +39,7 @@ _ROOMS = {
 
 @wire("Exhibit", "name quick seconds day quantity published ours relation origin stand differ picture alt")
 @dataclass(frozen=True, kw_only=True)
-class Exhibit:
+class GalleryEntry:
     """What the gallery shows of a study.
 
     Args:
@@ -117,16 +117,16 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
     return page, len(shown)
 
 
-def exhibits(folder: Path) -> list[Exhibit]:
+def exhibits(folder: Path) -> list[GalleryEntry]:
     """What a gallery's folder says.
 
     Args:
         folder: as `write_gallery` left it.
     """
-    return [from_parts(Exhibit, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
+    return [from_parts(GalleryEntry, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
 
 
-def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:
+def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntry:
     picture = next(block for block in found.section().blocks if isinstance(block, Picture) and block.spec)
     drawn, pixels = (to_svg(picture.spec) or "").encode(), to_png(picture.spec, 1.5)
     kind, data = ("svg", drawn) if len(drawn) <= len(pixels) else ("png", pixels)
@@ -135,7 +135,7 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:
         old.unlink()
     (folder / f"{name}.{kind}").write_bytes(data)
     told = found.findings.headline
-    return Exhibit(
+    return GalleryEntry(
         name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=told.quantity,
         published=None if told.published is None else _finite(told.published), ours=_finite(told.ours),
         relation=told.told, origin=told.origin,
@@ -148,7 +148,7 @@ def _finite(value: float) -> float | str:
     return float(value) if abs(value) < float("inf") else number(float(value))
 
 
-def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
+def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
     """The page; titles, sources and statements are those of the catalogue.
 
     Args:
@@ -189,7 +189,7 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _counted(it: Exhibit) -> str:
+def _counted(it: GalleryEntry) -> str:
     if not it.stand + it.differ:
         return "The source prints no number of its own."
     where = f"Set beside: {_plain(it.origin)}. " if it.origin else ""
@@ -197,7 +197,7 @@ def _counted(it: Exhibit) -> str:
            f"{it.differ:,} differ."
 
 
-def _told(it: Exhibit) -> str:
+def _told(it: GalleryEntry) -> str:
     if not it.quick:
         return "a full run"
     full = full_times().seconds.get(it.name)

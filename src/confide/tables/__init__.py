@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from confide.tables.records import Records, read_records, rejections
     from confide.tables.roles import Above, Category, Measured, Numeric, Word
     from confide.tables.roster import FirstRows, Roster
-    from confide.tables.sources import Source, is_packaged, open_table
+    from confide.tables.sources import TableSource, is_packaged, open_table
 
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "Numeric",
     "Records",
     "Roster",
-    "Source",
+    "TableSource",
     "Word",
     "is_packaged",
     "open_table",
@@ -40,6 +40,7 @@ __getattr__, __dir__ = doors(
         "records": ("Records", "read_records", "rejections"),
         "roles": ("Above", "Category", "Measured", "Numeric", "Word"),
         "roster": ("FirstRows", "Roster"),
-        "sources": ("Source", "is_packaged", "open_table"),
+        "sources": ("TableSource", "is_packaged", "open_table"),
     },
+    renamed={"Source": "TableSource"},
 )

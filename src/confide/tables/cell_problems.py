@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from confide.tables._cells import is_text, plain, strings
 from confide.tables.roles import INFINITE, OUTSIDE, UNEVEN, UNLISTED
 from confide.tables.roster import Roster
-from confide.tables.sources import Source
+from confide.tables.sources import TableSource
 
 __all__ = ["CellProblems", "Judged", "ids_of", "judged"]
 
@@ -119,7 +119,7 @@ class CellProblems:
     def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:
         self._shown = examples
         self._columns = {each.column: each for each in columns}
-        self._source: Source | None = None
+        self._source: TableSource | None = None
         self._counts: dict[str, Counter[str | int]] = {}
         self._examples: dict[tuple[str, str | int], str] = {}
 
@@ -128,7 +128,7 @@ class CellProblems:
         """The columns that are judged."""
         return tuple(self._columns)
 
-    def of(self, source: Source) -> Source:
+    def of(self, source: TableSource) -> TableSource:
         """The same table; its last pass is counted."""
         self._source = source
         return source.shown_to(self._see)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
-from confide.tables.sources import Source, open_table
+from confide.tables.sources import TableSource, open_table
 
 __all__ = ["column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of",
            "plain_numbers"]
@@ -33,7 +33,7 @@ def is_table(data: Any) -> bool:
     Args:
         data: what a run was given.
     """
-    return (isinstance(data, str | os.PathLike | Source | pa.Table | pa.RecordBatch) or made_by("ibis", data)
+    return (isinstance(data, str | os.PathLike | TableSource | pa.Table | pa.RecordBatch) or made_by("ibis", data)
             or (hasattr(type(data), "columns") and hasattr(type(data), "__arrow_c_stream__"))
             or (made_by("polars", data) and hasattr(data, "collect")))
 
@@ -155,7 +155,7 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
     return whole
 
 
-def _opened(data: Any) -> Source:
+def _opened(data: Any) -> TableSource:
     if isinstance(data, Mapping):  # so that a list of numbers has a type
         data = {name: np.asarray(column) for name, column in data.items()}
     source = open_table(data.reset_index(drop=True) if made_by("pandas", data) else data)
@@ -164,7 +164,7 @@ def _opened(data: Any) -> Source:
     return source
 
 
-def _read(source: Source, columns: tuple[str, ...]) -> NDArray[Any]:
+def _read(source: TableSource, columns: tuple[str, ...]) -> NDArray[Any]:
     """(rows, columns) numbers; what is missing is no number."""
     untyped = source.name.lower().endswith(".csv")
     parts = [np.column_stack([_numbers(name, batch.column(at), untyped=untyped) for at, name in enumerate(columns)])

@@ -13,7 +13,7 @@ from confide.tables._cells import strings
 from confide.tables.design import Design
 from confide.tables.roles import FINE, Numeric
 from confide.tables.roster import DUPLICATE, FirstRows, Roster
-from confide.tables.sources import Source
+from confide.tables.sources import TableSource
 
 __all__ = ["Records", "read_records", "rejections"]
 
@@ -34,7 +34,7 @@ class Records:
 
 
 def read_records(
-    source: Source,
+    source: TableSource,
     *,
     design: Design,
     response: Numeric,

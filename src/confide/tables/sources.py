@@ -25,12 +25,12 @@ from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exac
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["Query", "Source", "is_packaged", "open_table"]
+__all__ = ["Query", "TableSource", "is_packaged", "open_table"]
 
 _SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
 
 
-class Source(ABC):
+class TableSource(ABC):
     """A table that can be read any number of times, in batches.
 
     Args:
@@ -62,7 +62,7 @@ class Source(ABC):
             self._check(column)
         return self._read(tuple(columns), rows)
 
-    def watched(self, progress: Progress) -> Source:
+    def watched(self, progress: Progress) -> TableSource:
         """The same table; `progress` is told how many rows were read, usable or not, and how many there are."""
         done = 0
 
@@ -74,7 +74,7 @@ class Source(ABC):
 
         return _Shown(self, tell)
 
-    def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> Source:
+    def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> TableSource:
         """The same table; `see` is shown every batch after its use, and None at the beginning of each pass."""
         return _Shown(self, see)
 
@@ -105,8 +105,8 @@ class Source(ABC):
         return f"<{type(self).__name__} {self.name}: {len(self.column_names)} columns>"
 
 
-class _Shown(Source):
-    def __init__(self, source: Source, see: Callable[[pa.RecordBatch | None], None]) -> None:
+class _Shown(TableSource):
+    def __init__(self, source: TableSource, see: Callable[[pa.RecordBatch | None], None]) -> None:
         self._source, self._see = source, see
         self.name, self.column_names = source.name, source.column_names
         self.row_count, self.ordered = source.row_count, source.ordered
@@ -127,7 +127,7 @@ def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-class _Memory(Source):
+class _Memory(TableSource):
     def __init__(self, table: pa.Table, name: str) -> None:
         self.name, self._table = name, table
         self.column_names, self.row_count = tuple(table.column_names), table.num_rows
@@ -136,7 +136,7 @@ class _Memory(Source):
         return iter(self._table.select(list(columns)).to_batches(max_chunksize=rows))
 
 
-class _File(Source):
+class _File(TableSource):
     def __init__(self, path: Path) -> None:
         self.name, self._path = path.name, path
 
@@ -227,7 +227,7 @@ class _Csv(_File):
             raise self._broken(error) from None
 
 
-class Query(Source):
+class Query(TableSource):
     """An ibis expression; its rows have an order only where it ends in order_by.
 
     Args:
@@ -323,7 +323,7 @@ def _mapping(source: Mapping[Any, Any]) -> pa.Table:
     return pa.table(arrays)
 
 
-def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> Source:
+def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> TableSource:
     """Open a table of any kind.
 
     Args:
@@ -345,7 +345,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         >>> [batch.num_rows for batch in table.batches(["age"])]
         [2]
     """
-    if isinstance(source, Source):
+    if isinstance(source, TableSource):
         return source
     if isinstance(source, str | os.PathLike):
         return _named(os.fspath(source), folder)
@@ -374,7 +374,7 @@ def is_packaged(text: str) -> bool:
     return text.partition(":")[0] in PACKAGES and ":" in text
 
 
-def _named(text: str, folder: str | os.PathLike[str] | None) -> Source:
+def _named(text: str, folder: str | os.PathLike[str] | None) -> TableSource:
     if is_packaged(text):
         return _Memory(_table(load(text)), text)
     path = Path(folder or "") / Path(text).expanduser()

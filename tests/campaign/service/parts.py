@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from confide.campaign import Home, Store
 from confide.campaign.service.access import Invitations, Operators, Participant, Role, Sessions
-from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Task, Worker
+from confide.campaign.service.work import CampaignRounds, Drafts, Intake, Jobs, Opened, ParticipantActions, Task, Worker
 from confide.contract.asked import Field
 from people.device_follower import row_of
 
@@ -41,8 +41,8 @@ class Parts:
         self.operators, self.sessions = Operators(self.store), Sessions(self.store)
         self.invitations = Invitations(self.store)
         self.drafts, self.opened, self.jobs = Drafts(self.store, self.data), Opened(self.store), Jobs(self.store)
-        self.intake, self.rounds = Intake(self.store), Rounds(self.store)
-        self.participation = Participation(self.store, self.opened, self.intake)
+        self.intake, self.rounds = Intake(self.store), CampaignRounds(self.store)
+        self.participation = ParticipantActions(self.store, self.opened, self.intake)
         self.worker = Worker(self.store, self.opened, self.jobs, "worker")
         known = self.operators.all()
         self.operator = known[0] if known else self.operators.add("ada", PASSWORD, Role.ADMIN)

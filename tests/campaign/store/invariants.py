@@ -15,7 +15,7 @@ from sqlalchemy import select
 from campaign.store.counting import name
 from confide.campaign import Store
 from confide.campaign.signatures import signed_by
-from confide.campaign.states import Event, State, advance
+from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store import schema
 from confide.campaign.store.chain import Entry, broken
 from confide.campaign.store.ledger import subject_keys
@@ -124,9 +124,9 @@ def _check_chain(events: list[Entry], state: State, content: str) -> None:
         if each.event in _AFTER:
             assert at is State.SETTLED
             continue
-        if each.event == Event.PUBLISH:
-            at = advance(at, Event.RUN)
-        at = advance(at, Event(each.event))
+        if each.event == StateEvent.PUBLISH:
+            at = advance(at, StateEvent.RUN)
+        at = advance(at, StateEvent(each.event))
     assert at is state
 
 

@@ -34,7 +34,7 @@ from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
-from confide.tables import Measured, Roster, Source, Word, open_table
+from confide.tables import Measured, Roster, TableSource, Word, open_table
 
 __all__ = ["KIND", "MeanKind", "Rehearsed"]
 
@@ -405,7 +405,7 @@ def _known(values: Mapping[str, str], names: tuple[str, ...]) -> None:
         raise InvalidInput("record", f"{unknown[0]!r} is not asked for here", f"give {', '.join(names)}")
 
 
-def _watched(source: Source, config: MeanConfig, progress: Progress | None) -> Source:
+def _watched(source: TableSource, config: MeanConfig, progress: Progress | None) -> TableSource:
     return source if progress is None else source.watched(by_slots(progress, config.people.count))
 
 

@@ -13,7 +13,7 @@ from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.plan import allowed
 from confide.acquisition.records import ContractedRecords, ContractTerms
 from confide.acquisition.release.sums import plausible
-from confide.tables import FirstRows, Measured, Roster, Source, Word, rejections
+from confide.tables import FirstRows, Measured, Roster, TableSource, Word, rejections
 from confide.tables.roles import FINE, MISSING
 
 __all__ = ["Submissions", "read_reports"]
@@ -26,7 +26,8 @@ def _columns(column: str, identity: str) -> list[str]:
 
 
 def read_reports(
-    source: Source, role: Measured, roster: Roster, identity: str, rule: VirtualCost | None, rejected: dict[str, str]
+    source: TableSource, role: Measured, roster: Roster, identity: str, rule: VirtualCost | None,
+    rejected: dict[str, str],
 ) -> NDArray[np.float64]:
     """(n,) reports; nan where there is none, or none that the belief allows.
 
@@ -72,7 +73,7 @@ class Submissions:
         rejected: id -> reason, complete after one pass; the operator's alone.
     """
 
-    source: Source
+    source: TableSource
     role: Word
     roster: Roster
     identity: str

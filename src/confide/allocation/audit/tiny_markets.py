@@ -28,10 +28,10 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
 from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise, published
 from confide.privacy.accounting import float_up
-from confide.privacy.coins import COINS
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.public_randomness import PUBLIC_RANGE
 
 __all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", "neighbours", "of_rows", "published",
            "steps", "tiny"]
@@ -110,7 +110,7 @@ def _(mechanism: SinkhornMatch) -> SinkhornMatch:
     # would never hold what a good is worth to her who has it. So there is enough of the first good, whatever is drawn.
     own = replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
     enough, everybody = SUPPLY, np.full(GOODS, PEOPLE)
-    while replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1))).rates(everybody)[0] < COINS:
+    while replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1))).rates(everybody)[0] < PUBLIC_RANGE:
         enough *= 2
     return replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1)))
 

@@ -34,7 +34,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Section
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
-from confide.tables import Roster, Source
+from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
 
 __all__ = ["KIND", "MatchingKind"]
@@ -66,17 +66,17 @@ class MatchingKind(PeoplesKind):
         """A number for each good; left empty, nothing is worth anything to her."""
         return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
 
-    def open(self, config: Any, folder: Path) -> Source | PrefLib:
+    def open(self, config: Any, folder: Path) -> TableSource | PrefLib:
         return open_goods(config, folder)
 
-    def look(self, config: Any, plan: Any, source: Source | PrefLib) -> None:
-        if isinstance(source, Source) and config.data.form == "long":
+    def look(self, config: Any, plan: Any, source: TableSource | PrefLib) -> None:
+        if isinstance(source, TableSource) and config.data.form == "long":
             look_at_lines(source, config.people.id, config.data.good, config.data.value)
-        elif isinstance(source, Source):
+        elif isinstance(source, TableSource):
             super().look(config, plan, source)
 
     def read(
-        self, config: Any, plan: Any, source: Source | PrefLib, *, roster: Roster, rejected: dict[str, str],
+        self, config: Any, plan: Any, source: TableSource | PrefLib, *, roster: Roster, rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
     ) -> Iterator[Rows]:
         for batch in read_goods(config, source, roster, rejected, counted, rows):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.campaign.words import Said, worth
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
-from confide.privacy.coins import COINS, coin_of
+from confide.privacy.public_randomness import PUBLIC_RANGE, public_number_of
 
 __all__ = ["ScalingWords"]
 
@@ -58,8 +58,9 @@ class ScalingWords:
         found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
                  f"{said(float(record[best]))}, at a price of {said(float(billboard.prices[best]))}. You ask for it."]
         rate = int(billboard.rates[best])
-        if not billboard.public_seed or rate >= COINS:
+        if not billboard.public_seed or rate >= PUBLIC_RANGE:
             return [*found, "Everybody who asks for it gets it."]
-        coin = coin_of(billboard.public_seed, index)
-        found.append(f"Who asks for it gets it with a coin below {rate / COINS:.4f}; yours is {coin / COINS:.4f}.")
+        coin = public_number_of(billboard.public_seed, index)
+        found.append(f"Who asks for it gets it with a coin below {rate / PUBLIC_RANGE:.4f}; yours is "
+                     f"{coin / PUBLIC_RANGE:.4f}.")
         return found

@@ -16,7 +16,7 @@ from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.scales import Ranks
 from confide.allocation.reading.tables import DENSE, Rows, judged_cells, read_long, read_wide
 from confide.contract.errors import InvalidInput
-from confide.tables import Roster, Source, open_table
+from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import Judged
 
 __all__ = ["RowCodec", "judged_goods", "look_at_lines", "open_goods", "read_goods"]
@@ -24,7 +24,7 @@ __all__ = ["RowCodec", "judged_goods", "look_at_lines", "open_goods", "read_good
 _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 
 
-def open_goods(config: GoodsConfig, folder: Path) -> Source | PrefLib:
+def open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
     """The table that a campaign names, or the file of PrefLib.
 
     Args:
@@ -49,7 +49,7 @@ def open_goods(config: GoodsConfig, folder: Path) -> Source | PrefLib:
 
 
 def read_goods(
-    config: GoodsConfig, source: Source | PrefLib, roster: Roster, rejected: dict[str, str], counted: list[int],
+    config: GoodsConfig, source: TableSource | PrefLib, roster: Roster, rejected: dict[str, str], counted: list[int],
     rows: int | None = None,
 ) -> Iterator[Rows]:
     """One pass over what `open_goods` gave.
@@ -86,7 +86,7 @@ def judged_goods(config: Any) -> list[Judged]:
     return [Judged(column=name, judge=partial(judged_cells, name, scale=scale)) for name in config.columns()]
 
 
-def look_at_lines(source: Source, identity: str, good: str, value: str) -> None:
+def look_at_lines(source: TableSource, identity: str, good: str, value: str) -> None:
     """Raise `InvalidInput` where a column is missing or of a type that cannot hold what it is for."""
     from confide.tables import Measured
     from confide.tables._cells import plain, strings

@@ -36,7 +36,7 @@ from confide.contract.presentation import Picture
 from confide.contract.remedies import outward, retried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import parts_of, wire_name
-from confide.privacy.coins import COINS
+from confide.privacy.public_randomness import PUBLIC_RANGE
 
 __all__ = ["UNASKED", "AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
 
@@ -452,7 +452,7 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
         return 0, table * _BIDDING, 0.0, 0
     if isinstance(best, SinkhornMatch):
         copies = sorted(best.copies)[best.goods // 2]
-        rate = int(best.rates(np.array(best.copies))[best.copies.index(copies)]) / COINS
+        rate = int(best.rates(np.array(best.copies))[best.copies.index(copies)]) / PUBLIC_RANGE
         error = best.scale(best.part(best.clear)) * math.log(best.goods / best.failure_probability)
         return ((best.rounds + 1) * best.goods + certificate, best.rounds * table * _ASKING, error,
                 copies - math.floor(rate * copies))

@@ -19,7 +19,7 @@ from confide.allocation.reading.scales import Scale
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
-from confide.tables import FirstRows, Roster, Source, rejections
+from confide.tables import FirstRows, Roster, TableSource, rejections
 from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
@@ -105,7 +105,7 @@ def _check(batch: Rows, people: int, goods: int) -> None:
 
 
 def read_wide(
-    source: Source, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str = "row",  # noqa: A002
+    source: TableSource, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[Rows]:
     """Read a table with a column for each good once; an empty cell is worth nothing.
@@ -184,7 +184,7 @@ def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[
 
 
 def read_long(
-    source: Source, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str,  # noqa: A002
+    source: TableSource, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str,  # noqa: A002
     good: str = "good", value: str = "value", unlisted: Literal["reject", "ignore"] = "reject",
     rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
 ) -> Iterator[Rows]:
@@ -367,6 +367,6 @@ def _listed(goods: Sequence[str]) -> str:
     return f"goods: {', '.join(goods[:_SHOWN])}{', ...' * (len(goods) > _SHOWN)}"
 
 
-def _ordered(source: Source, identity: str) -> None:
+def _ordered(source: TableSource, identity: str) -> None:
     if identity == "row" and not source.ordered:
         raise InvalidInput("people.id", "the rows of a query have no order", "name a column of ids")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import non_negative
 from confide.numerics.compiled import kernel
-from confide.privacy.coins import key_of
+from confide.privacy.public_randomness import key_of
 
 __all__ = ["NONE", "Leanings", "leaning"]
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.privacy.accounting.sums import ball
-from confide.privacy.coins import COINS
 from confide.privacy.noise.balls import precision
+from confide.privacy.public_randomness import PUBLIC_RANGE
 
 __all__ = ["rates"]
 
@@ -51,7 +51,7 @@ def rates(
 
     Example:
         >>> found = rates(np.array([3900, 4000, 4400]), (4000,) * 3, 5.0, 5e-4)
-        >>> (found / COINS).round(3).tolist()
+        >>> (found / PUBLIC_RANGE).round(3).tolist()
         [1.0, 0.985, 0.889]
     """
     positive("scale", scale)
@@ -72,9 +72,9 @@ def _at(asked: int, theta: Any, level: Any) -> int:
     if not level > 0:
         return 0
     if theta * asked <= level:
-        return COINS
+        return PUBLIC_RANGE
     share = ((level / asked).exp() - 1) / (theta.exp() - 1)
-    return max(0, min(COINS, int((share * COINS).lower().floor().unique_fmpz())))
+    return max(0, min(PUBLIC_RANGE, int((share * PUBLIC_RANGE).lower().floor().unique_fmpz())))
 
 
 @lru_cache(maxsize=2**10)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import delete, func, insert, select, update
 
-from confide.campaign.states import MOVES, Event, State
+from confide.campaign.states import MOVES, State, StateEvent
 from confide.campaign.store import reports
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
@@ -38,7 +38,7 @@ def _drawn_before() -> Refused:
 
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
     """Why a report cannot be taken."""
-    if (known.state, Event.SUBMIT) not in MOVES:
+    if (known.state, StateEvent.SUBMIT) not in MOVES:
         return nothing_asked()
     try:
         check_slot(slot, known)
@@ -210,7 +210,7 @@ class Collecting(Transactions):
             if known.state is not State.OPEN:
                 return
             reports.write(connection, campaign, batches, phase)
-            self._move(connection, known, Event.CLOSE, {})
+            self._move(connection, known, StateEvent.CLOSE, {})
 
     def close_collection(self, campaign: int) -> None:
         """Close the collection of an open campaign."""

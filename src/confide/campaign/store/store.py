@@ -19,7 +19,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
 from confide.campaign.pack import EVENTS, MANIFEST, NOTE, statement
 from confide.campaign.signatures import sign
-from confide.campaign.states import Event, State, advance
+from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
@@ -219,14 +219,14 @@ class Store(Collecting, Depositing, PayingOut):
 
     def _opened(self, connection: Connection, file: CampaignFile, slots: int, charge: Charge | None) -> Stored:
         """The rows of a new campaign; in a transaction that holds the ledger's lock."""
-        state, day = advance(advance(State.DRAFT, Event.PLAN), Event.OPEN), transactions.today()
+        state, day = advance(advance(State.DRAFT, StateEvent.PLAN), StateEvent.OPEN), transactions.today()
         number = int(connection.execute(insert(s.campaign).values(
             content=file.digest, kind=file.kind.name, name=file.name, title=file.title, text=file.text, slots=slots,
             state=state.value, withdrawals=0).returning(s.campaign.c.id)).scalar_one())
         if charge is not None:
             debit(connection, number, charge, self.home.ledger_key, day)
-        chain.append(connection, number, Event.PLAN, day, {"content": file.digest})
-        chain.append(connection, number, Event.OPEN, day, {} if charge is None else charge.entry())
+        chain.append(connection, number, StateEvent.PLAN, day, {"content": file.digest})
+        chain.append(connection, number, StateEvent.OPEN, day, {} if charge is None else charge.entry())
         return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one())
 
     def events(self, campaign: int) -> tuple[chain.Entry, ...]:
@@ -256,7 +256,7 @@ class Store(Collecting, Depositing, PayingOut):
                 debit(connection, campaign, asked, self.home.ledger_key, transactions.today())
             else:
                 _check_same(paid, asked)
-            self._move(connection, known, Event.CHARGE, asked.entry() if paid is None else {})
+            self._move(connection, known, StateEvent.CHARGE, asked.entry() if paid is None else {})
 
     def cancel(self, campaign: int) -> None:
         """End a campaign whose settlement is not registered, and erase its reports; nothing, where it is, or is over.
@@ -268,7 +268,7 @@ class Store(Collecting, Depositing, PayingOut):
                 return
             erase_reports(connection, campaign)
             erase_withdrawals(connection, campaign)
-            self._move(connection, known, Event.CANCEL, {})
+            self._move(connection, known, StateEvent.CANCEL, {})
         self.erase_files(campaign)
         self._database.forget(thoroughly=True)
 
@@ -341,8 +341,8 @@ class Store(Collecting, Depositing, PayingOut):
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
                 return False
             self.check_original(known)
-            ran = advance(known.state, Event.RUN)
-            self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran,
+            ran = advance(known.state, StateEvent.RUN)
+            self._move(connection, known, StateEvent.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran,
                        day="" if may_wait(known.kind) else transactions.today())
             events = chain.entries(connection, campaign)
             pack = {**files, EVENTS: canonical([entry.to_dict() for entry in events])}

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from confide.campaign.home import Home
-from confide.campaign.states import Event, State, advance
+from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store import chain
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import Database
@@ -82,7 +82,8 @@ class Transactions:
 
     @staticmethod
     def _move(
-        connection: Connection, known: Stored, event: Event, data: Mapping[str, Any], *, state: State | None = None,
+        connection: Connection, known: Stored, event: StateEvent, data: Mapping[str, Any], *,
+        state: State | None = None,
         day: str | None = None
     ) -> None:
         new = advance(known.state if state is None else state, event)

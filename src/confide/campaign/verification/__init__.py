@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.campaign.verification.findings import Finding, Verdict, Verification
+    from confide.campaign.verification.findings import Verdict, Verification, VerificationFinding
     from confide.campaign.verification.verifier import verify
 
 
-__all__ = ["Finding", "Verdict", "Verification", "verify"]
+__all__ = ["Verdict", "Verification", "VerificationFinding", "verify"]
 
 __getattr__, __dir__ = doors(
-    __name__, {"findings": ("Finding", "Verdict", "Verification"), "verifier": ("verify",)},
+    __name__, {"findings": ("VerificationFinding", "Verdict", "Verification"), "verifier": ("verify",)},
+    renamed={"Finding": "VerificationFinding"},
 )

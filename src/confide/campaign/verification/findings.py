@@ -11,7 +11,7 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.files import reading
 from confide.contract.words import printable
 
-__all__ = ["Broken", "Finding", "NotChecked", "Verdict", "Verification", "made"]
+__all__ = ["Broken", "NotChecked", "Verdict", "Verification", "VerificationFinding", "made"]
 
 _LONGEST = 1000  # letters of a detail: the rest is a stranger's to fill
 
@@ -19,7 +19,7 @@ Verdict = Literal["holds", "broken", "not checked"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class VerificationFinding:
     """One check.
 
     Args:
@@ -54,7 +54,7 @@ class Verification:
     signer: str
     known_signer: bool
     digest: str
-    findings: tuple[Finding, ...]
+    findings: tuple[VerificationFinding, ...]
 
     @property
     def complete(self) -> bool:
@@ -81,7 +81,7 @@ class NotChecked(Exception):
     """A check that cannot be made here; the message says why."""
 
 
-def made(check: str, look: Callable[[], str]) -> Finding:
+def made(check: str, look: Callable[[], str]) -> VerificationFinding:
     """Make one check; whatever a stranger's file breaks is a finding, not a crash.
 
     Args:
@@ -99,4 +99,4 @@ def made(check: str, look: Callable[[], str]) -> Finding:
                 detail = str(reason)
     except InvalidInput as error:
         detail = error.problem
-    return Finding(check=check, verdict=verdict, detail=printable(detail, _LONGEST))
+    return VerificationFinding(check=check, verdict=verdict, detail=printable(detail, _LONGEST))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from confide.campaign.states import Event, State, advance
+from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store.chain import Entry
 from confide.campaign.store.chain import broken as broken_at
 from confide.campaign.verification.findings import Broken
@@ -16,9 +16,9 @@ from confide.contract.kinds import may_wait
 __all__ = ["chain_of", "charge_of", "events"]
 
 _NOTHING, _DEBIT = set[str](), {"data_set", "delta", "events"}
-_HOLDS: dict[Event, tuple[set[str], ...]] = {
-    Event.PLAN: ({"content"},), Event.OPEN: (_NOTHING, _DEBIT), Event.CLOSE: (_NOTHING,),
-    Event.CHARGE: (_DEBIT, _NOTHING), Event.RESUME: (_NOTHING,), Event.PUBLISH: ({"manifest"},),
+_HOLDS: dict[StateEvent, tuple[set[str], ...]] = {
+    StateEvent.PLAN: ({"content"},), StateEvent.OPEN: (_NOTHING, _DEBIT), StateEvent.CLOSE: (_NOTHING,),
+    StateEvent.CHARGE: (_DEBIT, _NOTHING), StateEvent.RESUME: (_NOTHING,), StateEvent.PUBLISH: ({"manifest"},),
 }
 """The events that a pack can hold, and what each may say; how many came or went is nobody's to see. The debit stands
 with the opening or with the registration of the settlement, which then says nothing more."""
@@ -37,7 +37,7 @@ def chain_of(rows: Any) -> tuple[Entry, ...]:
 
 def charge_of(chain: Sequence[Entry]) -> Entry:
     """The one debit, of the opening or of the settlement."""
-    charges = [entry for entry in chain if entry.event in (Event.OPEN, Event.CHARGE) and entry.data]
+    charges = [entry for entry in chain if entry.event in (StateEvent.OPEN, StateEvent.CHARGE) and entry.data]
     if len(charges) != 1:
         raise Broken(f"{len(charges)} debits, not one")
     return charges[0]
@@ -51,7 +51,7 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
     state, day = State.DRAFT, ""
     for position, entry in enumerate(chain, 1):
         state = _next(state, entry, position)
-        untold = not entry.day and entry.event == Event.PUBLISH and may_wait(str(note["kind"]))
+        untold = not entry.day and entry.event == StateEvent.PUBLISH and may_wait(str(note["kind"]))
         if not untold and (not _is_day(entry.day) or entry.day < day):
             raise Broken(f"event {position} bears the day {entry.day!r}" + (f", after {day}" if day else ""))
         day = entry.day
@@ -68,9 +68,9 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
 
 def _next(state: State, entry: Entry, position: int) -> State:
     try:
-        event = Event(entry.event)
-        if event is Event.PUBLISH:
-            state = advance(state, Event.RUN)  # a run leaves nothing until it is published
+        event = StateEvent(entry.event)
+        if event is StateEvent.PUBLISH:
+            state = advance(state, StateEvent.RUN)  # a run leaves nothing until it is published
         state = advance(state, event)
     except ValueError:
         raise Broken(f"event {position} is unknown: {entry.event!r}") from None

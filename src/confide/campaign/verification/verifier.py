@@ -12,7 +12,7 @@ from confide.campaign.file import CampaignFile, parse
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification import life, metering, promises, results, signed
-from confide.campaign.verification.findings import Broken, Finding, NotChecked, Verification, made
+from confide.campaign.verification.findings import Broken, NotChecked, Verification, VerificationFinding, made
 from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
@@ -110,7 +110,7 @@ class _Verifier:
             own = mine
             checks["own share"] = lambda: results.own_share(self.file, self.plan, self.outcome, own, self.signer)
         title = self.note.get("title")
-        findings: tuple[Finding, ...] = tuple(made(check, look) for check, look in checks.items())
+        findings: tuple[VerificationFinding, ...] = tuple(made(check, look) for check, look in checks.items())
         return Verification(
             title=printable(title, _LONGEST) if isinstance(title, str) else "", signer=self.signer,
             known_signer=bool(self.signer) and self.signer == self.known, digest=self.digest, findings=findings)

@@ -31,7 +31,7 @@ from confide.people.device_kind import ANSWER, exactly
 from confide.people.peoples_kind import PeoplesKind, absent, own_values
 from confide.privacy.groups import group_blocks
 from confide.privacy.noise import Noise
-from confide.tables import Category, Roster, Source, open_table
+from confide.tables import Category, Roster, TableSource, open_table
 
 __all__ = ["BitKind", "Rehearsed"]
 
@@ -99,7 +99,7 @@ class BitKind(PeoplesKind, ABC):
     # ---- records
 
     def read(
-        self, config: BitConfig, plan: BitPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
+        self, config: BitConfig, plan: BitPlan, source: TableSource, *, roster: Roster, rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
     ) -> Iterator[Reports]:
         return read_reports(source, bit=config.role(), group=self.group(config), roster=roster, id=config.people.id,

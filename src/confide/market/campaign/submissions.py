@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.market.collection import Reports
-from confide.tables import Above, Category, FirstRows, Roster, Source, rejections
+from confide.tables import Above, Category, FirstRows, Roster, TableSource, rejections
 from confide.tables.roles import FINE, MISSING
 
 __all__ = ["BitCodec", "read_reports"]
@@ -19,7 +19,7 @@ _ROW = np.dtype([("report", "u1"), ("group", "<u2")])
 
 
 def read_reports(
-    source: Source, *, bit: Category | Above, group: Category | None, roster: Roster, id: str,  # noqa: A002
+    source: TableSource, *, bit: Category | Above, group: Category | None, roster: Roster, id: str,  # noqa: A002
     rejected: dict[str, str], counted: list[int], rows: int | None = None,
 ) -> Iterator[Reports]:
     """Read a table of reports, or of true answers, once.

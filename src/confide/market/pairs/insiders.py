@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from confide.contract.errors import InvalidInput
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prior import as_groups
-from confide.market.replies import BestResponse, best_response, utility
+from confide.market.replies import BestReply, best_response, utility
 
 __all__ = ["Insider", "audit_groups", "group_counts"]
 
@@ -35,7 +35,7 @@ class Insider:
     group: object
     size: int
     ones: int
-    best: BestResponse
+    best: BestReply
     honest: float
 
     @property

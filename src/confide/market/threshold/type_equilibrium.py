@@ -17,7 +17,7 @@ from confide.market.binomials import majority_odds
 from confide.market.costs import LinearCost
 from confide.market.counts import binomial_weights
 from confide.market.equilibrium import Others, interim_matrix
-from confide.market.replies import BestResponse, best_response, utility
+from confide.market.replies import BestReply, best_response, utility
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.threshold_market import ThresholdMarket
@@ -95,7 +95,7 @@ class TypeReport:
     cost: float
     strategy: Strategy
     utility: float
-    best: BestResponse
+    best: BestReply
 
     @property
     def takes_part(self) -> bool:

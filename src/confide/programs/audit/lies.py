@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from confide.audit import AuditRow, Concern, Control, mixed
-from confide.privacy.coins import coin_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
+from confide.privacy.public_randomness import public_number_of
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.own_walk import action_in, standing
 from confide.programs.audit.planted import ComplainsInVain
@@ -163,7 +163,7 @@ def _seeds(rounds: int) -> tuple[str, ...]:
     found: dict[int, str] = {}
     for number in count():
         seed = f"{number:064x}"
-        found.setdefault(coin_of(seed, 0) * rounds >> 32, seed)
+        found.setdefault(public_number_of(seed, 0) * rounds >> 32, seed)
         if len(found) == rounds:
             return tuple(found.values())
     return ()

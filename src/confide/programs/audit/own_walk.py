@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confide.privacy.coins import coin_of
+from confide.privacy.public_randomness import public_number_of
 from confide.programs.convex.compiled_program import ConvexProgram
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
@@ -123,7 +123,7 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
         return {**_tallied(played), "price": paid / float(PRICE_UNIT * program.scale * rounds)}
     if not isinstance(mechanism, RoundDude | TightenAndAudit):
         return _tallied(tuple(her.best(row) for row in board.prices[mechanism.burn_in :]))
-    action = her.best(board.prices[mechanism.burn_in + (coin_of(board.public_seed, index) * rounds >> 32)])
+    action = her.best(board.prices[mechanism.burn_in + (public_number_of(board.public_seed, index) * rounds >> 32)])
     kept = isinstance(mechanism, TightenAndAudit) or not any(
         load > 0 and raised <= index for load, raised in zip(her.added(action), board.raised.tolist(), strict=True))
     return {"action": _described(program, action if kept else (-1,) * program.width)}
@@ -142,7 +142,7 @@ def _whole(
     """One action, and its price."""
     program, rounds = mechanism.program, mechanism.rounds
     charged, _ = _charged(board, mechanism.burn_in)
-    action = found.favourite if unsatisfied else found.played[coin_of(board.public_seed, index) * rounds >> 32]
+    action = found.favourite if unsatisfied else found.played[public_number_of(board.public_seed, index) * rounds >> 32]
     price = her.paid(action, charged)
     if mechanism.payments == "scaled" and not unsatisfied:
         if found.paid > found.value or found.value == 0:

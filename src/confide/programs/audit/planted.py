@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from confide.audit import DampedNoise, mixed
 from confide.contract.mechanism import NoiseSource
-from confide.privacy.coins import draw_seed
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Integers, Stream, StreamName
 from confide.privacy.noise.given_noise import GivenNoise
+from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.certifying import PathCertificate, certificate
 from confide.programs.dual_dynamics import Descent
 from confide.programs.dude import Dude
@@ -195,7 +195,7 @@ class EarlyCoins(DampedNoise):
 
     def __init__(self, source: Noise) -> None:
         super().__init__(source, 1.0)
-        self._early = bytes.fromhex(draw_seed(source))
+        self._early = bytes.fromhex(draw_public_seed(source))
 
     def _channel(
         self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName

@@ -42,7 +42,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
-from confide.tables import Roster, Source
+from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
 
 __all__ = ["KIND", "ProgramKind"]
@@ -79,7 +79,8 @@ class ProgramKind(PeoplesKind):
         return fields_of(config)
 
     def read(
-        self, config: ProgramConfig, plan: SharingPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
+        self, config: ProgramConfig, plan: SharingPlan, source: TableSource, *, roster: Roster,
+        rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
     ) -> Iterator[SlotRows]:
         coding = coding_of(config)
@@ -94,7 +95,7 @@ class ProgramKind(PeoplesKind):
         return [*(Judged(column=each.name, judge=each.cells) for each in columns),
                 *ids_of(self.roster(config), config.people.id)]
 
-    def look(self, config: ProgramConfig, plan: SharingPlan, source: Source) -> None:
+    def look(self, config: ProgramConfig, plan: SharingPlan, source: TableSource) -> None:
         bids = coding_of(config).bids
         if bids is None:
             super().look(config, plan, source)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Number, reason
-from confide.tables import Roster, Source
+from confide.tables import Roster, TableSource
 from confide.tables._cells import places, plain, strings
 from confide.tables.roles import FINE
 
@@ -75,7 +75,7 @@ class Bids:
             return None
         return tuple(sorted(known))
 
-    def check(self, source: Source, id: str) -> None:  # noqa: A002
+    def check(self, source: TableSource, id: str) -> None:  # noqa: A002
         """Whether the columns are there and can hold what they are for; looks at no value.
 
         Args:
@@ -98,7 +98,7 @@ class Bids:
             return
 
     def read(
-        self, source: Source, *, roster: Roster, id: str,  # noqa: A002
+        self, source: TableSource, *, roster: Roster, id: str,  # noqa: A002
         rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
     ) -> Iterator[SlotRows]:
         """Read a table once.

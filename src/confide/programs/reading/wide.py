@@ -15,7 +15,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Column, reason
-from confide.tables import FirstRows, Roster, Source, rejections
+from confide.tables import FirstRows, Roster, TableSource, rejections
 from confide.tables.roles import FINE
 
 __all__ = ["Judge", "read_wide", "typed_wide"]
@@ -29,7 +29,7 @@ Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bo
 
 
 def read_wide(
-    source: Source, *, columns: Sequence[Column], judge: Judge, limit: str, roster: Roster, id: str = "row",  # noqa: A002
+    source: TableSource, *, columns: Sequence[Column], judge: Judge, limit: str, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[SlotRows]:
     """Read a table once.

@@ -35,7 +35,7 @@ from confide.regression.campaign.stored_records import RecordCodec
 from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.typed import parse_record
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
-from confide.tables import Design, Numeric, Records, Roster, Source, read_records
+from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
 
 __all__ = ["KIND", "PlannedRegression", "RegressionKind"]
@@ -131,7 +131,7 @@ class RegressionKind(PeoplesKind):
                 field_of(plan.response)]
 
     def read(
-        self, config: RegressionConfig, plan: PlannedRegression, source: Source, *, roster: Roster,
+        self, config: RegressionConfig, plan: PlannedRegression, source: TableSource, *, roster: Roster,
         rejected: dict[str, str], counted: list[int], rows: int | None = None,
     ) -> Iterator[Records]:
         return read_records(source, design=plan.design, response=plan.response, roster=roster, id=config.people.id,

@@ -14,7 +14,7 @@ from confide.release.codes import Codes
 from confide.release.reading import encode_batch, read_codes, read_records
 from confide.release.schema import Schema
 from confide.tables.roster import Roster
-from confide.tables.sources import Source
+from confide.tables.sources import TableSource
 
 __all__ = ["HeldTable"]
 
@@ -34,7 +34,7 @@ class HeldTable:
         rejected: id or row -> reason, complete after one read; the operator's alone.
     """
 
-    source: Source
+    source: TableSource
     schema: Schema
     records: int
     identity: str

@@ -31,7 +31,7 @@ from confide.search.audit.made_up import (
 )
 from confide.search.audit.planted import misses
 from confide.search.exact_laws import LawTree
-from confide.search.statistics import CommonNeighbours, Flow
+from confide.search.statistics import CommonNeighbours, LargestFlow
 from confide.search.targeted import PTarget
 
 __all__ = ["counts_each", "delta_row", "lifted", "list_delta", "list_loss", "list_row", "networks", "selection_row",
@@ -61,7 +61,7 @@ def counts_each(mechanism: PTarget) -> bool:
         mechanism: as it will run.
     """
     statistic = mechanism.statistic
-    return not isinstance(statistic, CommonNeighbours | Flow)
+    return not isinstance(statistic, CommonNeighbours | LargestFlow)
 
 
 def lifted(mechanism: PTarget) -> int:
@@ -83,7 +83,7 @@ def unplanted(mechanism: PTarget) -> dict[str, str]:
     Args:
         mechanism: as it will run.
     """
-    found, wide = dict[str, str](), isinstance(mechanism.statistic, Flow) and mechanism.statistic.length > 2
+    found, wide = dict[str, str](), isinstance(mechanism.statistic, LargestFlow) and mechanism.statistic.length > 2
     if wide:
         why = "flow over more than two edges is not stretched to its sensitivity by a made-up network"
         found |= {"noise": why, "fake": why}

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from confide.audit import mixed
 from confide.privacy.noise import Noise
-from confide.search.contests import call_law, threshold_points
 from confide.search.exact_laws import Hidden, LawTree
 from confide.search.neighbourhoods import Adjacency
+from confide.search.order_statistics import call_law, threshold_points
 from confide.search.walking import Walk
 
 if TYPE_CHECKING:  # what each is put on top of

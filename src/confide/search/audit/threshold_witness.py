@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import log_expit, log_softmax
 
 from confide.contract.checks import fraction, positive, whole
-from confide.search.contests import nodes_between
+from confide.search.order_statistics import nodes_between
 
 __all__ = ["Witness", "limit_loss"]
 

@@ -16,7 +16,7 @@ from confide.search.statistics import (
     CommonNeighbours,
     CommonNeighboursMulti,
     Contacts,
-    Flow,
+    LargestFlow,
     Paths,
     Statistic,
     Triangles,
@@ -42,7 +42,7 @@ StatisticName = Literal["common-neighbours", "common-neighbours-multi", "paths",
                         "triangles"]
 _COUNTED: dict[str, type[Statistic]] = {
     "common-neighbours": CommonNeighbours, "common-neighbours-multi": CommonNeighboursMulti, "contacts": Contacts}
-_OVER_EDGES: dict[str, type[Paths | Walks | Flow]] = {"paths": Paths, "walks": Walks, "flow": Flow}
+_OVER_EDGES: dict[str, type[Paths | Walks | LargestFlow]] = {"paths": Paths, "walks": Walks, "flow": LargestFlow}
 
 
 class GraphTable(Keys):

@@ -26,7 +26,7 @@ from confide.search.identifiers import as_ids, lookup
 from confide.search.oracles import Investigation, OracleInconsistent
 from confide.tables import open_table
 from confide.tables._cells import integers, strings
-from confide.tables.sources import Source
+from confide.tables.sources import TableSource
 
 __all__ = ["AnswersSoFar", "HeldNetwork"]
 
@@ -76,8 +76,8 @@ class HeldNetwork:
     """
 
     config: SearchConfig
-    contacts: Source
-    answers: tuple[tuple[str, Source], ...]
+    contacts: TableSource
+    answers: tuple[tuple[str, TableSource], ...]
     vertices: Any
     rejected: dict[str, str] = field(default_factory=dict)
 
@@ -98,7 +98,7 @@ class HeldNetwork:
         contacts = _opened("graph.source", graph.source, folder, (graph.first, graph.second) if graph.weight is None
                            else (graph.first, graph.second, graph.weight))
         columns, waiting = (oracle.id, oracle.targeted), waiting_path(config, folder)
-        answers: list[tuple[str, Source]] = []
+        answers: list[tuple[str, TableSource]] = []
         if not _not_yet(file_of(oracle.source, folder)):
             answers.append(("", _opened("oracle.source", oracle.source, folder, columns)))
         if waiting.exists():
@@ -189,7 +189,7 @@ def _not_yet(path: Path) -> bool:
     return path.suffix.lower() in _FILES and path.parent.is_dir() and not os.path.lexists(path)
 
 
-def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> Source:
+def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> TableSource:
     """A table with these columns, in any case."""
     try:
         table = open_table(source, folder=folder)

@@ -27,7 +27,7 @@ from confide.search.campaign.pages_after import AnyOutcome
 from confide.search.campaign.plan import PlannedSearch, plan_of
 from confide.search.campaign.waiting import play
 from confide.search.releases import PublicRelease, SearchCertificate
-from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Flow, Paths, Walks
+from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow, Paths, Walks
 from confide.search.targeted import PTarget
 
 __all__ = ["KIND", "SearchKind"]
@@ -40,7 +40,7 @@ class SearchKind(CustodiansKind):
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
     config: type[Any] = SearchConfig
     types: ClassVar[Mapping[str, type]] = wire_types(
-        CommonNeighbours, CommonNeighboursMulti, Flow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
+        CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
     @property
     def template(self) -> str:

@@ -13,7 +13,7 @@ from campaign.service.parts import Parts
 from confide.campaign.payouts import export
 from confide.campaign.service.app import create_app
 from confide.campaign.service.shell.settings import Settings
-from confide.campaign.service.work import Rounds, Task
+from confide.campaign.service.work import CampaignRounds, Task
 from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.contract import InvalidInput, kind
 
@@ -91,7 +91,7 @@ def test_rows_of_a_process_that_died_are_swept(tmp_path: Path) -> None:
 
         with parts.rounds.records(opened) as campaign:
             read = campaign.file.folder / "records.csv"
-            for act in (Rounds(parts.store).sweep, lambda: parts.participation.withdraw(who)):
+            for act in (CampaignRounds(parts.store).sweep, lambda: parts.participation.withdraw(who)):
                 leave()
                 act()
                 assert not left.exists()

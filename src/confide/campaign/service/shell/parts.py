@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from confide.campaign.home import Home
 from confide.campaign.service.access import Attempts, Invitations, Logins, Operators, Sessions, new_code
 from confide.campaign.service.shell.settings import Settings
-from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
+from confide.campaign.service.work import CampaignRounds, Drafts, Intake, Jobs, Opened, ParticipantActions, Worker
 from confide.campaign.service.work.replays import Replays
 from confide.campaign.store import Store
 from confide.contract.errors import ConfideError, StoreFailed
@@ -52,9 +52,9 @@ class Parts:
         self.invitations, self.logins = Invitations(self.store), Logins(self.store)
         self.drafts = Drafts(self.store, settings.data, most_people=settings.most_people)
         self.opened = Opened(self.store)
-        self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
+        self.jobs, self.rounds, self.replays = Jobs(self.store), CampaignRounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
-        self.participation = Participation(self.store, self.opened, self.intake)
+        self.participation = ParticipantActions(self.store, self.opened, self.intake)
         self._stop, self._looked = Event(), Event()
         self._threads: list[Thread] = []
         self._worker: Thread | None = None

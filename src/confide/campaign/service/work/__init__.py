@@ -11,13 +11,25 @@ if TYPE_CHECKING:
     from confide.campaign.service.work.intake import Intake
     from confide.campaign.service.work.jobs import Job, Jobs, Task
     from confide.campaign.service.work.opened import Opened, OpenedCampaign
-    from confide.campaign.service.work.participation import Participation, Standing
-    from confide.campaign.service.work.rounds import Rounds
+    from confide.campaign.service.work.participation import ParticipantActions, ParticipantStanding
+    from confide.campaign.service.work.rounds import CampaignRounds
     from confide.campaign.service.work.worker import Worker
 
 
-__all__ = ["Draft", "Drafts", "Intake", "Job", "Jobs", "Opened", "OpenedCampaign", "Participation", "Rounds",
-           "Standing", "Task", "Worker"]
+__all__ = [
+    "CampaignRounds",
+    "Draft",
+    "Drafts",
+    "Intake",
+    "Job",
+    "Jobs",
+    "Opened",
+    "OpenedCampaign",
+    "ParticipantActions",
+    "ParticipantStanding",
+    "Task",
+    "Worker",
+]
 
 __getattr__, __dir__ = doors(
     __name__,
@@ -26,8 +38,8 @@ __getattr__, __dir__ = doors(
         "intake": ("Intake",),
         "jobs": ("Job", "Jobs", "Task"),
         "opened": ("Opened", "OpenedCampaign"),
-        "participation": ("Participation", "Standing"),
-        "rounds": ("Rounds",),
+        "participation": ("ParticipantActions", "ParticipantStanding"),
+        "rounds": ("CampaignRounds",),
         "worker": ("Worker",),
     },
 )

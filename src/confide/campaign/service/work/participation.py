@@ -22,7 +22,7 @@ from confide.campaign.pages import handed_section, share_section
 from confide.campaign.service.access.identity import Participant
 from confide.campaign.service.work.intake import Intake
 from confide.campaign.service.work.opened import Opened, OpenedCampaign, check_settled
-from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, Rounds, current, nothing_to_decline
+from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, CampaignRounds, current, nothing_to_decline
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
@@ -37,14 +37,14 @@ from confide.people import PeoplesKind
 from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
 from confide.people.retyping import retyped
 
-__all__ = ["Participation", "Standing", "check_row", "known_file", "take_known"]
+__all__ = ["ParticipantActions", "ParticipantStanding", "check_row", "known_file", "take_known"]
 
 _WORD = re.compile(r"[0-9a-f]{16}")
 _LARGEST_KNOWN = 1 << 28
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class ParticipantStanding:
     """How one participant stands: hers alone.
 
     Args:
@@ -65,7 +65,7 @@ class Standing:
     local: bool
 
 
-class Participation:
+class ParticipantActions:
     """What participants do in the campaigns of a store.
 
     Args:
@@ -81,7 +81,7 @@ class Participation:
         """Her id on the public list."""
         return self._opened.get(who.campaign).identities[who.slot]
 
-    def standing(self, who: Participant) -> Standing:
+    def standing(self, who: Participant) -> ParticipantStanding:
         """How she stands."""
         opened = self._opened.get(who.campaign)
         return self._standing(opened, self._facts(opened, who))
@@ -89,10 +89,11 @@ class Participation:
     def _facts(self, opened: OpenedCampaign, who: Participant) -> Facts:
         return self._store.facts(who.campaign, who.slot, rows=opened.contracts is not None)
 
-    def _standing(self, opened: OpenedCampaign, facts: Facts) -> Standing:
+    def _standing(self, opened: OpenedCampaign, facts: Facts) -> ParticipantStanding:
         asks, phase = self._asks(opened, facts.known.state)
         handed = facts.reported if opened.contracts is None else phase in facts.phases
-        return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
+        return ParticipantStanding(state=facts.known.state, asks="" if facts.withdrawn else asks,
+                                   withdrawn=facts.withdrawn,
                         declined=DECLINED in facts.phases, handed_in=handed,
                         local=opened.local is not None and (opened.contracts is None or phase == SECOND))
 
@@ -223,7 +224,7 @@ class Participation:
         config, plan = campaign.file.config, campaign.plan
         if self._check_asked(opened, who) == "report":
             judge(kind.asked_first(config, plan), values)
-            Rounds(self._store).report(opened, who.slot, kind.reported(config, plan, identity, values))
+            CampaignRounds(self._store).report(opened, who.slot, kind.reported(config, plan, identity, values))
             return
         check_row(self._device(opened, kind, who), values)
         contract = self.contract(who)
@@ -240,7 +241,7 @@ class Participation:
         """
         opened = self._opened.get(who.campaign)
         before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
-        Rounds.tidy(opened)  # rows that a process which died has left may be hers
+        CampaignRounds.tidy(opened)  # rows that a process which died has left may be hers
         return before
 
     def contract(self, who: Participant) -> Contract | None:
@@ -259,7 +260,7 @@ class Participation:
         """
         if self.standing(who).asks != "contract":
             raise nothing_to_decline()
-        Rounds(self._store).decline(self._opened.get(who.campaign), who.slot)
+        CampaignRounds(self._store).decline(self._opened.get(who.campaign), who.slot)
 
     def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
         """What she gets and why, decoded from her record and the public result.

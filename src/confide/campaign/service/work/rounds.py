@@ -28,7 +28,7 @@ from confide.contract.files import make_folder, replace_private
 from confide.contract.kinds import ContractKind, Progress
 from confide.contract.worded import worded
 
-__all__ = ["DECLINED", "FIRST", "SECOND", "Rounds", "contract_kind", "current"]
+__all__ = ["DECLINED", "FIRST", "SECOND", "CampaignRounds", "contract_kind", "current"]
 
 FIRST, SECOND, DECLINED = 0, 1, 2
 """Phases of rows: everybody's report, the record on a final contract, and who declined a round that is not final."""
@@ -66,7 +66,7 @@ def drawn_up_now() -> Refused:
 _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
 
 
-class Rounds:
+class CampaignRounds:
     """The rounds of a store's campaigns.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Any
 
 from confide.campaign.service.work.jobs import Job, Jobs, Task
 from confide.campaign.service.work.opened import Opened, OpenedCampaign
-from confide.campaign.service.work.rounds import Rounds
+from confide.campaign.service.work.rounds import CampaignRounds
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.contract.errors import ConfideError, StoreFailed
@@ -96,7 +96,7 @@ class Worker:
 
     def _settled(self, opened: OpenedCampaign, told: Any, accept_unusable: bool) -> None:
         """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
-        known, rounds = self._store.get(opened.number), Rounds(self._store)
+        known, rounds = self._store.get(opened.number), CampaignRounds(self._store)
         if known.state is not State.SETTLED:
             self._store.check_original(known)  # before anything is closed
         asked_twice = opened.contracts is not None
