@@ -157,8 +157,8 @@ def found(name: str, to: Path) -> dict[str, Any]:
         "manifest": digest(canonical(manifest)), "columns": sorted(columns),
         "outcome": {path.relative_to(again).as_posix(): digest(path.read_bytes())
                     for path in sorted(again.rglob("*")) if path.is_file()},
-        "plan": plan.to_dict(), "charge": events_text(data_set_charge(it.file, plan).events),
-        "promised": plan.guarantees.to_dict(), "form": [each.to_dict() for each in it.file.kind.asked(config, plan)]}
+        "charge": events_text(data_set_charge(it.file, plan).events),
+        "promised": plan.guarantees.to_wire(), "form": [each.to_dict() for each in it.file.kind.asked(config, plan)]}
 
 
 def verified(name: str) -> dict[str, Any]:

@@ -42,6 +42,8 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     given("least_distortion", lambda **n: c.least_distortion("dp", pair, 0.6, 2, **n).to_dict())
     given("ChannelAnswer", lambda **n: c.ChannelAnswer(**{key: parts[key] for key in parts if key != "records"},
                                                        **n).to_dict()["records"])
+    uses["FullPrior", "cells"] = (lambda: repr(c.FullPrior(cells=pair, letters=2, records=2)), repr(full))
+    uses["Channel", "table"] = (lambda: repr(c.Channel(table=table)), repr(c.Channel(table)))
     return {
         **uses,
         **{(place, "rows"): uses[place, "rows="] for place in (

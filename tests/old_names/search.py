@@ -13,6 +13,8 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     said = s.call_law([1.0, 0.0], 2.0, "laplace", None).tolist()
     chances = s.examined_chances([1.0, 0.0], [True, False], 2.0, "laplace", None)
     return {
+        ("", "Findings"): (lambda: s.Findings, s.FoundTargets),  # type: ignore[attr-defined]
+        ("", "Flow"): (lambda: s.Flow, s.LargestFlow),  # type: ignore[attr-defined]
         ("ComponentSearch", "delta"): (lambda: call.delta, call.sensitivity),  # type: ignore[attr-defined]
         ("ComponentSearch", "scale"): (lambda: call.scale, call.noise_scale),  # type: ignore[attr-defined]
         ("call_law", "scale"): (

@@ -9,6 +9,7 @@ Source: spec privacy_notions sections 1.1 and 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,7 @@ from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
+from confide.contract.wire import wire
 
 __all__ = ["Channel", "ExponentialForm", "FiniteChannel", "RowProduct", "as_table"]
 
@@ -65,12 +67,14 @@ class FiniteChannel:
 
 
 @renamed()
+@wire("Channel", "probabilities letters records")
+@dataclass(init=False, eq=False, repr=False)
 class Channel(FiniteChannel):
     """A channel as a table.
 
     Args:
-        table: (m^n, outputs) probabilities; databases in C order, first row slowest. With as many outputs as
-            databases, outputs are databases too, and there is a distortion.
+        probabilities: (m^n, outputs) a row for each database, in C order, first row slowest. With as many outputs
+            as databases, outputs are databases too, and there is a distortion.
         letters: m; default the number of rows of the table, for one row.
         records: n.
 
@@ -82,22 +86,29 @@ class Channel(FiniteChannel):
         Channel(<2 inputs, 2 outputs>, letters=2, records=1)
     """
 
-    def __init__(self, table: ArrayLike, letters: int | None = None, records: int = 1) -> None:
-        self._table = as_table("channel", table)
+    probabilities: NDArray[np.float64]
+    letters: int
+    records: int
+
+    @renamed(table="probabilities")
+    def __init__(self, probabilities: ArrayLike, letters: int | None = None, records: int = 1) -> None:
+        self.probabilities = as_table("channel", probabilities)
         self.records = whole("records", records, at_least=1)
-        self.letters = whole("letters", len(self._table) if letters is None else letters, at_least=2)
-        if self.letters**self.records != len(self._table):
-            raise InvalidInput("channel", f"{len(self._table)} rows", f"must be {self.letters}^{self.records}")
+        self.letters = whole("letters", len(self.probabilities) if letters is None else letters, at_least=2)
+        if self.letters**self.records != len(self.probabilities):
+            raise InvalidInput("channel", f"{len(self.probabilities)} rows", f"must be {self.letters}^{self.records}")
 
     def __repr__(self) -> str:
-        inputs, outputs = self._table.shape
+        inputs, outputs = self.probabilities.shape
         return f"Channel(<{inputs} inputs, {outputs} outputs>, letters={self.letters}, records={self.records})"
 
     def table(self) -> NDArray[np.float64]:
-        return self._table
+        return self.probabilities
 
 
 @renamed()
+@wire("RowProduct", "tables which")
+@dataclass(init=False, eq=False, repr=False)
 class RowProduct(FiniteChannel):
     """Every row goes through a small table of its own; equal ones are kept once.
 
@@ -109,6 +120,9 @@ class RowProduct(FiniteChannel):
         >>> RowProduct([[[0.6, 0.4], [0.4, 0.6]]], np.zeros(10**6, dtype=int))
         RowProduct(<1 tables>, letters=2, records=1000000)
     """
+
+    tables: list[NDArray[np.float64]]
+    which: NDArray[np.int64]
 
     def __init__(self, tables: Sequence[ArrayLike], which: ArrayLike | None = None) -> None:
         self.tables = [as_table("channel", table) for table in tables]
@@ -135,6 +149,8 @@ class RowProduct(FiniteChannel):
 
 
 @renamed()
+@wire("ExponentialForm", "weights level letters records")
+@dataclass(init=False, eq=False, repr=False)
 class ExponentialForm(FiniteChannel):
     """Q(y|x) = q(y) r^d(x,y) / Z(x), r = e^-level: the generic form of optimal channels.
 
@@ -147,6 +163,11 @@ class ExponentialForm(FiniteChannel):
     Raises:
         InvalidInput: negative weights, or not m^n of them.
     """
+
+    weights: NDArray[np.float64]
+    level: float
+    letters: int
+    records: int
 
     def __init__(self, weights: ArrayLike, level: float, letters: int, records: int) -> None:
         self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)

@@ -21,6 +21,7 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.types import compositions
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.renamed import renamed
+from confide.contract.wire import wire
 
 __all__ = ["JointTypeChannel", "JointTypes", "joint_types"]
 
@@ -29,6 +30,7 @@ _Index = NDArray[np.int64]
 _TABLE = 2**20  # cells of a channel that is listed
 
 
+@wire("JointTypes", "letters records counts inputs outputs log_sequences")
 @dataclass(frozen=True, eq=False)
 class JointTypes:
     """All joint types of n rows over m letters, by output type, then input type.
@@ -130,6 +132,8 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
 
 
 @renamed()
+@wire("JointTypeChannel", "types probabilities")
+@dataclass(init=False, eq=False, repr=False)
 class JointTypeChannel(FiniteChannel):
     """A channel that treats rows alike.
 
@@ -140,6 +144,9 @@ class JointTypeChannel(FiniteChannel):
     Raises:
         InvalidInput: not probabilities.
     """
+
+    types: JointTypes
+    probabilities: _Vector
 
     def __init__(self, types: JointTypes, probabilities: ArrayLike) -> None:
         self.types, self.letters, self.records = types, types.letters, types.records

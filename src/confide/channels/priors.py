@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +23,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
+from confide.contract.wire import wire
 from confide.numerics.running_sums import running_sum
 
 __all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
@@ -117,15 +119,19 @@ class Prior(ABC):
 
 
 @renamed()
+@wire("IndependentRows", "laws counts order")
+@dataclass(init=False, eq=False, repr=False)
 class IndependentRows(Prior):
     """Rows that are independent; equal laws are kept once.
 
     Args:
         laws: (u, m) row laws.
         counts: (u,) how many rows have each; default one each.
+        order: (n,) which law each row has, from 0; default the rows of the first law, then those of the second, and so
+            on.
 
     Raises:
-        InvalidInput: no laws; not laws.
+        InvalidInput: no laws; not laws; an order with other counts.
 
     Example:
         >>> prior = IndependentRows([[0.3, 0.7]], [10**7])
@@ -133,19 +139,37 @@ class IndependentRows(Prior):
         (10000000, 2, 0.610864)
     """
 
-    def __init__(self, laws: Sequence[ArrayLike] | NDArray[np.float64], counts: Sequence[int] | None = None) -> None:
+    laws: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    order: NDArray[np.int64] | None
+
+    def __init__(
+        self, laws: Sequence[ArrayLike] | NDArray[np.float64], counts: ArrayLike | None = None,
+        order: ArrayLike | None = None,
+    ) -> None:
         given = [as_law("prior", law) for law in laws]
         if not given or any(law.size != given[0].size for law in given):
             raise InvalidInput("prior", "row laws are missing or of different lengths",
                                "one law a row, all over m letters")
-        numbers = [1] * len(given) if counts is None else [whole("counts", count, at_least=1) for count in counts]
+        numbers = [1] * len(given) if counts is None else [
+            whole("counts", count, at_least=1) for count in np.asarray(counts).tolist()]
         if len(numbers) != len(given):
             raise InvalidInput("counts", f"{len(numbers)} counts", f"must be {len(given)}, one for each law")
         table, place = np.unique(np.stack(given), axis=0, return_inverse=True)
-        self.laws: NDArray[np.float64] = table
-        self.counts: NDArray[np.int64] = np.bincount(place.reshape(-1), weights=numbers).astype(np.int64)
-        self._order = np.repeat(place.reshape(-1), numbers) if sum(numbers) <= LARGEST_FULL else None
+        place, given_order = place.reshape(-1).astype(np.int64), None
+        if order is not None:
+            given_order = np.asarray(order, dtype=np.int64)
+            if given_order.ndim != 1 or (given_order < 0).any() or \
+                    np.bincount(given_order, minlength=len(numbers)).tolist() != numbers:
+                raise InvalidInput("order", "is of other rows", "must name each law as often as its count says")
+        self.laws = table
+        self.counts = np.bincount(place, weights=numbers).astype(np.int64)
         self.letters, self.records = int(table.shape[1]), int(sum(numbers))
+        # Kept only where it says more than the counts: a law of a hundred million rows is small.
+        listed = self.records <= LARGEST_FULL
+        found = place[given_order] if given_order is not None else np.repeat(place, numbers) if listed else None
+        alike = found is None or bool((np.diff(found) >= 0).all())
+        self.order = None if alike else found
 
     def __repr__(self) -> str:
         return f"IndependentRows(<{len(self.laws)} laws over {self.letters} letters, {self.records} rows>)"
@@ -159,9 +183,9 @@ class IndependentRows(Prior):
 
     def law_of_row(self) -> NDArray[np.int64]:
         """(n,) which of `laws` each row has, in the order in which the rows were given."""
-        if self._order is None:
+        if self.records > LARGEST_FULL:
             raise Unsupported("prior", f"a list of {self.records:,} rows", f"at most {LARGEST_FULL:,}")
-        return self._order
+        return np.repeat(np.arange(len(self.counts)), self.counts) if self.order is None else self.order
 
     @property
     def entropy(self) -> float:
@@ -176,20 +200,27 @@ class IndependentRows(Prior):
 
 
 @renamed()
+@wire("FullPrior", "table letters records")
+@dataclass(init=False, eq=False, repr=False)
 class FullPrior(Prior):
     """Any law, as a vector of its m^n cells in C order (first row slowest).
 
     Args:
-        cells: (m^n,) probabilities.
+        table: (m^n,) probabilities.
         letters: m.
         records: n.
         normalise: divide by the sum.
     """
 
-    def __init__(self, cells: ArrayLike, letters: int, records: int, *, normalise: bool = False) -> None:
+    table: NDArray[np.float64]
+    letters: int
+    records: int
+
+    @renamed(cells="table")
+    def __init__(self, table: ArrayLike, letters: int, records: int, *, normalise: bool = False) -> None:
         self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)
         self._check_size()
-        self.table = as_law("prior", cells, normalise=normalise)
+        self.table = as_law("prior", table, normalise=normalise)
         if self.table.size != self.cells:
             raise InvalidInput("prior", f"{self.table.size} cells", f"must be {letters}^{records} = {self.cells}")
 
@@ -213,6 +244,8 @@ class FullPrior(Prior):
 
 
 @renamed()
+@wire("Exchangeable", "log_sequence letters records")
+@dataclass(init=False, eq=False, repr=False)
 class Exchangeable(Prior):
     """A law that does not change when rows change places: one number for each composition of letter counts.
 
@@ -234,6 +267,10 @@ class Exchangeable(Prior):
 
     _smaller = (f"at most {LARGEST_FULL:,}; more exchangeable rows need two letters, and a channel that takes each row "
                 "through one table of two outputs")
+
+    log_sequence: NDArray[np.float64]
+    letters: int
+    records: int
 
     def __init__(self, log_sequence: ArrayLike, letters: int, records: int) -> None:
         self.letters, self.records = whole("letters", letters, at_least=2), whole("records", records, at_least=1)

@@ -62,7 +62,7 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
     """Let a class or a function take old keywords, with a warning. Of a class, old attributes can be read, too.
 
     It stands above `@dataclass`. A dataclass that inherits old names has an `__init__` of its own, so it is decorated
-    anew: `@renamed()`.
+    anew: `@renamed()`. Above an `__init__` it is for keywords whose old name is also that of a method.
 
     Args:
         today: old name -> the name of the parameter or attribute now.
@@ -86,8 +86,10 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
         if not isinstance(door, type):
             names = dict(today)
             _check(door.__qualname__, names, signature(door).parameters)
-            return _translating(door, names, door.__name__)  # type: ignore[return-value]
-        names = {**getattr(door, "__renamed__", {}), **today}
+            called = door.__qualname__.split(".")[-2] if door.__name__ == "__init__" else door.__name__
+            return _translating(door, names, called)  # type: ignore[return-value]
+        of_the_keywords = getattr(door.__init__, "__renamed__", {})  # type: ignore[misc]
+        names = {**getattr(door, "__renamed__", {}), **of_the_keywords, **today}
         takes = signature(door.__init__).parameters  # type: ignore[misc]
         _check(door.__qualname__, {old: new for old, new in names.items() if not hasattr(door, new)}, takes)
         for old, new in today.items():
