@@ -10,7 +10,7 @@ import pytest
 
 from confide.acquisition.audit.outcome import outcome_rows as of_messages
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.audit import AuditRow, DampedNoise, mixed
+from confide.audit import AuditRow, DampedNoise, inject_fault
 from confide.contract import Privacy
 from confide.market.audit.outcome import outcome_rows as of_bits
 from confide.privacy.noise.simulated import study_generator
@@ -46,7 +46,7 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
     HEARD.clear()
-    (row,) = jointly(of_bits(mixed(collection, Counted), 0, (0.1,) if name == "bits-unknown-costs" else (None,)))
+    (row,) = jointly(of_bits(inject_fault(collection, Counted), 0, (0.1,) if name == "bits-unknown-costs" else (None,)))
     assert row.verdict == "kept"
     assert f"all {collection.market.people:,} people" in row.note
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
@@ -59,7 +59,7 @@ def test_a_bought_mean_is_walked_with_everybody_there() -> None:
     made = it.contracts(next(iter(prior_draws(it.prior, it.people, 1, 0)))[0])
     everybody = len(made.terms.index)
     HEARD.clear()
-    (row,) = jointly(of_messages(mixed(it, Counted), made, 0))
+    (row,) = jointly(of_messages(inject_fault(it, Counted), made, 0))
     assert row.verdict == "kept"
     assert f"all {everybody:,} people" in row.note
     assert min(HEARD[-2:]) > 0.9 * everybody  # some devices send nothing
@@ -80,7 +80,7 @@ def test_a_regression_is_walked_with_everybody_there() -> None:
     rows = [row for row in privacy_rows(it, 0) if row.holds]
     assert {row.verdict for row in rows} == {"kept"}
     assert all(f"{it.setting.people:,} people hand in a record" in row.note for row in rows)
-    assert any(row.flagged for row in privacy_rows(mixed(it, QuietAmongMany), 0))
+    assert any(row.flagged for row in privacy_rows(inject_fault(it, QuietAmongMany), 0))
 
 
 PROGRAMS: dict[str, Dude] = {
@@ -114,10 +114,10 @@ def test_programs_are_walked_at_their_own_size(name: str) -> None:
     promises = {each.sentence() for each in it.guarantees().privacy if each.claimable}
     assert set(row.holds) == (set() if name == "many flags" else promises)
     assert control.flagged
-    assert any(row.flagged for row in full_size_rows(it, mixed(it, BigLeak), pool))
+    assert any(row.flagged for row in full_size_rows(it, inject_fault(it, BigLeak), pool))
     # Six people do not show it.
     few = tiny_pool(it.program, 0)
-    twin = tiny(mixed(it, BigLeak), few)
+    twin = tiny(inject_fault(it, BigLeak), few)
     assert isinstance(twin, BigLeak)
     own = Pool.of(twin.program, study_generator(0, "t"), 0, few.records)
     assert not any(audit.flagged for audit in walked(twin, own, 0, pairs=2).values())

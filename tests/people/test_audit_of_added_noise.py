@@ -17,7 +17,7 @@ from confide.people import default_audit as audits
 from confide.people.pair_words import pair_words, record_words
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables import Category, Measured, Numeric
-from people.test_audit_of_disguises import PUBLIC, YES, Sound, privacy_row, report
+from people.test_audit_of_unpublished_answers import PUBLIC, YES, Sound, privacy_row, report
 
 COLLECTOR = replace(PUBLIC, audience=Audience.COLLECTOR)
 

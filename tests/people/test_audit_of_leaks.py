@@ -251,7 +251,7 @@ def test_more_noise_than_the_promise_needs_is_no_fault(loss: float) -> None:
     """Half of that noise keeps the promise still, so the planted bug has less."""
     found = report(loss=loss)
     assert found.passed, found.problems
-    assert "half of the noise that the promise needs" in {control.planted_bug for control in found.controls}
+    assert "half of the noise that the promise needs" in {control.mutant for control in found.controls}
     assert all(control.flagged for control in found.controls)
 
 

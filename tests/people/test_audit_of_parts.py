@@ -16,7 +16,7 @@ from confide.people import MechanismPlan
 from confide.people.default_audit import audit_mechanism
 from confide.privacy import GDP, PureDP
 from confide.privacy.losses import ZCDP
-from people.test_audit_of_disguises import PEOPLE, PUBLIC, YES, Sound
+from people.test_audit_of_unpublished_answers import PEOPLE, PUBLIC, YES, Sound
 
 TOGETHER = "all that a run releases loses together no more than the ledger is charged"
 FIRST, SECOND = (replace(PUBLIC, part=part) for part in ("the first count", "the second count"))

@@ -83,7 +83,7 @@ class Paying(Mechanism):
     def lines(self) -> tuple[Line, ...]:
         return ALL[self.name][0]
 
-    def hidden_streams(self) -> dict[str, Any]:
+    def unreleased_streams(self) -> dict[str, Any]:
         return HIDDEN.get(self.name, {})
 
     def run(self, data: Any, noise: Any) -> Any:

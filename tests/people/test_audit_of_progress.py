@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from confide.audit import Neighbours, door_audit, told_run
+from confide.audit import Neighbours, fixed_transcript_audit, told_run
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, RunFailed, kind
 from confide.contract.mechanism import Mechanism
@@ -19,7 +19,7 @@ from confide.people.default_audit import audit_mechanism
 from confide.privacy import PureDP
 from confide.privacy.noise import Noise
 from people.own_packages import installed_histogram
-from people.test_audit_of_disguises import PEOPLE, YES, Board, Sound, privacy_row
+from people.test_audit_of_unpublished_answers import PEOPLE, YES, Board, Sound, privacy_row
 
 WAYS = ("bus", "bicycle", "car", "on foot")
 TELLS = "what the run tells of its progress differs although all noisy answers are the same"
@@ -96,10 +96,11 @@ def test_audits_of_families_hear_it_too() -> None:
             return noise.laplace(1.0, 1, stream="sum", center=[sum(data)])
 
     it, pair = Values(how=""), Neighbours([1.0, 0.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
-    found = door_audit(lambda data, noise: told_run(it, data, noise), [pair], {"": PureDP(1.0)}, Noise.simulated)
+    found = fixed_transcript_audit(lambda data, noise: told_run(it, data, noise), [pair], {"": PureDP(1.0)},
+                                   Noise.simulated)
     assert found[""].leaks == (TELLS,)
-    alone = door_audit(lambda data, noise: it.run(data, noise, progress=print), [pair], {"": PureDP(1.0)},
-                       Noise.simulated)
+    alone = fixed_transcript_audit(lambda data, noise: it.run(data, noise, progress=print), [pair], {"": PureDP(1.0)},
+                                   Noise.simulated)
     assert alone[""].leaks == ()  # nobody hears what a run tells somebody else
 
 

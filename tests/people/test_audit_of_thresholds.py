@@ -21,7 +21,7 @@ from confide.people.round_numbers import off_grids, special
 from confide.people.thresholds import places, stepping
 from confide.privacy.noise import Noise
 from confide.tables import Category, Measured, Numeric
-from people.test_audit_of_disguises import PUBLIC, Board, Sound, privacy_row
+from people.test_audit_of_unpublished_answers import PUBLIC, Board, Sound, privacy_row
 
 LIKE = (Numeric(column="like", lower=0, upper=80), Numeric(column="age", lower=20, upper=60))
 

@@ -19,7 +19,7 @@ from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.given_noise import given
 from people.own_packages import commute, histogram_module, installed_histogram
-from people.test_audit_of_disguises import PEOPLE, Board, Sound, privacy_row, report
+from people.test_audit_of_unpublished_answers import PEOPLE, Board, Sound, privacy_row, report
 
 TOLD: dict[str, Callable[[Any, Any, Any], bool]] = {
     "noise says that an audit listens": lambda data, noise, outcome: not noise.audited,

@@ -19,7 +19,7 @@ from confide.people.thresholds import places, stepping
 from confide.people.whole_crowds import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.privacy.noise import ForcedNoise
 from confide.tables import Category
-from people.test_audit_of_disguises import Board, Sound, privacy_row
+from people.test_audit_of_unpublished_answers import Board, Sound, privacy_row
 
 MANY = 110_000
 TEN = tuple(Category(column=f"q{k}", levels=("no", "yes")) for k in range(10))

@@ -97,7 +97,7 @@ def test_a_sound_mechanism_passes() -> None:
     assert found.passed, found.problems
     assert [row.measured for row in found.rows if row.holds] == [pytest.approx(1.0)]
     assert all(control.flagged for control in found.controls)
-    assert {control.planted_bug for control in found.controls} == {
+    assert {control.mutant for control in found.controls} == {
         "half the noise", "no noise", "one share altered after the run", "everything released twice",
         "half of what is promised is charged", "a millionth of what is promised is charged"}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from confide.audit.door import DoorAudit, Neighbours, door_audit
+from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.audit.implied import strongest
 from confide.audit.report import AuditRow, Concern, Control
 from confide.contract.errors import InvalidInput
@@ -23,7 +23,7 @@ _DECODED = "people whose own device finds another share than the run gave them"
 _CHECKED = "billboards of its runs that a verifier would call forged"
 _JOINTLY = "privacy: everything that others see of a run, jointly"
 
-JointAudits = list[tuple[DoorAudit, tuple[Privacy, ...]]]
+JointAudits = list[tuple[TranscriptAudit, tuple[Privacy, ...]]]
 """A walk for each promise from which others follow, and what follows from it."""
 
 
@@ -85,8 +85,8 @@ def joint_audits(
         histories: of each pair.
     """
     held = strongest(each for each in promises if each.neighbours is unit and each.audience is Audience.COLLECTOR)
-    found = door_audit(played, pairs, {}, lambda k: Noise.simulated(seed * 1013 + k), histories=histories,
-                       promises=[promise for promise, _ in held])
+    found = fixed_transcript_audit(played, pairs, {}, lambda k: Noise.simulated(seed * 1013 + k), histories=histories,
+                                   promises=[promise for promise, _ in held])
     return [(audit, follow) for audit, (_, follow) in zip(found.values(), held, strict=True)]
 
 

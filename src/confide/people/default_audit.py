@@ -21,8 +21,8 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    HiddenPart,
     Neighbours,
+    UnreleasedIntermediate,
     Verdict,
     charge_rows,
     completed,
@@ -129,7 +129,7 @@ def audit_mechanism(
         step()
         if row.verdict is not Verdict.NOT_MEASURED:
             # Where the loss depends on what was drawn, another pair is the worst with other noise.
-            some = it.certain() if it.hidden else islice(it.certain(), _PLANTED)
+            some = it.certain() if it.unreleased else islice(it.certain(), _PLANTED)
             chosen = [*some, *([] if found.worst is None else [found.worst])]
             bugs += _planted(it, found, chosen)
         step()
@@ -161,7 +161,7 @@ def audit_mechanism(
 
 
 _Pairs = Callable[[], Iterable[Neighbours]]
-_HIDDEN = {"noisy max": NOISY_MAX, "sparse vector": SPARSE_VECTOR}
+_UNRELEASED = {"noisy max": NOISY_MAX, "sparse vector": SPARSE_VECTOR}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ class _Attack:
         steps: those of everybody, where that is many, and those between which the run is seen to change.
         random: the random ones.
         part: first words of the streams that it is about; "" for all.
-        hidden: streams that are not published.
+        unreleased: streams that are not published.
         words: of a pair.
         few: whether of pairs of everybody there are few.
         among: what the pairs are of, where it is less than the campaign; "" else.
@@ -194,7 +194,7 @@ class _Attack:
     steps: _Pairs
     random: _Pairs
     part: str
-    hidden: Mapping[str, HiddenPart]
+    unreleased: Mapping[str, UnreleasedIntermediate]
     named: bool
     words: Callable[[Neighbours], str]
     few: bool
@@ -206,8 +206,8 @@ class _Attack:
         self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False, paid: PaidFor | None = None
     ) -> Walk:
         claim: Any = self.promise.loss
-        return walk(run, pairs, claim, self.seed, part=self.part, hidden=self.hidden, named=self.named, probed=probed,
-                    paid=paid)
+        return walk(run, pairs, claim, self.seed, part=self.part, unreleased=self.unreleased, named=self.named,
+                    probed=probed, paid=paid)
 
     def measured(self) -> tuple[Walk, AuditRow, bool]:
         """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
@@ -262,7 +262,7 @@ def _attack(
         mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
         first=first if first_run(mechanism, lambda it: it) is not None else None,
         part=part,
-        hidden={name: _rule(rule) for name, rule in mechanism.hidden_streams().items()},
+        unreleased={name: _rule(rule) for name, rule in mechanism.unreleased_streams().items()},
         few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
 
@@ -275,16 +275,16 @@ def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privac
     central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
     if units != {it.promise.neighbours} or central in walked:
         return it
-    walked[central] = PaidFor(it.run, it.hidden, charge_of(it.mechanism, private), it.words)
+    walked[central] = PaidFor(it.run, it.unreleased, charge_of(it.mechanism, private), it.words)
     return replace(it, paid=walked[central])
 
 
-def _rule(rule: Any) -> HiddenPart:
+def _rule(rule: Any) -> UnreleasedIntermediate:
     """What is published of a stream that is not published itself."""
-    found = _HIDDEN.get(rule) if isinstance(rule, str) else rule
-    if not isinstance(found, HiddenPart):
-        raise InvalidInput("hidden_streams", f"{rule!r} is no rule",
-                           f"must be {', '.join(map(repr, _HIDDEN))} or a confide.audit.HiddenPart")
+    found = _UNRELEASED.get(rule) if isinstance(rule, str) else rule
+    if not isinstance(found, UnreleasedIntermediate):
+        raise InvalidInput("unreleased_streams", f"{rule!r} is no rule",
+                           f"must be {', '.join(map(repr, _UNRELEASED))} or a confide.audit.UnreleasedIntermediate")
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from confide.audit import Neighbours, door_audit, exact_bytes
+from confide.audit import Neighbours, exact_bytes, fixed_transcript_audit
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
 from confide.contract.kinds import LocalKind
@@ -88,9 +88,9 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
     claims: Any = {"": promise.loss}
     failed = f"{type(mechanism).__name__}: `submit` fails on made-up records"
     try:
-        found = door_audit(lambda record, noise: drawn_locally(record, noise, mechanism),
-                           reports(roles, promise.neighbours),
-                           claims, Noise.simulated)
+        found = fixed_transcript_audit(lambda record, noise: drawn_locally(record, noise, mechanism),
+                                       reports(roles, promise.neighbours),
+                                       claims, Noise.simulated)
     except ConfideError as error:
         raise InvalidInput("mechanism", f"{failed}: {error}") from error
     except Exception as error:

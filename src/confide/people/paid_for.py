@@ -8,7 +8,7 @@ stream, session and line of parallel groups is held against its own payment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,8 +17,8 @@ from itertools import groupby
 from operator import add
 from typing import Any
 
-from confide.audit import AuditRow, Concern, HiddenPart, Loss, Neighbours, Verdict, exceeds
-from confide.audit.history_loss import Pair, belongs, history_loss, promised_parameter
+from confide.audit import AuditRow, Concern, Loss, Neighbours, Verdict, exceeds
+from confide.audit.history_loss import Pair, Unreleased, belongs, history_loss, promised_parameter
 from confide.contract.guarantees import Relation
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Overspent
@@ -72,14 +72,14 @@ class Underpaid:
 
 
 def underpaid(
-    first: Sequence[Draw], second: Sequence[Draw], hidden: Mapping[str, HiddenPart], charge: Loss | None = None
+    first: Sequence[Draw], second: Sequence[Draw], unreleased: Unreleased, charge: Loss | None = None
 ) -> list[Underpaid]:
     """What two runs on neighbouring data drew along one history, held against what was paid for it.
 
     Args:
         first: draws of one run.
         second: those of the other, with the same answers.
-        hidden: streams whose noisy answers are not published; those of one part are held against all that was paid.
+        unreleased: streams whose noisy answers are not published; those of one part are held against all that was paid.
         charge: what the ledger is charged for the whole run; where a run pays for some draws, and makes others around
             its meter, all of them are held against it. None where it has no price.
     """
@@ -88,14 +88,14 @@ def underpaid(
     paid = [(one.payment, one, other) for one, other in pairs if one.payment is not None]
     groups: dict[StreamName, list[tuple[PaidDraws, Pair]]] = {}
     for payment, one, other in paid:
-        part = next((name for name in hidden if belongs(one, name)), None)
+        part = next((name for name in unreleased if belongs(one, name)), None)
         groups.setdefault(payment.stream if part is None else (part,), []).append((payment, (one, other)))
-    found = [_beyond(_named(name), group, hidden) for name, group in groups.items()]
+    found = [_beyond(_named(name), group, unreleased) for name, group in groups.items()]
     parallel = [(payment, (one, other)) for payment, one, other in paid if isinstance(payment.line, Parallel)]
-    found += _together(parallel, hidden)
+    found += _together(parallel, unreleased)
     around = [one for one, _ in pairs if one.payment is None]
     if around and charge is not None and any(payment.line is not None for payment, *_ in paid):
-        found.append(_over(", ".join(dict.fromkeys(_named(draw.stream) for draw in around)), pairs, charge, hidden,
+        found.append(_over(", ".join(dict.fromkeys(_named(draw.stream) for draw in around)), pairs, charge, unreleased,
                            "is charged for them and all others: they are drawn around the meter"))
     return [each for each in found if each is not None]
 
@@ -105,7 +105,7 @@ def _named(stream: StreamName) -> str:
 
 
 def _beyond(
-    name: str, group: Sequence[tuple[PaidDraws, Pair]], hidden: Mapping[str, HiddenPart]
+    name: str, group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased
 ) -> Underpaid | None:
     """One stream or session, or one hidden part, which several may have paid for."""
     pairs, payments = [pair for _, pair in group], list({payment.stream: payment for payment, _ in group}.values())
@@ -113,10 +113,10 @@ def _beyond(
         return None
     if all(payment.free for payment in payments):
         pure = not any("gaussian" in one.law for one, _ in pairs)
-        true = history_loss(pairs, PureDP(1.0) if pure else ZCDP(1.0), hidden)
+        true = history_loss(pairs, PureDP(1.0) if pure else ZCDP(1.0), unreleased)
         streams = tuple(one.stream for one, _ in pairs)
         return Underpaid(name, streams, 0.0, true, "epsilon" if pure else "rho") if true > 0 else None
-    return _over(name, pairs, _claim(payments), hidden)
+    return _over(name, pairs, _claim(payments), unreleased)
 
 
 def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
@@ -130,7 +130,7 @@ def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
     return ZCDP(float_up(min(known, default=Fraction(0))))
 
 
-def _together(group: Sequence[tuple[PaidDraws, Pair]], hidden: Mapping[str, HiddenPart]) -> Iterator[Underpaid | None]:
+def _together(group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased) -> Iterator[Underpaid | None]:
     """Lines of parallel groups: whoever is in one group is in no other one, and moves what is drawn of that alone."""
     def line(each: tuple[PaidDraws, Pair]) -> Any:
         return each[0].line
@@ -138,7 +138,7 @@ def _together(group: Sequence[tuple[PaidDraws, Pair]], hidden: Mapping[str, Hidd
     for its, members in groupby(sorted(group, key=lambda each: line(each).name), key=line):
         both = list(members)
         if len({payment.stream for payment, _ in both}) > 1:
-            yield _over(its.name, [pair for _, pair in both], _loss(its.event), hidden,
+            yield _over(its.name, [pair for _, pair in both], _loss(its.event), unreleased,
                         "is charged for each of its groups: somebody is in several of them")
 
 
@@ -154,9 +154,9 @@ def _loss(event: Event) -> Loss:
 
 
 def _over(
-    name: str, pairs: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], how: str = "was paid for them"
+    name: str, pairs: Sequence[Pair], claim: Loss, unreleased: Unreleased, how: str = "was paid for them"
 ) -> Underpaid | None:
-    true, paid = history_loss(pairs, claim, hidden), promised_parameter(claim)
+    true, paid = history_loss(pairs, claim, unreleased), promised_parameter(claim)
     if not exceeds(true, paid):
         return None
     notion = "rho" if isinstance(claim, ZCDP) else "epsilon"
@@ -169,7 +169,7 @@ class PaidFor:
 
     Args:
         run: the sound run.
-        hidden: as of `underpaid`.
+        unreleased: as of `underpaid`.
         charge: likewise.
         words: of a pair.
         pairs: that were met.
@@ -178,7 +178,7 @@ class PaidFor:
     """
 
     run: Callable[[Any, Noise], Any]
-    hidden: Mapping[str, HiddenPart]
+    unreleased: Unreleased
     charge: Loss | None
     words: Callable[[Neighbours], str]
     pairs: int = 0
@@ -198,7 +198,7 @@ class PaidFor:
         """
         self.pairs += 1
         self.unheard |= dict.fromkeys((*first.unheard, *second.unheard))
-        for each in underpaid(first.draws, second.draws, self.hidden, self.charge):
+        for each in underpaid(first.draws, second.draws, self.unreleased, self.charge):
             known = self.beyond.setdefault(each.name, [])
             known.append((each, pair, seed))
             known.sort(key=lambda of: -of[0].true)
@@ -208,7 +208,8 @@ class PaidFor:
         """The row of what costs more than was paid, or may; None where each draw is paid for."""
         broken, unknown = list[tuple[Underpaid, Neighbours, int]](), list[tuple[Underpaid, Neighbours, int]]()
         for worst in self.beyond.values():
-            names = unpublished(self.run, [(pair, seed) for _, pair, seed in worst], self.hidden, worst[0][0].streams)
+            histories = [(pair, seed) for _, pair, seed in worst]
+            names = unpublished(self.run, histories, self.unreleased, worst[0][0].streams)
             (unknown if names else broken).append(worst[0])
         if broken:
             each, pair, seed = broken[0]
@@ -216,7 +217,7 @@ class PaidFor:
             return _measured(float(len(broken)), f"{each}; {self.words(pair)}{why}")
         if unknown:
             return _not_measured(f"{unknown[0][0]}, if they are published. They are not published as they are: name "
-                                 "what is published of them in `hidden_streams`")
+                                 "what is published of them in `unreleased_streams`")
         return None
 
 

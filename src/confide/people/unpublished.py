@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from confide.audit import HiddenPart, Neighbours
-from confide.audit.history_loss import belongs
+from confide.audit import Neighbours
+from confide.audit.history_loss import Unreleased, belongs
 from confide.people.overhearing import overheard
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
@@ -31,7 +31,7 @@ _DRAWS = 8  # that are looked at
 
 
 def unpublished(
-    run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], hidden: Mapping[str, HiddenPart],
+    run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], unreleased: Unreleased,
     streams: Collection[StreamName] | None = None,
 ) -> list[str]:
     """Streams of which some answer is not seen in most of the histories, nor where it is larger nor where it is less.
@@ -39,7 +39,7 @@ def unpublished(
     Args:
         run: the mechanism itself.
         histories: pairs of neighbours, of which the first is run, each with the seed of its noise.
-        hidden: streams that are known to be hidden.
+        unreleased: streams that are known to be hidden.
         streams: those that are looked at; all, where it is left out.
     """
     unseen: Counter[str] = Counter()
@@ -55,7 +55,7 @@ def unpublished(
         before = shown(history)
         asked = [(k, draw) for k, draw in enumerate(history.draws) if streams is None or draw.stream in streams]
         looked_at = [(k, draw) for k, draw in asked[:_DRAWS] if draw.law != "split"
-                     and not any(belongs(draw, part) for part in hidden)]
+                     and not any(belongs(draw, part) for part in unreleased)]
         unseen.update({str(draw.stream[0]) for k, draw in looked_at
                        if any(alike(k, others, history.draws, before) for others in _changed(draw))})
     return [name for name, count in unseen.items() if 2 * count > len(histories)]

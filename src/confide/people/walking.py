@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confide.audit import AuditRow, HiddenPart, Loss, Neighbours, door_audit, exceeds
-from confide.audit.door import DIFFERS
+from confide.audit import AuditRow, Loss, Neighbours, UnreleasedIntermediate, exceeds, fixed_transcript_audit
+from confide.audit.fixed_transcript import DIFFERS
 from confide.audit.history_loss import exactly
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
@@ -32,7 +32,7 @@ _ALONE = ("noise was drawn without `center=` (stream {}), and what the run publi
           "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
           "what differs is bare")
 _REPEATED = 16  # pairs whose first run is done again, and whose hidden answers are changed
-_DISGUISES = 4  # ... so often; those of the others once, in another way each time
+_OTHERS = 4  # ... so often; those of the others once, in another way each time
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
 
 
@@ -102,7 +102,7 @@ class Walk:
 
 def walk(
     run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int, *, part: str = "",
-    hidden: Mapping[str, HiddenPart] | None = None, named: bool = True, probed: bool = True,
+    unreleased: Mapping[str, UnreleasedIntermediate] | None = None, named: bool = True, probed: bool = True,
     paid: PaidFor | None = None,
 ) -> Walk:
     """Walk until something tells two neighbours apart whatever is drawn, or to the end.
@@ -113,7 +113,7 @@ def walk(
         claim: what is promised of it.
         seed: of the made-up noise; every pair has a history of its own.
         part: first words of the streams that the promise is about; "" for all.
-        hidden: streams whose noisy answers are not published, as `door_audit` takes them.
+        unreleased: streams whose noisy answers are not published, as `fixed_transcript_audit` takes them.
         named: False where the promise is about a part of the noise, and nobody says which.
         probed: whether to ask, above the promise, whether that is the loss of what is published.
         paid: is told of what each pair's runs drew; None where nobody asks whether it was paid for.
@@ -121,7 +121,7 @@ def walk(
     Raises:
         InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.
     """
-    found = _Found(run, claim, part, hidden or {}, paid)
+    found = _Found(run, claim, part, unreleased or {}, paid)
     for number, pair in enumerate(pairs):
         found.meet(pair, seed + number)
         if number < _REPEATED:
@@ -129,7 +129,7 @@ def walk(
         if found.leaks or found.left:
             break
     if found.count == 0:
-        door_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
+        fixed_transcript_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
     return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
                 found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone),
                 found.formulas)
@@ -139,9 +139,9 @@ class _Found:
     """What was found so far."""
 
     def __init__(
-        self, run: Run, claim: Loss, part: str, hidden: Mapping[str, HiddenPart], paid: PaidFor | None
+        self, run: Run, claim: Loss, part: str, unreleased: Mapping[str, UnreleasedIntermediate], paid: PaidFor | None
     ) -> None:
-        self._run, self._claim, self._part, self._hidden, self._paid = run, claim, part, hidden, paid
+        self._run, self._claim, self._part, self._unreleased, self._paid = run, claim, part, unreleased, paid
         self._above: list[tuple[Neighbours, int]] = []
         self._raw = False
         self.leaks: dict[str, None] = {}
@@ -183,17 +183,19 @@ class _Found:
     def _both(self, pair: Neighbours, seed: int) -> tuple[_Steps, Any]:
         steps = _Steps(self._run, pair.published)
         told = Neighbours(pair.first, pair.second, steps.published)
-        disguises = _DISGUISES if self.count <= _REPEATED else 1
+        other_answers = _OTHERS if self.count <= _REPEATED else 1
         try:
-            return steps, door_audit(steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed),
-                                     self._hidden, disguises=disguises)[self._part]
+            found = fixed_transcript_audit(
+                steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed), self._unreleased,
+                other_answers=other_answers)
+            return steps, found[self._part]
         except ConfideError:
             raise
         except Exception as error:
-            if not self._hidden:
+            if not self._unreleased:
                 raise
-            raise InvalidInput("hidden_streams", f"the draws of {', '.join(self._hidden)} are not those of what they "
-                               f"are said to be ({type(error).__name__})") from error
+            raise InvalidInput("unreleased_streams", f"the draws of {', '.join(self._unreleased)} are not those of "
+                               f"what they are said to be ({type(error).__name__})") from error
 
     def repeat(self, pair: Neighbours, seed: int) -> None:
         """The first run of a pair once more, with the answers that it had."""
@@ -215,13 +217,13 @@ class _Found:
                     "noisy answers together lose more")
         if self._raw:
             return f"it draws raw material ({' and '.join(RAW)}), of which nobody hears what it protects"
-        names = unpublished(self._run, self._above, self._hidden)
+        names = unpublished(self._run, self._above, self._unreleased)
         return (f"noisy answers of {', '.join(names)} are not published as they are, so that what is published may "
-                "lose less: name what is published of them in `hidden_streams`") if names else ""
+                "lose less: name what is published of them in `unreleased_streams`") if names else ""
 
 
 class _Steps:
-    """The runs of a pair: door_audit is given what each published, or how it failed."""
+    """The runs of a pair: fixed_transcript_audit is given what each published, or how it failed."""
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published

@@ -14,10 +14,10 @@ from confide.audit import (
     AuditRow,
     Control,
     DampedNoise,
-    DoorAudit,
     Neighbours,
     StuckNoise,
-    door_audit,
+    TranscriptAudit,
+    fixed_transcript_audit,
     received,
     sampler_audit,
     strongest,
@@ -124,13 +124,13 @@ def _hardest(contracts: LatticeContracts) -> LatticeContract:
     return contracts.of(int(contracts.index[np.argmax(np.where(tight, levels, 0.0))]))
 
 
-def _door(contract: LatticeContract, run: Client, seed: int) -> DoorAudit:
+def _door(contract: LatticeContract, run: Client, seed: int) -> TranscriptAudit:
     return _doors(contract, run, seed)[""]
 
 
 def _doors(
     contract: LatticeContract, run: Client, seed: int, promises: Sequence[Privacy] = ()
-) -> dict[str, DoorAudit]:
+) -> dict[str, TranscriptAudit]:
     """Pairs that stretch it: both ends, what is next to an end, and what is beyond, by a little or by any number.
 
     A client that refuses one record and not the other tells of it.
@@ -150,4 +150,5 @@ def _doors(
 
     pairs = [Neighbours(one, other, received) for one, other in records]
     claim = RenyiDP(contract.order, contract.epsilon_local)
-    return door_audit(answered, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k), promises=promises)
+    return fixed_transcript_audit(answered, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k),
+                                  promises=promises)

@@ -9,9 +9,9 @@ from confide.audit import (
     AuditRow,
     Control,
     DampedNoise,
-    DoorAudit,
     Neighbours,
-    door_audit,
+    TranscriptAudit,
+    fixed_transcript_audit,
     received,
     sampler_audit,
     strongest,
@@ -46,10 +46,10 @@ def _local(collection: BitCollection) -> tuple[Privacy, ...]:
 def _door(
     collection: BitCollection, worths: Sequence[float | None], promises: Sequence[Privacy], seed: int,
     between: Sequence[float] = (),
-) -> list[DoorAudit]:
+) -> list[TranscriptAudit]:
     pairs = [*_pairs(worths) * _HISTORIES, *_pairs(between)]
-    found = door_audit(lambda private, noise: collection.submit(private, noise=noise), pairs, {},
-                       lambda k: Noise.simulated(seed * 1009 + k), promises=promises)
+    found = fixed_transcript_audit(lambda private, noise: collection.submit(private, noise=noise), pairs, {},
+                                   lambda k: Noise.simulated(seed * 1009 + k), promises=promises)
     return list(found.values())
 
 

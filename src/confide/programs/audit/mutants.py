@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import DampedNoise, mixed
+from confide.audit import DampedNoise, inject_fault
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
@@ -77,8 +77,10 @@ class Fault(NamedTuple):
         Args:
             mechanism: a sound one.
         """
-        made = mechanism if self.code is None else mixed(mechanism, self.code)
-        return made if self.program is None else mixed(made, _Same, program=mixed(made.program, self.program))
+        made = mechanism if self.code is None else inject_fault(mechanism, self.code)
+        if self.program is None:
+            return made
+        return inject_fault(made, _Same, program=inject_fault(made.program, self.program))
 
 
 def faults(mechanism: Dude, attained: float = 1.0) -> list[Fault]:
@@ -146,7 +148,7 @@ class SigmaFromTheData(_Any):
         records = self.program.read(data)
         added = self.program.contributions(records, self.program.respond(records, zero)) / LOAD_UNIT
         most = Fraction(float(np.square(added).sum(axis=1).max())) + Fraction(1, LOAD_UNIT)
-        mine = mixed(self, _Same)
+        mine = inject_fault(self, _Same)
         mine.__dict__["squared_l2_sensitivity"] = min(self.squared_l2_sensitivity, 2 * most)
         for name in ("schedule", "descent", "priced", "audit_noise_std", "audit_reserve", "reserve_units"):
             mine.__dict__.pop(name, None)  # what was computed from the sound one
@@ -238,7 +240,7 @@ class StepFromTheData(_Any):
     """Steps are divided by the load that there is at prices of nothing."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
-        sound, mine = self.descent, mixed(self, _Same)
+        sound, mine = self.descent, inject_fault(self, _Same)
         load = 1.0 + float(np.abs(_load(self, data)) @ np.arange(1, self.program.rows + 1)) / LOAD_UNIT
         mine.__dict__["regret"] = self.regret  # what is promised of the sound one
         mine.__dict__["descent"] = _Scaled(program=sound.program, schedule=sound.schedule, step=sound.step,
@@ -448,5 +450,5 @@ class ComplainsInVain(_True):
     """Nobody is given her favourite in place of what she has."""
 
     def decode(self, record: Any, index: int, billboard: Any) -> Any:
-        deaf = mixed(self, _Same, alpha=_CONTENT)
+        deaf = inject_fault(self, _Same, alpha=_CONTENT)
         return super(ComplainsInVain, deaf).decode(record, index, replace(billboard, plan=deaf._plan))

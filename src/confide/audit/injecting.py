@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, TypeVar
 
-__all__ = ["mixed"]
+__all__ = ["inject_fault"]
 
 _Made = TypeVar("_Made")
 
 
-def mixed(made: _Made, code: type[Any], **changes: Any) -> _Made:
+def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
     """A dataclass's instance with the same fields and other code; one that has the code already keeps its class.
 
     Args:
@@ -26,7 +26,7 @@ def mixed(made: _Made, code: type[Any], **changes: Any) -> _Made:
         ...     def deviation(self): return self.scale
         >>> class Quarter:
         ...     def deviation(self): return super().deviation() / 4
-        >>> mixed(Noise(8.0), Quarter).deviation(), mixed(Noise(8.0), Quarter, scale=4.0).deviation()
+        >>> inject_fault(Noise(8.0), Quarter).deviation(), inject_fault(Noise(8.0), Quarter, scale=4.0).deviation()
         (2.0, 1.0)
     """
     kind: Any = type(made) if isinstance(made, code) else type(code.__name__, (code, type(made)), {})

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
-from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
+from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
+from confide.contract.renamed import ConfideDeprecationWarning
 from confide.people import default_audit, overhearing
 from confide.people.default_audit import audit_mechanism
 from confide.people.overhearing import overheard
@@ -238,7 +239,7 @@ class Winner(Sound):
     named: bool = True
     epsilon: float = 1.0
 
-    def hidden_streams(self) -> Mapping[str, Any]:
+    def unreleased_streams(self) -> Mapping[str, Any]:
         return {"winner": "noisy max"} if self.named else {}
 
     def released(self, level: np.ndarray, noise: Any) -> Any:
@@ -252,7 +253,7 @@ class Above(Sound):
 
     named: bool = True
 
-    def hidden_streams(self) -> Mapping[str, Any]:
+    def unreleased_streams(self) -> Mapping[str, Any]:
         return {"above": "sparse vector"} if self.named else {}
 
     def released(self, level: np.ndarray, noise: Any) -> Any:
@@ -261,10 +262,24 @@ class Above(Sound):
 
 
 @pytest.mark.parametrize("kind", fast(0, [Winner, Above]))
-def test_hidden_streams_are_measured_where_they_are_named(kind: Any) -> None:
+def test_unreleased_streams_are_measured_where_they_are_named(kind: Any) -> None:
     found = report(kind())
     assert found.passed, found.problems
     assert 0.1 < float(privacy_row(found).measured or 0) <= 1.0
+
+
+class Older(Winner):
+    """It names them by the old word."""
+
+    unreleased_streams = Mechanism.unreleased_streams
+
+    def hidden_streams(self) -> Mapping[str, Any]:
+        return {"winner": "noisy max"}
+
+
+def test_the_old_name_is_read_with_a_warning() -> None:
+    with pytest.warns(ConfideDeprecationWarning, match="'hidden_streams' is called 'unreleased_streams' now"):
+        assert Older().unreleased_streams() == {"winner": "noisy max"}
 
 
 @pytest.mark.parametrize("kind", fast(1, [Winner, Above]))
@@ -272,7 +287,7 @@ def test_until_then_they_are_neither_broken_nor_kept(kind: Any) -> None:
     found = report(kind(named=False))
     row = privacy_row(found)
     assert row.verdict is Verdict.NOT_MEASURED
-    assert "`hidden_streams`" in row.note
+    assert "`unreleased_streams`" in row.note
     assert not found.passed
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
@@ -358,7 +373,7 @@ def test_the_sign_of_a_zero_is_published_too() -> None:
 class Misnamed(Sound):
     rule: Any = "sparse vector"
 
-    def hidden_streams(self) -> Mapping[str, Any]:
+    def unreleased_streams(self) -> Mapping[str, Any]:
         return {"count": self.rule}
 
 
@@ -371,14 +386,14 @@ def test_what_is_published_is_not_hidden_by_its_name(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["nothing that is known", None])
 def test_unknown_rules_are_refused(rule: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"hidden_streams.* is no rule; must be 'noisy max', 'sparse vector' or"):
+    with pytest.raises(InvalidInput, match=r"unreleased_streams.* is no rule; must be 'noisy max', 'sparse vector' or"):
         report(Misnamed(rule=rule))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unnamed(Winner):
-    def hidden_streams(self) -> Mapping[str, Any]:
-        return {"winner": HiddenPart(loss=lambda draws: 1 // 0, other_answers=lambda draws: draws)}
+    def unreleased_streams(self) -> Mapping[str, Any]:
+        return {"winner": UnreleasedIntermediate(loss=lambda draws: 1 // 0, other_answers=lambda draws: draws)}
 
 
 def test_a_rule_that_fails_is_named() -> None:

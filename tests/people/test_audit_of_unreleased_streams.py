@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
-from confide.audit import AuditReport, AuditRow, HiddenPart, Verdict
+from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.people.default_audit import audit_mechanism
@@ -64,7 +64,7 @@ class Counts(Mechanism):
     def events(self) -> tuple[PureEvent, ...]:
         return (PureEvent(epsilon=1.0, neighbours=Relation.REPLACE),)
 
-    def hidden_streams(self) -> Mapping[str, Any]:
+    def unreleased_streams(self) -> Mapping[str, Any]:
         return {"it": OWN.get(self.rule, self.rule)}
 
     def run(self, data: Any, noise: Any) -> Any:
@@ -151,11 +151,11 @@ def all_moved(draws: Sequence[Draw]) -> list[Draw]:
 
 
 OWN = {
-    "keeps all": HiddenPart(loss=of_one, other_answers=list),
-    "gives none": HiddenPart(loss=of_one, other_answers=lambda draws: []),
-    "keeps half": HiddenPart(loss=of_one, other_answers=half_changed),
-    "moves all": HiddenPart(loss=of_one, other_answers=all_moved),
-    "moves all, of all": HiddenPart(loss=of_all, other_answers=all_moved),
+    "keeps all": UnreleasedIntermediate(loss=of_one, other_answers=list),
+    "gives none": UnreleasedIntermediate(loss=of_one, other_answers=lambda draws: []),
+    "keeps half": UnreleasedIntermediate(loss=of_one, other_answers=half_changed),
+    "moves all": UnreleasedIntermediate(loss=of_one, other_answers=all_moved),
+    "moves all, of all": UnreleasedIntermediate(loss=of_all, other_answers=all_moved),
 }
 
 

@@ -1,4 +1,4 @@
-"""The audit through the door: a mechanism's own run on neighbouring data sets, along one and the same public history.
+"""The fixed-transcript audit: a mechanism's own run on neighbouring data sets, along one transcript of noise.
 
 A run asks `Noise` for every random number, and says what the noise is added to. So a run on data D can be written down,
 and a run on a neighbour D' can be given the same answers. Then
@@ -20,17 +20,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from confide.audit.comparing import Loss, exceeds, promised_parameter
-from confide.audit.history_loss import HiddenPart, belongs, exactly, history_loss, own_formulas
+from confide.audit.history_loss import UnreleasedIntermediate, belongs, exactly, history_loss, own_formulas
 from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
 from confide.audit.telling import telling
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
+from confide.contract.renamed import renamed
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
-__all__ = ["DIFFERS", "DoorAudit", "Neighbours", "door_audit"]
+__all__ = ["DIFFERS", "Neighbours", "TranscriptAudit", "fixed_transcript_audit"]
 
 DIFFERS = "what is published differs although all noisy answers are the same"
 """The leak of two neighbours that are told apart by what their runs published."""
@@ -58,7 +59,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class DoorAudit:
+class TranscriptAudit:
     """What a walk along common histories found.
 
     Args:
@@ -102,11 +103,12 @@ class DoorAudit:
         return replace(row, note=row.note or note)
 
 
-def door_audit(
+@renamed(disguises="other_answers", hidden="unreleased")
+def fixed_transcript_audit(
     run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy],
-    noise: Callable[[int], Noise], hidden: Mapping[str, HiddenPart] | None = None, histories: int = 1,
-    promises: Sequence[Privacy] = (), disguises: int = 4,
-) -> dict[str, DoorAudit]:
+    noise: Callable[[int], Noise], unreleased: Mapping[str, UnreleasedIntermediate] | None = None, histories: int = 1,
+    promises: Sequence[Privacy] = (), other_answers: int = 4,
+) -> dict[str, TranscriptAudit]:
     """Walk a mechanism's own run over pairs of neighbouring data sets.
 
     Args:
@@ -115,19 +117,19 @@ def door_audit(
         claims: for each part of the noise, named by the first words of its streams ("release", "release/gram"), what
             is promised of it, as a loss or as the promise itself; the part "" is everything together.
         noise: number of a history (from 0) -> the source of noise for it.
-        hidden: parts whose noisy answers are not published themselves, such as those of a sparse vector
+        unreleased: parts whose noisy answers are not published themselves, such as those of a sparse vector
             (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
             follows, the same must be published. Other answers that keep one of them show nothing: that is flagged.
         histories: how many histories of each pair are walked. What happens in some of them only, such as a cut that
             rare noise meets, is seen where one of them meets it.
         promises: of everything together, each held by its own number. The pairs must differ by the step that they are
             about, and show what their audience sees.
-        disguises: how many other answers of hidden parts are tried in each history, >= 1.
+        other_answers: how many other answers of hidden parts are tried in each history, >= 1.
 
     Returns:
         One audit per claim, and one per promise, by its sentence; a leak flags all of them. Every noisy answer of a
         part that is not hidden counts as published: a mechanism that publishes less (the largest of them, or that one
-        is above a threshold) is judged too hard without `hidden`.
+        is above a threshold) is judged too hard without `unreleased`.
 
     Raises:
         InvalidInput: no pair, or not pairs of neighbours; no claim and no promise.
@@ -137,7 +139,7 @@ def door_audit(
         >>> def mean(values, noise):  # sensitivity 1/2 of two values in [0, 1], noise for a loss of 1
         ...     return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
         >>> pair = Neighbours([0.0, 1.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
-        >>> found = door_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated)
+        >>> found = fixed_transcript_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated)
         >>> found[""].measured, found[""].flagged
         (1.0, False)
     """
@@ -148,7 +150,7 @@ def door_audit(
     worst = dict.fromkeys((each.name for each in walked), 0.0)
     leaks: dict[str, None] = {}
     doubts: dict[str, None] = {}
-    parts = hidden or {}
+    parts = unreleased or {}
     drawn: dict[StreamName, Draw] = {}
     count = 0
     for count, pair in enumerate(pairs, 1):
@@ -165,11 +167,11 @@ def door_audit(
                 leaks[DIFFERS] = None
             if told != also:
                 leaks[_TOLD] = None
-            disguised: Sequence[Draw] = history.draws
-            for _ in range(disguises if parts else 0):
-                before, disguised = disguised, _disguised(disguised, parts)
-                doubts |= dict.fromkeys(_kept(before, disguised, parts))
-                if _once(run, pair.first, ForcedNoise(disguised), pair.published) != (shown, told):
+            others: Sequence[Draw] = history.draws
+            for _ in range(other_answers if parts else 0):
+                before, others = others, _other_answers(others, parts)
+                doubts |= dict.fromkeys(_kept(before, others, parts))
+                if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, told):
                     leaks["noisy answers that should stay hidden reach the public"] = None
                     break
             for each in walked:
@@ -188,7 +190,7 @@ def door_audit(
         flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
         laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}
         said = any(belongs(draw, hides) for hides in parts for draw in drawn.values() if belongs(draw, each.part))
-        out[each.name] = DoorAudit(
+        out[each.name] = TranscriptAudit(
             claim=each.loss, measured=worst[each.name], promised=promised, leaks=tuple(leaks), pairs=count,
             flagged=flagged, promise=each.promise, doubts=tuple(doubts),
             formulas=tuple(own_formulas(parts, each.part)),
@@ -239,7 +241,7 @@ class _Walked(NamedTuple):
         return found
 
 
-def _disguised(draws: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[Draw]:
+def _other_answers(draws: Sequence[Draw], parts: Mapping[str, UnreleasedIntermediate]) -> list[Draw]:
     """The draws of a history, those of hidden parts with other answers from which the same follows."""
     out = list(draws)
     for part, rule in parts.items():
@@ -248,7 +250,7 @@ def _disguised(draws: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[D
     return out
 
 
-def _kept(draws: Sequence[Draw], others: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[str]:
+def _kept(draws: Sequence[Draw], others: Sequence[Draw], parts: Mapping[str, UnreleasedIntermediate]) -> list[str]:
     """Of which parts other answers keep some, in words."""
     return [f"the other answers of {part!r} keep some of its noisy answers as they were, or leave them out, so that "
             "nothing shows that these are hidden: its loss is not known until `other_answers` changes every one"

@@ -16,12 +16,12 @@ from confide.audit import (
     NOISY_MAX,
     SPARSE_VECTOR,
     DampedNoise,
-    HiddenPart,
     Neighbours,
     RepeatedNoise,
     StuckNoise,
+    UnreleasedIntermediate,
     Verdict,
-    door_audit,
+    fixed_transcript_audit,
     sampler_audit,
 )
 from confide.contract import InvalidInput
@@ -35,7 +35,7 @@ Mechanism = Callable[[list[float], Noise], Any]
 
 
 def _audit(run: Mechanism, claim: Any = PureDP(1.0), pair: Neighbours = PAIR) -> Any:  # noqa: B008
-    return door_audit(run, [pair], {"": claim}, Noise.simulated)[""]
+    return fixed_transcript_audit(run, [pair], {"": claim}, Noise.simulated)[""]
 
 
 def _mean(values: list[float], noise: Noise) -> np.ndarray:
@@ -75,7 +75,7 @@ def test_parts_are_told_apart_by_their_streams() -> None:
         first = noise.laplace(1.0, 1, stream=("a", 0), center=[values[0]])
         return np.concatenate([first, noise.laplace(4.0, 1, stream=("b",), center=[values[0]])])
 
-    found = door_audit(two, [PAIR], {"": PureDP(1.25), "a": PureDP(1.0), "b": PureDP(0.2)}, Noise.simulated)
+    found = fixed_transcript_audit(two, [PAIR], {"": PureDP(1.25), "a": PureDP(1.0), "b": PureDP(0.2)}, Noise.simulated)
     assert {part: audit.measured for part, audit in found.items()} == {"": 1.25, "a": 1.0, "b": 0.25}
     assert [audit.flagged for audit in found.values()] == [False, False, True]
     assert found["b"].row("b").verdict is Verdict.BROKEN
@@ -106,7 +106,7 @@ def test_leaks_are_flagged(name: str) -> None:
 
 def test_nothing_walked_proves_nothing() -> None:
     with pytest.raises(InvalidInput, match="at least one pair"):
-        door_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
+        fixed_transcript_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
 
 
 def test_broken_sources_are_heard() -> None:
@@ -211,8 +211,9 @@ def _but_the_first(draws: Sequence[Draw]) -> list[Draw]:
 
 
 def test_hidden_parts_bring_their_own_loss() -> None:
-    two = door_audit(_first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
-                     Noise.simulated, hidden={"sparse": HiddenPart(lambda draws: 0.125 * len(draws), _farther)})
+    rule = UnreleasedIntermediate(lambda draws: 0.125 * len(draws), _farther)
+    two = fixed_transcript_audit(_first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
+                                 Noise.simulated, unreleased={"sparse": rule})
     assert [two[part].measured for part in ("", "sparse", "count")] == [0.25, 0.25, 0.0]
     assert not any(each.flagged for each in two.values())
     ends = {part: each.row().evidence.rpartition(", ")[2] for part, each in two.items()}
@@ -223,8 +224,8 @@ def test_hidden_parts_bring_their_own_loss() -> None:
 @pytest.mark.parametrize("kept", [list, _but_the_first, lambda draws: _farther(draws)[1:]],
                          ids=["all kept", "one kept", "one left out"])
 def test_other_answers_that_keep_one_show_nothing(kept: Any) -> None:
-    found = door_audit(_first_above, [PAIR], {"": PureDP(1.0)}, Noise.simulated,
-                       hidden={"sparse": HiddenPart(lambda draws: 0.0, kept)})[""]
+    found = fixed_transcript_audit(_first_above, [PAIR], {"": PureDP(1.0)}, Noise.simulated,
+                                   unreleased={"sparse": UnreleasedIntermediate(lambda draws: 0.0, kept)})[""]
     assert found.flagged
     assert found.measured == 0.0
     assert "nothing shows that these are hidden" in found.doubts[0]
@@ -266,14 +267,14 @@ def test_a_sparse_vector_is_measured_by_where_it_halts() -> None:
         return [first, alarm.run(values[(first or 0) + 1 :], noise, "alarm", arming=1)]
 
     claims = {"": PureDP(2.0), "alarm/0": PureDP(1.0)}
-    found = door_audit(alarms, [pair], claims, Noise.simulated, hidden={"alarm": SPARSE_VECTOR})
+    found = fixed_transcript_audit(alarms, [pair], claims, Noise.simulated, unreleased={"alarm": SPARSE_VECTOR})
     history = RecordingNoise(Noise.simulated(0))
     halted = alarms(list(pair.first), history)
     first = alarm.replayed_loss(pair.first, pair.second, halted[0])
     assert found["alarm/0"].measured == pytest.approx(abs(first))
     assert found[""].measured >= found["alarm/0"].measured > 0
     assert not found[""].flagged
-    plain = door_audit(alarms, [pair], claims, Noise.simulated)[""]
+    plain = fixed_transcript_audit(alarms, [pair], claims, Noise.simulated)[""]
     assert plain.measured > found[""].measured  # noisy answers that nobody sees would count in full
 
 
@@ -318,9 +319,9 @@ def test_broken_sparse_vectors_are_flagged(run: Mechanism) -> None:
         first = rng.integers(-3, 4, 60)
         second = first + rng.choice([-1, 1], 60)
         pairs.append(Neighbours(first.tolist(), second.tolist(), lambda out: repr(out).encode()))
-    claims, hidden = {"": PureDP(1.0)}, {"alarm": SPARSE_VECTOR}
-    assert door_audit(run, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
-    assert not door_audit(_alarm, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
+    claims, unreleased = {"": PureDP(1.0)}, {"alarm": SPARSE_VECTOR}
+    assert fixed_transcript_audit(run, pairs, claims, Noise.simulated, unreleased=unreleased)[""].flagged
+    assert not fixed_transcript_audit(_alarm, pairs, claims, Noise.simulated, unreleased=unreleased)[""].flagged
 
 
 def test_more_histories_meet_what_is_rare() -> None:
@@ -328,8 +329,8 @@ def test_more_histories_meet_what_is_rare() -> None:
         """Noise far out is cut at a bound of the data's own."""
         return min(float(_mean(values, noise)[0]), sum(values) / 2 + 1.5)
 
-    one = door_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated)[""]
-    many = door_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated, histories=200)[""]
+    one = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated)[""]
+    many = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated, histories=200)[""]
     assert not one.flagged
     assert many.leaks == ("what is published differs although all noisy answers are the same",)
 
@@ -374,7 +375,7 @@ def test_a_split_is_no_noise() -> None:
 
 
 def test_a_misspelt_part_is_no_clean_bill() -> None:
-    found = door_audit(_mean, [PAIR], {"Mean": PureDP(1.0)}, Noise.simulated)["Mean"]
+    found = fixed_transcript_audit(_mean, [PAIR], {"Mean": PureDP(1.0)}, Noise.simulated)["Mean"]
     assert found.flagged
     assert found.leaks == ("no noise was asked for by the name 'Mean'; names are mean",)
 
@@ -388,12 +389,12 @@ def test_the_largest_of_noisy_answers() -> None:
         return [winner(values, heard), int(heard.draws[0].value.max())]
 
     pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
-    claims, hidden = {"": PureDP(1.0)}, {"winner": NOISY_MAX}
-    sound = door_audit(winner, pairs, claims, Noise.simulated, hidden=hidden, histories=20)[""]
+    claims, unreleased = {"": PureDP(1.0)}, {"winner": NOISY_MAX}
+    sound = fixed_transcript_audit(winner, pairs, claims, Noise.simulated, unreleased=unreleased, histories=20)[""]
     assert not sound.flagged
     assert 0.2 < sound.measured <= 1.0
-    assert door_audit(shown, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
-    assert door_audit(winner, pairs, claims, Noise.simulated)[""].flagged  # if all ten were shown
+    assert fixed_transcript_audit(shown, pairs, claims, Noise.simulated, unreleased=unreleased)[""].flagged
+    assert fixed_transcript_audit(winner, pairs, claims, Noise.simulated)[""].flagged  # if all ten were shown
 
 
 @pytest.mark.parametrize("of", [
@@ -408,7 +409,8 @@ def test_more_than_the_largest_of_noisy_answers_is_no_winner(of: Callable[[np.nd
         return np.argmax(noisy), of(noisy)
 
     pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
-    found = door_audit(shown, pairs, {"": PureDP(1.0)}, Noise.simulated, hidden={"winner": NOISY_MAX}, histories=4)[""]
+    found = fixed_transcript_audit(shown, pairs, {"": PureDP(1.0)}, Noise.simulated,
+                                   unreleased={"winner": NOISY_MAX}, histories=4)[""]
     assert found.leaks == ("noisy answers that should stay hidden reach the public",)
 
 
@@ -418,6 +420,6 @@ def test_less_noise_in_a_release_than_in_a_study_shows(safe: Callable[[Any], boo
         return noise.laplace(0.025 if safe(noise) else 0.5, 1, stream="mean", center=[sum(values) / 2])
 
     pair = Neighbours([0.0, 1.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
-    (found,) = door_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated).values()
+    (found,) = fixed_transcript_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated).values()
     assert found.flagged
     assert found.measured == pytest.approx(20.0)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import mixed
+from confide.audit import inject_fault
 from confide.privacy.noise import Noise
+from confide.search.component_walk import Walk
 from confide.search.exact_laws import Hidden, LawTree
 from confide.search.neighbourhoods import Adjacency
 from confide.search.order_statistics import call_law, threshold_points
-from confide.search.walking import Walk
 
 if TYPE_CHECKING:  # what each is put on top of
     from confide.search.component_search import ComponentSearch as _Call
@@ -51,7 +51,7 @@ class HalvedNoise(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _Halved)
+        return inject_fault(super().call, _Halved)
 
 
 class _Eighth(_Call):
@@ -65,7 +65,7 @@ class EighthNoise(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _Eighth)
+        return inject_fault(super().call, _Eighth)
 
 
 class _HalfDrawn(_Call):
@@ -88,7 +88,7 @@ class HalfLaw(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _HalfScale)
+        return inject_fault(super().call, _HalfScale)
 
 
 class HalfDrawn(_Search):
@@ -96,7 +96,7 @@ class HalfDrawn(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _HalfDrawn)
+        return inject_fault(super().call, _HalfDrawn)
 
 
 def drawn_at(factor: float) -> type[Any]:
@@ -113,7 +113,7 @@ def drawn_at(factor: float) -> type[Any]:
     class PartDrawn(_Search):
         @property
         def call(self) -> Any:
-            return mixed(super().call, Part)
+            return inject_fault(super().call, Part)
 
     return PartDrawn
 
@@ -145,13 +145,13 @@ class _OfOne(_Rule):
 class _BestThreshold(_Call):
     @property
     def rule(self) -> Any:
-        return mixed(super().rule, _FirstBest)
+        return inject_fault(super().rule, _FirstBest)
 
 
 class _SharpRule(_Call):
     @property
     def rule(self) -> Any:
-        return mixed(super().rule, _OfOne)
+        return inject_fault(super().rule, _OfOne)
 
 
 class NoiselessThreshold(_Search):
@@ -159,7 +159,7 @@ class NoiselessThreshold(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _BestThreshold)
+        return inject_fault(super().call, _BestThreshold)
 
 
 class SharpThreshold(_Search):
@@ -167,7 +167,7 @@ class SharpThreshold(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _SharpRule)
+        return inject_fault(super().call, _SharpRule)
 
 
 class _Unexamined:
@@ -195,7 +195,7 @@ class CountsUnexamined(_Search):
 
     @property
     def call(self) -> Any:
-        return mixed(super().call, _PrintedCount)
+        return inject_fault(super().call, _PrintedCount)
 
 
 class QuietFakeTree(LawTree):

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from confide.audit import (
     AuditReport,
-    PlantedBug,
+    Mutant,
     controls,
     detectable,
     exact_audit,
@@ -48,7 +48,7 @@ def response_laws(others):
 
 
 def test_randomised_response_off_by_one():
-    passes(3, [PlantedBug("exact", "one value forgotten in the normaliser", 2)],
+    passes(3, [Mutant("exact", "one value forgotten in the normaliser", 2)],
            lambda others: exact_audit(response_laws(others), CLAIM))
 
 
@@ -58,7 +58,7 @@ def biased_laws(bias):
 
 
 def test_biased_sampler():
-    passes(0.0, [PlantedBug("exact", "a coin that prefers heads by 1e-6", -1e-6)],
+    passes(0.0, [Mutant("exact", "a coin that prefers heads by 1e-6", -1e-6)],
            lambda bias: exact_audit(biased_laws(bias), CLAIM))
 
 
@@ -69,7 +69,7 @@ def laplace_ratios(scale):
 
 
 def test_noise_too_small_by_the_dimension():
-    passes(DIMENSION / EPSILON, [PlantedBug("replayed", "noise divided by the dimension", 1 / EPSILON)],
+    passes(DIMENSION / EPSILON, [Mutant("replayed", "noise divided by the dimension", 1 / EPSILON)],
            lambda scale: replayed_audit([laplace_ratios(scale)], CLAIM))
 
 
@@ -89,8 +89,8 @@ def test_noise_too_small_or_missing_shows_in_samples():
     density = [math.factorial(3 + k) / (math.factorial(k) * math.factorial(3 - k) * 2**k) for k in range(4)]
     rate = quad(lambda t: sum(c * t ** (3 - k) for k, c in enumerate(density)) * math.exp(-t) / 96, DIMENSION, 80)[0]
     assert detectable(math.log(0.5 / rate), RUNS, LEVEL, power=1 - LEVEL, rate=rate) > EPSILON
-    bugs = [PlantedBug("statistical", "noise divided by the dimension", 1 / EPSILON),
-            PlantedBug("statistical", "no noise", 0.0)]
+    bugs = [Mutant("statistical", "noise divided by the dimension", 1 / EPSILON),
+            Mutant("statistical", "no noise", 0.0)]
     passes(DIMENSION / EPSILON, bugs, lambda scale: statistical_audit(*shifted(scale), CLAIM, alpha=LEVEL))
 
 
@@ -106,7 +106,7 @@ def released_twice(fresh):
 
 
 def test_reused_noise_shows_in_samples():
-    passes(True, [PlantedBug("statistical", "the same noise added twice", False)],
+    passes(True, [Mutant("statistical", "the same noise added twice", False)],
            lambda fresh: statistical_audit(*released_twice(fresh), CLAIM, alpha=LEVEL))
 
 
@@ -119,7 +119,7 @@ def replayed_twice(fresh):
 
 
 def test_reused_noise_shows_in_a_replay():
-    passes(True, [PlantedBug("replayed", "the same noise added twice", False)],
+    passes(True, [Mutant("replayed", "the same noise added twice", False)],
            lambda fresh: replayed_audit([replayed_twice(fresh)], CLAIM))
 
 
@@ -168,7 +168,7 @@ def test_half_space_audit_of_a_sensitivity_that_is_too_small():
     def attack(sensitivity):
         return statistical_audit(*half_space(sensitivity / EPSILON, shift), CLAIM, alpha=level)
 
-    passes(corrected, [PlantedBug("statistical", "the printed sensitivity", 6.0)], attack)
+    passes(corrected, [Mutant("statistical", "the printed sensitivity", 6.0)], attack)
     first, second = half_space(6.0, shift)
     odds = math.log(np.mean(second >= shift / 2) / np.mean(first >= shift / 2))
     assert odds == pytest.approx(2.79, abs=0.2)
