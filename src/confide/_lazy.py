@@ -21,7 +21,7 @@ def doors(
 
     Args:
         package: the package's `__name__`.
-        modules: submodule -> the public names it defines.
+        modules: submodule, or the full name of a module elsewhere -> the public names it defines.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
     """
@@ -33,7 +33,8 @@ def doors(
 
     def __getattr__(name: str) -> Any:
         if name in home:
-            value = getattr(import_module(f"{package}.{home[name]}"), name)
+            inside = not home[name].startswith("confide.")
+            value = getattr(import_module(f"{package}.{home[name]}" if inside else home[name]), name)
         elif name in packages:
             value = import_module(f"{package}.{name}")
         elif name in old:

@@ -82,9 +82,6 @@ ALLOWED: dict[str, str] = {
 """Where such a word is the right one, and why."""
 
 
-KNOWN_MODULES = ("people/overhearing.py", "people/stretching.py", "people/walking.py", "people/whole_crowds.py")
-"""Modules with such a name until they are replaced. Nothing is added here, and what is mended goes."""
-
 PROSE: dict[str, tuple[str, ...]] = {
     "reserve": (r"held[ -]back", r"kept[ -]back"),
     "add_or_remove": (r"add_remove",),
@@ -284,8 +281,7 @@ def test_no_two_public_classes_have_one_name() -> None:
 def test_modules_use_the_vocabulary() -> None:
     names = {path.relative_to(SOURCE).as_posix(): path.stem for path in SOURCE.rglob("*.py")}
     assert {path: word for path, name in names.items() if (word := breaks(Said(path, name))) is not None
-            and path not in KNOWN_MODULES and word != "grid"} == {}  # a grid of values is one
-    assert set(KNOWN_MODULES) <= names.keys()
+            and word != "grid"} == {}  # a grid of values is one
 
 
 @pytest.mark.parametrize(("name", "of", "word"), [

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import Neighbours
-from confide.people.overhearing import Failed, overheard
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import CELLS
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.worst_case_neighbours import CELLS
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["among_others"]
 

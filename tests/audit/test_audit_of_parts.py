@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from audit.test_audit_of_unpublished_answers import PEOPLE, PUBLIC, YES, Sound
 from confide.audit import AuditReport, AuditRow
+from confide.audit.mechanism_audit import audit_mechanism
 from confide.contract import Privacy
 from confide.contract.guarantees import Audience
 from confide.people import MechanismPlan
-from confide.people.default_audit import audit_mechanism
 from confide.privacy import GDP, PureDP
 from confide.privacy.losses import ZCDP
-from people.test_audit_of_unpublished_answers import PEOPLE, PUBLIC, YES, Sound
 
 TOGETHER = "all that a run releases loses together no more than the ledger is charged"
 FIRST, SECOND = (replace(PUBLIC, part=part) for part in ("the first count", "the second count"))

@@ -13,43 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import (
-    NOISY_MAX,
-    SPARSE_VECTOR,
-    AuditReport,
-    AuditRow,
-    Concern,
-    Control,
-    DampedNoise,
-    Neighbours,
-    UnreleasedIntermediate,
-    Verdict,
-    charge_rows,
-    completed,
-    sampler_audit,
-)
+from confide.audit.charged_for_all import about_the_charge, as_promise, charge_of
+from confide.audit.charging import charge_rows
+from confide.audit.concerns import completed
+from confide.audit.device_reports import RECORDS, drawn_locally, reports
+from confide.audit.faulty_noise import DampedNoise
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.full_size_pairs import built, whole_pairs
+from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, UnreleasedIntermediate
+from confide.audit.own_modules import first_run, kept
+from confide.audit.paid_for import PaidFor, paid_for
+from confide.audit.pair_words import pair_words
+from confide.audit.random_pairs import MOST, met, random_pairs
+from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
+from confide.audit.sampler import sampler_audit
+from confide.audit.settled_run import settled_run
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.thresholds import stepping
+from confide.audit.transcripts import Run, Walk, walk
+from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
-from confide.people.charged_for_all import about_the_charge, as_promise, charge_of
-from confide.people.column_rows import Role
-from confide.people.devices import RECORDS, drawn_locally, reports
-from confide.people.made_up_pairs import MOST, met, random_pairs
-from confide.people.overhearing import Failed, overheard
-from confide.people.own_modules import first_run, kept
-from confide.people.paid_for import PaidFor, paid_for
-from confide.people.pair_words import pair_words
-from confide.people.settled_run import settled_run
-from confide.people.shares import written
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import CELLS, corners, crowds, interior, neighbours
-from confide.people.thresholds import stepping
-from confide.people.walking import Run, Walk, walk
-from confide.people.whole_crowds import built, whole_pairs
+from confide.contract.written_shares import written
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["audit_mechanism"]
 
@@ -76,8 +68,8 @@ def audit_mechanism(
 ) -> AuditReport:
     """Promised against measured, for what can be measured of a mechanism from outside.
 
-    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets,
-    along common histories, where the loss is exact: those that stretch it (`confide.people.stretching`), and random
+    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets, along
+    common histories, where the loss is exact: those that stretch it (`confide.audit.worst_case_neighbours`), and random
     ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
     that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
     noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with half
@@ -86,7 +78,7 @@ def audit_mechanism(
     promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
     part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
     promise of privacy was measured, the report does not pass. Where more people are invited than an audit can make up
-    (`confide.people.whole_crowds`), pairs are of smaller crowds: such a row says so and holds no promise.
+    (`confide.audit.full_size_pairs`), pairs are of smaller crowds: such a row says so and holds no promise.
 
     Args:
         mechanism: with its public parameters.

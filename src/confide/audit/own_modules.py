@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import exact_bytes
+from confide.audit.value_bytes import exact_bytes
 
 __all__ = ["first_run", "kept", "outermost", "own_modules", "place"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from confide.people.column_rows import Role
-from confide.people.stretching import corners, ends_moved
+from confide.audit.worst_case_neighbours import corners, ends_moved
 from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
 
 __all__ = ["off_grids", "special"]
 

@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from audit.test_audit_of_unpublished_answers import PEOPLE, Board, Sound, privacy_row, report
 from confide.audit import Verdict
+from confide.audit.settled_run import settled_run
 from confide.campaign import Campaign
 from confide.contract import Refused
-from confide.people.settled_run import settled_run
-from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.given_noise import given
+from confide.tables.slot_rows import SlotRows
 from people.own_packages import commute, histogram_module, installed_histogram
-from people.test_audit_of_unpublished_answers import PEOPLE, Board, Sound, privacy_row, report
 
 TOLD: dict[str, Callable[[Any, Any, Any], bool]] = {
     "noise says that an audit listens": lambda data, noise, outcome: not noise.audited,
@@ -120,7 +120,7 @@ def test_a_settlement_gives_the_types_of_its_audit(path: Path, monkeypatch: pyte
 
 
 def test_a_device_gets_the_noise_of_its_audit() -> None:
-    from confide.people.devices import drawn_locally
+    from confide.audit.device_reports import drawn_locally
 
     class Device(Sound):
         def submit(self, private: Any, offer: Any = None, noise: Any = None) -> Any:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
-from confide.people.slot_rows import SlotRows
 from confide.tables import Category, FirstRows, Measured, Numeric, Roster, TableSource, rejections
 from confide.tables.roles import FINE
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_cells", "typed_row"]
 

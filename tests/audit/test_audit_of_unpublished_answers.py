@@ -16,13 +16,13 @@ import pytest
 
 from cases import fast
 from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.own_modules import first_run
+from confide.audit.side_channels import overheard
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.contract.renamed import ConfideDeprecationWarning
 from confide.people import default_audit, overhearing
-from confide.people.default_audit import audit_mechanism
-from confide.people.overhearing import overheard
-from confide.people.own_modules import first_run
 from confide.privacy import PureDP, SparseVector, report_noisy_max
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise

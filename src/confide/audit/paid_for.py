@@ -17,17 +17,18 @@ from itertools import groupby
 from operator import add
 from typing import Any
 
-from confide.audit import AuditRow, Concern, Loss, Neighbours, Verdict, exceeds
+from confide.audit.among_others import among_others
+from confide.audit.comparing import Loss, exceeds
+from confide.audit.fixed_transcript import Neighbours
 from confide.audit.history_loss import Pair, Unreleased, belongs, history_loss, promised_parameter
+from confide.audit.report import AuditRow, Concern, Verdict
+from confide.audit.settled_run import settled_run
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.unpublished import RAW, unpublished
+from confide.audit.worst_case_neighbours import neighbours
 from confide.contract.guarantees import Relation
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Overspent
-from confide.people.among_others import among_others
-from confide.people.column_rows import Role
-from confide.people.overhearing import Failed, overheard
-from confide.people.settled_run import settled_run
-from confide.people.stretching import neighbours
-from confide.people.unpublished import RAW, unpublished
 from confide.privacy.accounting.sums import float_up
 from confide.privacy.charge import Parallel
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, GDPEvent, ZCDPEvent, flatten
@@ -35,6 +36,7 @@ from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.meter import PaidDraws
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
+from confide.tables.column_rows import Role
 
 __all__ = ["PaidFor", "Underpaid", "paid_for", "underpaid"]
 

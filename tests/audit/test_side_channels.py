@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from confide.people.overhearing import Failed, overheard
+from confide.audit.side_channels import Failed, overheard
 
 WAYS: dict[str, tuple[Callable[[], Any], tuple[tuple[str, str], ...]]] = {
     "text": (lambda: sys.stdout.write("7"), (("print", "7"),)),

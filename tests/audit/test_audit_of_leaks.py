@@ -15,10 +15,10 @@ import pytest
 
 from cases import fast
 from confide.audit import exact_bytes
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.random_pairs import met
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
-from confide.people.default_audit import audit_mechanism
-from confide.people.made_up_pairs import met
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.tables import Category, Numeric

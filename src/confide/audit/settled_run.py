@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import told_run
+from confide.audit.telling import told_run
 from confide.contract.mechanism import Mechanism
 from confide.contract.running import Batches
-from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import given
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["settled_run"]
 

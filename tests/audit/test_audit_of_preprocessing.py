@@ -13,9 +13,9 @@ import pytest
 
 from cases import fast
 from confide.audit import AuditReport
+from confide.audit.mechanism_audit import audit_mechanism
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
-from confide.people.default_audit import audit_mechanism
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.tables import Category, Measured, Numeric

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Neighbours
-from confide.people.column_rows import Role
-from confide.people.slot_rows import SlotRows
+from confide.audit.fixed_transcript import Neighbours
 from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["pair_words", "record_words"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import Neighbours
+from confide.audit.fixed_transcript import Neighbours
 from confide.audit.history_loss import Unreleased, belongs
-from confide.people.overhearing import overheard
+from confide.audit.side_channels import overheard
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 

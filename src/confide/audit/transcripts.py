@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confide.audit import AuditRow, Loss, Neighbours, UnreleasedIntermediate, exceeds, fixed_transcript_audit
-from confide.audit.fixed_transcript import DIFFERS
-from confide.audit.history_loss import exactly
+from confide.audit.comparing import Loss, exceeds
+from confide.audit.fixed_transcript import DIFFERS, Neighbours, fixed_transcript_audit
+from confide.audit.history_loss import UnreleasedIntermediate, exactly
+from confide.audit.paid_for import PaidFor
+from confide.audit.report import AuditRow
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.unpublished import RAW, unpublished
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
-from confide.people.overhearing import Failed, overheard
-from confide.people.paid_for import PaidFor
-from confide.people.unpublished import RAW, unpublished
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["Run", "Walk", "walk"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import exact_bytes
 from confide.audit.history_loss import belongs
-from confide.people.overhearing import Failed, overheard
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.value_bytes import exact_bytes
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["Shown", "apart", "shown", "uneven"]

@@ -17,10 +17,10 @@ from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch, instance_a
 from confide.allocation.bundles import CappedAdditiveValuation
 from confide.audit import AuditReport, AuditRow, Verdict
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.paid_for import underpaid
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
-from confide.people.default_audit import audit_mechanism
-from confide.people.paid_for import underpaid
 from confide.privacy import SparseVector, TreeCounter, report_noisy_max
 from confide.privacy.charge import PUBLIC, Allowance, DrawCost, FixedList, Line, Parallel, Session, lines_of
 from confide.privacy.covering import composed

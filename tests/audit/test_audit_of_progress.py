@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from audit.test_audit_of_unpublished_answers import PEOPLE, YES, Board, Sound, privacy_row
 from confide.audit import Neighbours, fixed_transcript_audit, told_run
+from confide.audit.mechanism_audit import audit_mechanism
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, RunFailed, kind
 from confide.contract.mechanism import Mechanism
-from confide.people.default_audit import audit_mechanism
 from confide.privacy import PureDP
 from confide.privacy.noise import Noise
 from people.own_packages import installed_histogram
-from people.test_audit_of_unpublished_answers import PEOPLE, YES, Board, Sound, privacy_row
 
 WAYS = ("bus", "bicycle", "car", "on foot")
 TELLS = "what the run tells of its progress differs although all noisy answers are the same"

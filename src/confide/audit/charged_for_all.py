@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from confide.audit import AuditRow, Concern
+from confide.audit.report import AuditRow, Concern
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy, Source
 from confide.contract.mechanism import Mechanism

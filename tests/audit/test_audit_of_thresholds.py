@@ -11,17 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from audit.test_audit_of_unpublished_answers import PUBLIC, Board, Sound, privacy_row
 from cases import fast
 from confide.audit import Verdict
+from confide.audit.crowd_paths import crowd_paths
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.pair_words import pair_words
+from confide.audit.round_numbers import off_grids, special
+from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
-from confide.people.crowd_paths import crowd_paths
-from confide.people.default_audit import audit_mechanism
-from confide.people.pair_words import pair_words
-from confide.people.round_numbers import off_grids, special
-from confide.people.thresholds import places, stepping
 from confide.privacy.noise import Noise
 from confide.tables import Category, Measured, Numeric
-from people.test_audit_of_unpublished_answers import PUBLIC, Board, Sound, privacy_row
 
 LIKE = (Numeric(column="like", lower=0, upper=80), Numeric(column="age", lower=20, upper=60))
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Neighbours
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.worst_case_neighbours import CELLS, Change, corners, together
 from confide.contract.guarantees import Relation
-from confide.people.column_rows import Role
-from confide.people.stretching import CELLS, Change, corners, together
 from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
 
 __all__ = ["MOST", "met", "random_change", "random_pairs"]
 

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from confide.audit import Neighbours, exact_bytes, fixed_transcript_audit
+from confide.audit.fixed_transcript import Neighbours, fixed_transcript_audit
+from confide.audit.random_pairs import random_change
+from confide.audit.value_bytes import exact_bytes
+from confide.audit.worst_case_neighbours import changes, changes_between
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
 from confide.contract.kinds import LocalKind
 from confide.contract.mechanism import Mechanism
-from confide.people.column_rows import Role
-from confide.people.made_up_pairs import random_change
-from confide.people.stretching import changes, changes_between
 from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import given
 from confide.privacy.noise.simulated import study_generator
+from confide.tables.column_rows import Role
 
 __all__ = ["RECORDS", "check_devices", "drawn_locally", "reports", "to_the_collector"]
 

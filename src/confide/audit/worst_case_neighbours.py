@@ -3,7 +3,7 @@
 What goes wrong in a mechanism often goes wrong in one place alone: in one column, at one level, for who stands first on
 the list, once so many say yes. What is few is gone through: the ends of every column and values between, all levels,
 combinations of few columns, slots, and how many of the others say what. What is many is drawn by a public seed
-(`confide.people.made_up_pairs`).
+(`confide.audit.random_pairs`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Neighbours, published
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.seen_by_others import published
 from confide.contract.guarantees import Relation
-from confide.people.column_rows import Role
-from confide.people.slot_rows import SlotRows
 from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "ends_moved", "interior",
            "neighbours", "records", "together"]
@@ -185,7 +186,7 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
 
 def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
     """The records of everybody else, (m, c) with m < people: nobody, all alike at either end, some of each, and
-    everybody, unless these would be more than a million cells: of such `confide.people.whole_crowds` has a few pairs.
+    everybody, unless these would be more than a million cells: of such `confide.audit.full_size_pairs` has a few pairs.
 
     Args:
         roles: of the columns.

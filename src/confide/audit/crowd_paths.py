@@ -13,15 +13,16 @@ from itertools import chain, combinations, islice, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Neighbours, published
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.full_size_pairs import of_records
+from confide.audit.round_numbers import off_grids, special
+from confide.audit.seen_by_others import published
+from confide.audit.worst_case_neighbours import CELLS, corners, ends_moved
 from confide.contract.guarantees import Relation
-from confide.people.column_rows import Role
-from confide.people.round_numbers import off_grids, special
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import CELLS, corners, ends_moved
-from confide.people.whole_crowds import of_records
 from confide.privacy.noise.simulated import study_generator
 from confide.tables import Category
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["CrowdPath", "crowd_paths", "some_of_each"]
 
@@ -98,7 +99,7 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
     - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
       everybody at the same level, for each of these levels.
     - Of numbers: everybody at a number on no round grid, to everybody at a round number near it, and to everybody at a
-      number that often says "no answer" (`confide.people.round_numbers`).
+      number that often says "no answer" (`confide.audit.round_numbers`).
 
     Where records are added or removed, those that move come from nowhere, and half of those that would move are there
     before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column

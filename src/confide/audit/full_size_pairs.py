@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Neighbours, published
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.seen_by_others import published
+from confide.audit.worst_case_neighbours import CELLS, Change, corners, ends_moved
 from confide.contract.guarantees import Relation
-from confide.people.column_rows import Role
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import CELLS, Change, corners, ends_moved
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["LARGEST_CELLS", "LARGEST_PEOPLE", "built", "of_records", "whole_pairs"]
 
@@ -71,7 +72,7 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
     """Pairs of everybody, some of each, of whom one has no record, or the last ends of all columns for the first.
 
-    None where `confide.people.stretching` has more of such pairs, nor where the crowd is too large.
+    None where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
 
     Args:
         roles: of the columns.

@@ -3,7 +3,7 @@
 A run that says "high" once a mean is above .5 does so between one count of people and the next. A run that drops what
 lies beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them; and
 where its noise is the same, nothing but the noise's center tells. Among five hundred invited nobody goes through all
-counts. So a run is done at few places of some paths (`confide.people.crowd_paths`), each time with the noisy answers of
+counts. So a run is done at few places of some paths (`confide.audit.crowd_paths`), each time with the noisy answers of
 one history. Where what it shows differs between two places, halving finds two neighbours between which it does, in as
 many runs as there are digits in the number of people.
 
@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import Neighbours
+from confide.audit.center_moves import Shown, apart, shown, uneven
+from confide.audit.crowd_paths import CrowdPath, crowd_paths, some_of_each
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.full_size_pairs import built
 from confide.contract.guarantees import Relation
-from confide.people.center_moves import Shown, apart, shown, uneven
-from confide.people.column_rows import Role
-from confide.people.crowd_paths import CrowdPath, crowd_paths, some_of_each
-from confide.people.slot_rows import SlotRows
-from confide.people.whole_crowds import built
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["places", "stepping"]
 
@@ -49,7 +49,7 @@ def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
     """Neighbours along some paths between which what is shown changes, or else those of the heaviest record, if it is
-    heavier than any before; none where a crowd is too large to be made up (`confide.people.whole_crowds`).
+    heavier than any before; none where a crowd is too large to be made up (`confide.audit.full_size_pairs`).
 
     Args:
         run: the mechanism itself.

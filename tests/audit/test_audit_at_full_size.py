@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from audit.test_audit_of_unpublished_answers import Board, Sound, privacy_row
 from confide.audit import AuditReport, Verdict, exact_bytes
+from confide.audit.crowd_paths import crowd_paths
+from confide.audit.full_size_pairs import LARGEST_PEOPLE, built, of_records, whole_pairs
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.pair_words import pair_words
+from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
 from confide.people import default_audit
-from confide.people.crowd_paths import crowd_paths
-from confide.people.default_audit import audit_mechanism
-from confide.people.pair_words import pair_words
-from confide.people.thresholds import places, stepping
-from confide.people.whole_crowds import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.privacy.noise import ForcedNoise
 from confide.tables import Category
-from people.test_audit_of_unpublished_answers import Board, Sound, privacy_row
 
 MANY = 110_000
 TEN = tuple(Category(column=f"q{k}", levels=("no", "yes")) for k in range(10))

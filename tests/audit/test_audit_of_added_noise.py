@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audit.test_audit_of_unpublished_answers import PUBLIC, YES, Sound, privacy_row, report
 from cases import fast
 from confide.audit import AuditReport, AuditRow, Neighbours, Verdict
+from confide.audit import mechanism_audit as audits
+from confide.audit.pair_words import pair_words, record_words
 from confide.contract.guarantees import Audience
 from confide.people import SlotRows
-from confide.people import default_audit as audits
-from confide.people.pair_words import pair_words, record_words
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables import Category, Measured, Numeric
-from people.test_audit_of_unpublished_answers import PUBLIC, YES, Sound, privacy_row, report
 
 COLLECTOR = replace(PUBLIC, audience=Audience.COLLECTOR)
 

@@ -12,11 +12,11 @@ import pytest
 
 from cases import fast
 from confide.audit import Verdict
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.random_pairs import random_pairs
+from confide.audit.worst_case_neighbours import changes, corners, crowds, neighbours
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
-from confide.people.default_audit import audit_mechanism
-from confide.people.made_up_pairs import random_pairs
-from confide.people.stretching import changes, corners, crowds, neighbours
 from confide.privacy import GDP, PureDP, RenyiDP
 from confide.privacy.events import PureEvent
 from confide.privacy.primitives import add_discrete_laplace
