@@ -10,9 +10,9 @@ import pytest
 
 from confide.acquisition.audit.outcome import outcome_rows as of_messages
 from confide.acquisition.beliefs.draws import prior_draws
-from confide.audit import AuditRow, DampedNoise, inject_fault
+from confide.audit import AuditRow, DampedNoise, Transcripts, inject_fault
 from confide.contract import Privacy
-from confide.market.audit.outcome import outcome_rows as of_bits
+from confide.market import audited
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
 from confide.programs.audit.full_size import full_size, full_size_rows
@@ -46,12 +46,18 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
     HEARD.clear()
-    (row,) = jointly(of_bits(inject_fault(collection, Counted), 0, (0.1,) if name == "bits-unknown-costs" else (None,)))
+    known = {"bits": audited.majority, "bits-pair": audited.pairs, "bits-unknown-costs": audited.unknown_costs}[name]
+    walked = next(each for each in known(inject_fault(collection, Counted)).measured
+                  if isinstance(each, Transcripts) and each.named == JOINTLY)
+    HEARD.clear()
+    found = walked.walk(walked.run, walked.pairs(), walked.histories)
+    assert not any(each.flagged for each in found.values())
+    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
+    assert HEARD[-5] == 12
+    (row,) = jointly(list(walked.measured()[0]))
     assert row.verdict == "kept"
     assert f"all {collection.market.people:,} people" in row.note
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
-    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
-    assert HEARD[-5] == 12
 
 
 def test_a_bought_mean_is_walked_with_everybody_there() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
     from confide.audit.devices import DeviceNoise
+    from confide.audit.engine import Audited, Laws, Measured, Transcripts, audit, heard
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
@@ -42,6 +43,7 @@ __all__ = [
     "SPARSE_VECTOR",
     "AuditReport",
     "AuditRow",
+    "Audited",
     "BestResponse",
     "Concern",
     "Control",
@@ -50,7 +52,9 @@ __all__ = [
     "ExactAudit",
     "Exhibit",
     "Finding",
+    "Laws",
     "Loss",
+    "Measured",
     "Mutant",
     "Neighbours",
     "RepeatedNoise",
@@ -60,8 +64,10 @@ __all__ = [
     "StuckNoise",
     "ThresholdEvent",
     "TranscriptAudit",
+    "Transcripts",
     "UnreleasedIntermediate",
     "Verdict",
+    "audit",
     "best_response",
     "best_response_among",
     "charge_and_rest",
@@ -78,6 +84,7 @@ __all__ = [
     "fixed_transcript_audit",
     "flag_probability",
     "gallery_section",
+    "heard",
     "implies",
     "inject_fault",
     "loss_implies",
@@ -102,6 +109,7 @@ __getattr__, __dir__ = doors(
         "concerns": ("completed",),
         "devices": ("DeviceNoise",),
         "fixed_transcript": ("TranscriptAudit", "Neighbours", "fixed_transcript_audit"),
+        "engine": ("Audited", "Laws", "Measured", "Transcripts", "audit", "heard"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "UnreleasedIntermediate"),

@@ -17,11 +17,12 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Privacy, Relation
 from confide.privacy.noise import Noise
 
-__all__ = ["JointAudits", "checked_row", "decoded_row", "device_controls", "joint_audits", "joint_rows"]
+__all__ = ["CHECKED", "DECODED", "JOINTLY", "JointAudits", "checked_row", "decoded_row", "device_controls",
+           "joint_audits", "joint_rows"]
 
-_DECODED = "people whose own device finds another share than the run gave them"
-_CHECKED = "billboards of its runs that a verifier would call forged"
-_JOINTLY = "privacy: everything that others see of a run, jointly"
+DECODED = "people whose own device finds another share than the run gave them"
+CHECKED = "billboards of its runs that a verifier would call forged"
+JOINTLY = "privacy: everything that others see of a run, jointly"
 
 JointAudits = list[tuple[TranscriptAudit, tuple[Privacy, ...]]]
 """A walk for each promise from which others follow, and what follows from it."""
@@ -43,7 +44,7 @@ def decoded_row(
         for place, share in zip(places, outcome.shares.take(pa.array(places)).to_pylist(), strict=True):
             wrong += dict(decode(reported[place], place, outcome.billboard)) != share
             tried += 1
-    return AuditRow.at_most(_DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up {of}",
+    return AuditRow.at_most(DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up {of}",
                             unit="people", concern=Concern.ACCURACY)
 
 
@@ -64,7 +65,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
             refused += 1
         else:
             refused += not agrees
-    return AuditRow.at_most(_CHECKED, 0.0, float(refused),
+    return AuditRow.at_most(CHECKED, 0.0, float(refused),
                             f"its own check, and the sums of {runs} runs on made-up {of}", unit="runs",
                             concern=Concern.ACCURACY)
 
@@ -97,7 +98,7 @@ def joint_rows(audits: JointAudits, people: int) -> list[AuditRow]:
         audits: of `joint_audits`.
         people: who all report in one of the pairs.
     """
-    rows = [(audit.row(_JOINTLY), follow) for audit, follow in audits]
+    rows = [(audit.row(JOINTLY), follow) for audit, follow in audits]
     there = f"in one pair all {people:,} people report"
     return [replace(row, note=f"{row.note}; {there}" if row.note else there).holding(*follow) for row, follow in rows]
 
@@ -112,5 +113,5 @@ def device_controls(
         checked: likewise.
         jointly: likewise, with the walks.
     """
-    return [Control(_DECODED, decoded[0], decoded[1].flagged), Control(_CHECKED, checked[0], checked[1].flagged),
-            Control(_JOINTLY, jointly[0], any(audit.flagged for audit, _ in jointly[1]))]
+    return [Control(DECODED, decoded[0], decoded[1].flagged), Control(CHECKED, checked[0], checked[1].flagged),
+            Control(JOINTLY, jointly[0], any(audit.flagged for audit, _ in jointly[1]))]

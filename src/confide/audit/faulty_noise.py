@@ -107,21 +107,56 @@ class DampedNoise(PassingNoise):
 
 
 class RepeatedNoise(DampedNoise):
-    """One vector draw for all vector requests of a size: the first is drawn, the others take its noise again."""
+    """One draw for all requests of one law and size: the first is drawn, the others take its noise again.
+
+    Args:
+        source: the sound source.
+
+    Example:
+        >>> noise = RepeatedNoise(Noise.simulated(1))
+        >>> one, other = (noise.laplace(2.0, 3, stream=name, center=[0.0, 5.0, 9.0]) for name in ("one", "other"))
+        >>> one.tolist() == other.tolist()
+        True
+    """
 
     def __init__(self, source: Noise) -> None:
         super().__init__(source, 1.0)
-        self._first: dict[int, tuple[Fraction, NDArray[np.float64]]] = {}
+        self._first: dict[tuple[str, int], tuple[Fraction, NDArray[np.float64]]] = {}
+        self._whole: dict[tuple[str, int, Fraction], NDArray[np.int64]] = {}
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        kind = (law, int(np.prod(shape)), scale)  # whole numbers are not scaled
+        bare = np.array([0] * kind[1] if center is None else center, dtype=np.int64).reshape(shape)
+        if kind not in self._whole:
+            value = super()._lattice(law, scale, center, shape, stream)
+            self._whole[kind] = np.asarray(value - bare.reshape(value.shape))
+            return value
+        return np.asarray(bare + self._whole[kind].reshape(shape))
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        bare = np.array([float(p) for p in points])
+        return self._again((law, len(bare)), scale, bare, np.ones(len(bare)),
+                           lambda: super(RepeatedNoise, self)._reals(law, scale, points, grid, shape, stream))
 
     def _vector(
         self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
     ) -> NDArray[np.float64]:
-        bare = np.array([float(p) for p in points])
-        if len(stretch) not in self._first:
-            value = super()._vector(scale, points, stretch, grid, stream)
-            self._first[len(stretch)] = scale, (value - bare) / stretch
+        return self._again(("vector_laplace", len(stretch)), scale, np.array([float(p) for p in points]), stretch,
+                           lambda: super(RepeatedNoise, self)._vector(scale, points, stretch, grid, stream))
+
+    def _again(
+        self, kind: tuple[str, int], scale: Fraction, bare: NDArray[np.float64], stretch: NDArray[np.float64],
+        draw: Callable[[], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        if kind not in self._first:
+            value = draw()
+            self._first[kind] = scale, (value - bare) / stretch
             return value
-        first, drawn = self._first[len(stretch)]
+        first, drawn = self._first[kind]
         return bare + stretch * drawn * float(scale / first)
 
 
