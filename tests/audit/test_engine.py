@@ -146,10 +146,11 @@ def test_a_measurement_is_repeated_on_what_is_faulty() -> None:
 def test_laws_are_tested_on_secure_draws_and_wrong_sources() -> None:
     draws = heard(sums, [0.0, 1.0], 1)
     assert [(draw.law, float(draw.scale)) for draw in draws] == [("laplace", 2.0)]
-    rows, controls = Laws(draws=draws, samples=2000, false_alarm=1e-9, seed=1).measured()
+    rows, controls = Laws(draws=lambda: draws, samples=2000, false_alarm=1e-9, seed=1).measured()
     assert [row.verdict for row in rows] == ["kept"]
     assert [(control.mutant, control.flagged) for control in controls] == [
-        ("a source with 0.5 of the scale", True), ("a source that adds nothing", True)]
+        ("a source with 0.5 of the scale", True), ("a source that adds nothing", True),
+        ("a source that starts anew for every stream", True)]
 
 
 def test_every_concern_has_a_row_where_reasons_are_given() -> None:

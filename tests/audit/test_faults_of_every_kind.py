@@ -9,6 +9,7 @@ from people.all_kinds import campaign_of
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
 DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
+MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRICE = {name: ("the price of a promise", name) for name in (
     "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss", "half of what is promised is charged",
     "everything released twice")}
@@ -44,6 +45,35 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("truth", "payments for people who all report at epsilon (in a market of 3 people)"),
         "payments as if somebody were always there (planted at 3 people)":
             ("truth", "payments as if somebody were always there (in a market of 3 people)"),
+    },
+    "mean": {
+        "no noise at all": (MESSAGE, "no noise"),
+        "noise of half the scale": (MESSAGE, LESS),
+        **{fault: (MESSAGE, fault) for fault in (
+            "noise from a seed of its own, the same each time", "records beyond the range count as they are",
+            "records beyond the range count as they are up to a sixteenth of it",
+            "records count as they are where they are a hundred ranges beyond",
+            "it also tells that a record was beyond the range")},
+        "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
+        "a source that starts anew for every client":
+            ("law of the noise", "a source that starts anew for every stream"),
+        **{fault: ("privacy of the sum", fault) for fault in (
+            "half of one person's noise, and nobody else's",
+            "lattice noise under real weights: 594625 of 594625 sums tell all their summands")},
+        "noise of half the scale: local": ("levels, local", "noise of half the scale"),
+        "noise of half the scale: central": ("levels, central", "noise of half the scale"),
+        "nothing in the place of absentees": ("levels", "nothing in the place of absentees"),
+        "a fellow's own noise, counted as if it hid others from her too":
+            ("fellows", "a fellow's own noise, counted as if it hid others from her too"),
+        "the sum forgets the largest message": ("accuracy", "the sum forgets the largest message"),
+        "people are paid what their reports cost, without a rent":
+            ("truth and participation", "people are paid what their reports cost, without a rent"),
+        "the lowest type is the one who is just willing":
+            ("truth and participation", "the lowest type is the one who is just willing"),
+        "a coin more than the contract says": (DECODED, "a coin more than the contract says"),
+        "more steps than there are": (CHECKED, "more steps than there are"),
+        "devices that add no noise": (JOINTLY, "no noise"),
+        **PRICE,
     },
 }
 """Kind -> what its own audit planted -> the control of today, and its fault."""

@@ -17,7 +17,7 @@ from confide.release.audit.charged import charge as of_queries
 from confide.search.audit.whole import charged as of_search
 from people.all_kinds import KINDS, campaign_of
 
-AUDITS = ("audit.engine", "acquisition.audit.whole",
+AUDITS = ("audit.engine",
           "regression.audit.whole", "allocation.audit.whole", "programs.audit.whole", "search.audit.whole",
           "release.campaign.audit")
 

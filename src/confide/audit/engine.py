@@ -8,6 +8,7 @@ held against the promises.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -16,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from confide.audit.comparing import Loss
 from confide.audit.concerns import completed
 from confide.audit.devices import DeviceNoise
-from confide.audit.faulty_noise import DampedNoise, RepeatedNoise
+from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, StuckNoise
 from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.audit.history_loss import Unreleased
 from confide.audit.implied import strongest
@@ -31,7 +33,7 @@ from confide.contract.guarantees import Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Spend
 from confide.contract.progress import advance
-from confide.privacy.losses import ZCDP, RenyiDP
+from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["Audited", "Laws", "Measured", "Run", "Transcripts", "audit", "heard"]
@@ -41,8 +43,6 @@ Run = Callable[[Any, Noise], Any]
 
 _SHARPEST, _LEAST = 0.9, 2.0**-12
 """Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
-
-_ATTAINED = 0.51  # of a promise, which twice the same release exceeds
 
 
 def _nothing(_: Guarantee) -> str:
@@ -63,7 +63,9 @@ class Transcripts:
         pairs: worst-case neighbours, the worst ones first; called for each walk.
         seed: of the transcripts.
         promises: of everything that the pairs show. The strongest ones are walked for; their rows hold what follows.
-        claims: first words of streams -> the loss of this part of the noise, where no promise is about it.
+        claims: first words of streams -> the loss of this part of the noise, where no promise is about it; "" is all of
+            it.
+        names: first words of streams -> the name of the row of that part; by default those of the streams.
         unreleased: first words of streams -> what is published of their noisy answers.
         histories: of each pair.
         faults: what is broken in words -> another run, which must be flagged on all pairs.
@@ -76,7 +78,8 @@ class Transcripts:
     pairs: Callable[[], Iterable[Neighbours]]
     seed: int
     promises: Sequence[Privacy] = ()
-    claims: Mapping[str, Any] = field(default_factory=dict)
+    claims: Mapping[str, Loss] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     unreleased: Unreleased = field(default_factory=dict)
     histories: int = 1
     faults: Mapping[str, Run] = field(default_factory=dict)
@@ -93,11 +96,14 @@ class Transcripts:
         """The rows of the sound run, and the controls of faulty ones."""
         sound = self.walk(self.run, self.pairs(), self.histories)
         follow = {promise.sentence(): each for promise, each in strongest(self.promises)}
-        rows = [audit.row(f"{self.named}: {part}" if part in self.claims and part else self.named)
-                .holding(*follow.get(part, ())) for part, audit in sound.items()]
+        rows = [audit.row(self._name(part) if part in self.claims else self.named).holding(*follow.get(part, ()))
+                for part, audit in sound.items()]
         if self.note:
             rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
         return rows, [*self._own(), *self._common(sound)]
+
+    def _name(self, part: str) -> str:
+        return self.names.get(part, f"{self.named}: {part}" if part else self.named)
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
@@ -120,9 +126,9 @@ class Transcripts:
                 found = flags(_damped(self.run, factor))
                 factor *= 1.0 if found else 0.5
             yield Control(self.named, f"{factor / share:.2g} of the noise that the promise needs", found)
-        if share > _ATTAINED and not self.unreleased:
+        if any(map(_nearly, sound.values())):
             yield Control(self.named, "everything released twice", flags(_twice(self.run)))
-        if _alike(_draws(self.run, pairs[0].first)):
+        if any(_shows_again(self.run, pair) for pair in pairs):
             yield Control(self.named, "the noise of one draw used again", flags(
                 lambda data, noise: self.run(data, RepeatedNoise(noise))))
 
@@ -130,7 +136,7 @@ class Transcripts:
             return self.walk(lambda data, noise: self.run(data, by(noise)), pairs)
 
         if any(self.claims):
-            yield from part_controls(changed(lambda noise: noise), changed, lambda part: f"{self.named}: {part}")
+            yield from part_controls(changed(lambda noise: noise), changed, self._name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -161,30 +167,33 @@ class Laws:
     """Draws that a run asked for, whose laws are tested on a source's own draws: a secure one, and wrong ones.
 
     Args:
-        draws: one of each law and scale, such as `heard` gives.
+        draws: gives one of each law and scale, such as `heard` does.
         samples: of each law.
         false_alarm: probability with which a sound source is called wrong, of each law.
         seed: of wrong sources.
         factor: of the scale of a wrong source; so far from 1 that the samples show it.
+        source: whose draws are tested; `Noise.secure()` if left out.
     """
 
-    draws: Sequence[Draw]
+    draws: Callable[[], Sequence[Draw]]
     samples: int
     false_alarm: float
     seed: int
     factor: float = 0.5
+    source: Noise | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of secure noise, and the controls of wrong sources for the first law."""
-        secure = Noise.secure()
-        rows = [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in self.draws]
+        secure, draws = self.source or Noise.secure(), self.draws()
+        rows = [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
         wrong: list[tuple[str, Noise]] = [(f"a source with {self.factor:.2g} of the scale",
                                            DampedNoise(Noise.simulated(self.seed), self.factor))]
-        if self.draws and self.draws[0].law not in ("channel", "selection"):  # which may be nearly certain
-            wrong.append(("a source that adds nothing", ForcedNoise([])))
+        if draws and draws[0].law not in ("channel", "selection"):  # which may be nearly certain
+            wrong += [("a source that adds nothing", ForcedNoise([])),
+                      ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
         return rows, [Control("law of the noise", words,
                               sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
-                      for draw in self.draws[:1] for words, source in wrong]
+                      for draw in draws[:1] for words, source in wrong]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -218,6 +227,7 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
 
     Example:
         >>> from confide.contract import Audience, Relation, Source
+        >>> from confide.privacy import PureDP
         >>> from confide.privacy.events import PureEvent
         >>> def mean(values, noise):  # of two values in [0, 1]
         ...     return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
@@ -258,11 +268,23 @@ def _draws(run: Run, data: Any, seed: int = 0) -> list[Draw]:
     return [draw for draw in noise.draws if draw.law != "split"]
 
 
-def _alike(draws: Sequence[Draw]) -> bool:
-    """Whether two draws are of one additive law, scale and size, so that the noise of one could be used for both."""
-    kinds = [(draw.law, draw.scale, draw.value.size) for draw in draws
-             if draw.law in ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "vector_laplace")]
-    return len(kinds) > len(set(kinds))
+_ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "vector_laplace")
+
+
+def _shows_again(run: Run, pair: Neighbours) -> bool:
+    """Whether a pair moves two draws of one law, scale and size by different amounts: where these have the same noise,
+    their difference tells it.
+    """
+    history = RecordingNoise(Noise.simulated(0))
+    run(pair.first, history)
+    forced = ForcedNoise(history.draws)
+    run(pair.second, forced)
+    moves: dict[Any, set[Any]] = {}
+    for one, other in zip(history.draws, forced.draws, strict=False):
+        if one.law in _ADDED and len(one.center) == len(other.center):
+            moved = tuple(float(a - b) for a, b in zip(one.center, other.center, strict=True))
+            moves.setdefault((one.law, one.scale, one.value.size), set()).add(moved)
+    return any(len(each) > 1 for each in moves.values())
 
 
 def _flagged(found: Mapping[str, TranscriptAudit]) -> bool:
@@ -273,6 +295,12 @@ def _share(found: TranscriptAudit) -> float:
     """Which part of the promised noise would just do for what was measured, where the loss goes with the noise."""
     share = found.measured / found.promised if found.promised else 0.0
     return float(np.sqrt(share)) if isinstance(found.claim, ZCDP | RenyiDP) else share
+
+
+def _nearly(found: TranscriptAudit) -> bool:
+    """Whether twice as much would be more than is promised."""
+    twice = math.sqrt(2.0) if isinstance(found.claim, GDP) else 2.0
+    return twice * found.measured > 1.01 * found.promised and isinstance(found.claim, PureDP | ZCDP | GDP | RenyiDP)
 
 
 def _damped(run: Run, factor: float) -> Run:

@@ -202,8 +202,8 @@ def _audited(
         note=f"in one pair all {collection.market.people:,} people report")
     return Audited(promises=collection.guarantees(), events=collection.events, measured=[
         one_device,
-        Laws(draws=heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
-             factor=drawn / wrong),
+        Laws(draws=lambda: heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
+             seed=seed, factor=drawn / wrong),
         Measured(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
             "a coin more for whoever comes after somebody who reported 1": partial(_paid_by_the_last, collection)}),
         Measured(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={

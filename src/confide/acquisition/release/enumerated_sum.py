@@ -2,7 +2,7 @@
 
 On a lattice of a few hundred steps the law of the sum is a convolution, and the Renyi divergence of two of its shifts
 a finite sum: it must be what the contracts' formula says. Noise on a lattice under real weights, which looks the same
-to whoever thinks of densities, is the planted bug: there is one way for such a sum to come about, and it is found.
+to whoever thinks of densities, is a fault that audits inject: such a sum comes about in one way, and that is found.
 
 Source: spec two_part_acquisition section 2 (release code) and acceptance check 11.
 """
@@ -17,26 +17,24 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.release.lattice import LatticeContracts
-from confide.acquisition.release.losses import as_order, gaussian_losses, local_sigma
-from confide.audit import AuditRow, Concern, Control, exceeds
+from confide.acquisition.release.losses import as_order, local_sigma
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.privacy.divergences import renyi_divergence
 
-__all__ = ["Enumerated", "enumerated_divergence", "real_weights", "sum_controls", "sum_divergence", "sum_rows"]
+__all__ = ["EXAMPLE_LEVELS", "EXAMPLE_WEIGHTS", "Enumerated", "enumerated_divergence", "real_weights", "sum_divergence"]
 
 _REACH = 36  # standard deviations that a law is followed: what is beyond is below 1e-280
 _POINTS = 2**17  # of the laws in a sum that is convolved, together
 _SUMS = 2**22  # values of a sum that are gone through
-_TWIN = 4  # people of a small copy of a release
-_STEPS = 2**6  # steps of its lattice
-_SIGMAS = 8, 96  # of its noises
 
-# A campaign of three at the prices of the specification's example: virtual costs (.4, .7, 1.2), gamma = 10, alpha = 2.
-_WEIGHTS = (0.444494952334474258, 0.392756982839085497, 0.162748064826440243)
-_LEVELS = (1.982376303142914385, 1.324110272585295191, 0.419058322328971246)
+EXAMPLE_WEIGHTS = (0.444494952334474258, 0.392756982839085497, 0.162748064826440243)
+"""Of a campaign of three at the prices of the specification's example: virtual costs (.4, .7, 1.2), gamma = 10,
+alpha = 2."""
+
+EXAMPLE_LEVELS = (1.982376303142914385, 1.324110272585295191, 0.419058322328971246)
+"""Local levels of the same three."""
 
 Floats = NDArray[np.float64]
 
@@ -146,48 +144,7 @@ def enumerated_divergence(
     return Enumerated(renyi_divergence(seen[0], seen[1], alpha), sums, len(published))
 
 
-def sum_rows(contracts: LatticeContracts) -> list[AuditRow]:
-    """One row: the law of the sum of a small copy of the release, on so coarse a lattice that it can be enumerated.
-
-    Args:
-        contracts: as they were made; the copy has the people with the largest weights.
-    """
-    steps, sigma = _twin(contracts)
-    measured = sum_divergence(int(steps[0]), np.square(sigma), contracts.order)
-    return [AuditRow.at_most(
-        "privacy: the published sum, towards the public (Renyi)", _formula(steps, sigma, contracts.order), measured,
-        f"the exact law of the sum of {len(steps)} people's messages on a lattice of {_STEPS} steps; promised is the "
-        "contracts' formula at these integers", unit="nats (Renyi)", concern=Concern.PRIVACY)]
-
-
-def sum_controls(contracts: LatticeContracts) -> list[Control]:
-    """Releases broken on purpose, which the same attacks must flag."""
-    steps, sigma = _twin(contracts)
-    promised = _formula(steps, sigma, contracts.order)
-    alone = sum_divergence(int(steps[0]), np.square(sigma[:1]) / 2, contracts.order)
-    claimed, real = float(gaussian_losses(_WEIGHTS, _LEVELS, 2.0).central[0]), real_weights()
-    return [
-        Control("privacy of the sum", "half of one person's noise, and nobody else's",
-                exceeds(alone, promised)),
-        Control("privacy of the sum", f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all "
-                "their summands", exceeds(real.divergence, claimed)),
-    ]
-
-
 @cache
 def real_weights() -> Enumerated:
-    """The planted bug, the same for every release: the specification's example at step 1/8."""
-    return enumerated_divergence(_WEIGHTS, [local_sigma(level, 2.0) for level in _LEVELS], 0.125, 2.0)
-
-
-def _twin(contracts: LatticeContracts) -> tuple[NDArray[np.int64], Floats]:
-    """Steps and sigmas of a few people, those with the largest weights, on a coarse lattice."""
-    who = np.argsort(-contracts.steps, kind="stable")[:_TWIN]
-    steps = contracts.steps[who]
-    few = np.maximum(1, (steps / float(steps.sum()) * _STEPS).astype(np.int64))
-    return few, np.clip(np.ceil(few * (contracts.noise_std[who] / steps)), *_SIGMAS)
-
-
-def _formula(steps: NDArray[np.int64], sigma: Floats, order: float) -> float:
-    """alpha a^2/(2 sum s^2) of the first."""
-    return order / 2.0 * float(steps[0]) ** 2 / float(np.square(sigma).sum())
+    """The fault that audits inject, the same for every release: the specification's example at step 1/8."""
+    return enumerated_divergence(EXAMPLE_WEIGHTS, [local_sigma(level, 2.0) for level in EXAMPLE_LEVELS], 0.125, 2.0)
