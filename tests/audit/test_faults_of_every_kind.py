@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from confide.audit.charging import NAMED
 from people.all_kinds import campaign_of
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
@@ -75,6 +76,28 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "devices that add no noise": (JOINTLY, "no noise"),
         **PRICE,
     },
+    "search": {
+        **{fault: ("a selection", fault) for fault in (
+            "noise at half of its scale", "one vertex examined at most", "a fake target without noise")},
+        **{fault: ("the threshold", fault) for fault in (
+            "no noise", "the sensitivity of one count", "the unexamined counted")},
+        **{fault: ("own runs", fault) for fault in (
+            "half of the noise is drawn", "a query cap", "the same noise in every call")},
+        "a threshold that is drawn without looking":
+            ("the threshold's error", "a threshold that is drawn without looking"),
+        "a list that is sold as if it told nothing of anybody":
+            ("the delta of a list", "a list that is sold as if it told nothing of anybody"),
+        "ties broken by the number of contacts": ("inside a component", "ties broken by the number of contacts"),
+        "noise at 0.8 of its scale, at this size alone": (
+            "privacy: at its own size, calls that its noise does not explain",
+            "noise at 0.8 of its scale, at this size alone"),
+        "lists that leave out a search that was made":
+            ("lists of its runs that a verifier would call forged", "lists that leave out a search that was made"),
+        "everything released twice, by the plan":
+            ("what the ledger is charged is what is planned, as a share of it", "everything released twice"),
+        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
+        **PRICE,
+    },
 }
 """Kind -> what its own audit planted -> the control of today, and its fault."""
 
@@ -89,7 +112,7 @@ def test_faults_that_were_planted_are_injected_and_flagged(name: str) -> None:
     found = {(control.name, control.mutant): control.flagged for control in it.file.kind.audit(it.plan, 0).controls}
     assert {old: today for old, today in FAULTS[name].items() if not found.get(today)} == {}
     assert all(found.values())
-    walked = {name for name, fault in found if fault == "no noise"}
+    walked = {name for name, fault in found if fault == "the records beside what is published"}
     for each in walked:  # what the harness injects into every run
-        assert found[each, "the records beside what is published"]
+        assert found[each, "no noise"]
         assert any(fault.endswith("of the noise that the promise needs") for name, fault in found if name == each)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cases import fast
-from confide.audit import DampedNoise, Verdict, inject_fault
+from confide.audit import DampedNoise, FullSize, Verdict, inject_fault
 from confide.search import Paths, PTarget
-from confide.search.audit.full_size import full_size, full_size_row
-from confide.search.audit.mutants import drawn_at
-from confide.search.audit.own_runs import runs_row
+from confide.search.audited_faults import drawn_at
+from confide.search.audited_rerun import full_size_row, rerun
+from confide.search.audited_runs import runs_row
 from confide.search.noise_kinds import KINDS
 
 STOPS = ("private", "smoothed", "none", "public")
@@ -21,6 +21,10 @@ STOPS = ("private", "smoothed", "none", "public")
 
 def search(stop: str = "smoothed", kind: str = "gumbel", people: int = 3000) -> PTarget:
     return PTarget(people, 9, 600, 0.3, 40, stop, noise_kind=kind, public_threshold=-20 if stop == "public" else None)
+
+
+def full_size(it: PTarget, seed: int = 0) -> Any:
+    return FullSize(row=rerun(it, seed), sound=it, damped=lambda factor: inject_fault(it, drawn_at(factor))).measured()
 
 
 class LateDamp:

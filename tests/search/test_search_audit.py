@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.audit import inject_fault
+from confide.audit import audit, inject_fault
 from confide.contract.errors import InvalidInput
-from confide.search import CommonNeighboursMulti, LargestFlow, Paths, PTarget, Walks
-from confide.search.audit.losses import lifted, list_row, selection_row, threshold_row, unplanted
-from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
-from confide.search.audit.mutants import (
+from confide.search import CommonNeighboursMulti, LargestFlow, Paths, PTarget, Walks, audited
+from confide.search.audited_faults import (
     CappedTree,
     CountsUnexamined,
     HalfDrawn,
@@ -25,11 +23,12 @@ from confide.search.audit.mutants import (
     SharpThreshold,
     TiesByDegree,
 )
-from confide.search.audit.own_runs import history_row, runs_row, telling_epsilon, walk_row
-from confide.search.audit.threshold_witness import Witness, limit_loss
-from confide.search.audit.whole import audit_search
+from confide.search.audited_losses import lifted, list_row, selection_row, threshold_row, unplanted
+from confide.search.audited_networks import crowd, fitted, rivals, spread, tree_of
+from confide.search.audited_runs import history_row, runs_row, telling_epsilon, walk_row
 from confide.search.noise_kinds import KINDS
 from confide.search.order_statistics import call_law
+from confide.search.threshold_witness import Witness, limit_loss
 
 STOPS = ("private", "smoothed", "none", "public")
 
@@ -153,7 +152,7 @@ def test_made_up_networks_are_within_their_bounds() -> None:
     ("private", "laplace", 0.5), ("smoothed", "exponential", 1.0), ("none", "gumbel", 0.2),
     ("public", "discrete_laplace", 0.3)])
 def test_whole_audits_pass_with_all_controls_flagged(stop: str, kind: str, epsilon: float) -> None:
-    report = audit_search(search(stop, kind, epsilon))
+    report = audit(audited.search(search(stop, kind, epsilon)))
     assert report.passed, report.problems
     assert len(report.controls) >= 4
 
@@ -168,7 +167,7 @@ PUBLIC_STOPS = [(kind, epsilon, THRESHOLDS[(3 * shift + step) % len(THRESHOLDS)]
 @pytest.mark.parametrize(("kind", "epsilon", "threshold"), PUBLIC_STOPS)
 def test_every_public_stop_is_audited(kind: str, epsilon: float, threshold: float) -> None:
     it = PTarget(5000, 6, None, epsilon, None, "public", noise_kind=kind, public_threshold=threshold)
-    report = audit_search(it, 1)
+    report = audit(audited.search(it, 1))
     assert report.passed, report.problems
     assert len(report.controls) >= 3
 
@@ -186,7 +185,7 @@ STRETCHED = [
 @pytest.mark.parametrize("some", STRETCHED, ids=str)
 def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     plan = {"people": 10_000, "components": 3, "stopping_target": 30, "epsilon": 1.0, "degree_bound": 50} | some
-    report = audit_search(PTarget(**plan), 1)
+    report = audit(audited.search(PTarget(**plan), 1))
     assert report.passed, report.problems
     notes = [row.note for row in report.rows]
     assert any("0 is the only threshold" in note for note in notes) == (some.get("largest_threshold") == 0)
@@ -254,8 +253,8 @@ def test_own_runs_show_a_cap() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(InvalidInput, match="PTarget"):
-        audit_search("search")
+        audited.search("search")
     with pytest.raises(InvalidInput, match="nothing private"):
-        audit_search(PTarget(10, 1, 5, 0.5, 4))
+        audited.search(PTarget(10, 1, 5, 0.5, 4))
     with pytest.raises(InvalidInput, match="draws no threshold"):
         history_row(search("none"))

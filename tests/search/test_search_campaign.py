@@ -23,7 +23,7 @@ from confide.campaign.settlement import data_set_charge
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law
-from confide.search.campaign.audit import audit_life
+from confide.search.audited import settled
 
 # ---- the whole life
 
@@ -379,9 +379,10 @@ def test_a_study_draws_all_three_searches_and_is_marked(tmp_path: Path) -> None:
 
 
 def test_the_audit_of_a_campaigns_life(tmp_path: Path) -> None:
-    report = audit_life(campaign(tmp_path, *STOPS["smoothed"]).plan, 2)  # type: ignore[arg-type]
-    assert report.passed, report.problems
-    assert len(report.controls) == 2
+    plan: Any = campaign(tmp_path, *STOPS["smoothed"]).plan
+    found = [each.measured() for each in settled(plan.mechanism, 2, plan.charged)]
+    assert [[row.verdict for row in rows] for rows, _ in found] == [["kept"], ["kept"]]
+    assert [[control.flagged for control in controls] for _, controls in found] == [[True], [True]]
 
 
 @pytest.mark.slow
@@ -394,5 +395,5 @@ def test_audits_pass_and_flag_what_was_planted(stop: str, tmp_path: Path) -> Non
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert len(report.controls) >= 5
-    assert seen[-1] == (200, 200)
+    assert seen[-1][0] == seen[-1][1] == len(seen)
     assert np.all(np.diff([done for done, _ in seen]) >= 0)

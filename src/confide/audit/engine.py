@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from confide.audit.charging import NAMED, charge_rows
 from confide.audit.comparing import Loss
 from confide.audit.concerns import completed
 from confide.audit.devices import DeviceNoise
@@ -26,20 +27,23 @@ from confide.audit.history_loss import Unreleased
 from confide.audit.implied import strongest
 from confide.audit.parts import part_controls
 from confide.audit.priced import Paid, promise_rows
-from confide.audit.report import AuditReport, AuditRow, Concern, Control
+from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.audit.sampler import sampler_audit
 from confide.audit.value_bytes import exact_bytes
 from confide.contract.guarantees import Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Spend
 from confide.contract.progress import advance
+from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["Audited", "Laws", "Measured", "Run", "Transcripts", "audit", "heard"]
+__all__ = ["Audited", "FullSize", "Laws", "Measured", "Run", "Transcripts", "audit", "heard"]
 
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
+
+_FACTORS = (0.8, 0.5, 0.2, 0.05)  # of the noise, at a campaign's own size
 
 _SHARPEST, _LEAST = 0.9, 2.0**-12
 """Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
@@ -197,6 +201,32 @@ class Laws:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class FullSize:
+    """A run at the campaign's own size, and the same with the least change of its noise that is flagged there.
+
+    Args:
+        row: what is run, sound or with less noise -> its row.
+        sound: what is run.
+        damped: share of the noise that is left -> what is run with so much.
+    """
+
+    row: Callable[[Any], AuditRow]
+    sound: Any
+    damped: Callable[[float], Any]
+
+    def measured(self) -> tuple[list[AuditRow], list[Control]]:
+        """The row of the sound run; where no change shows at this size, it is vacuous."""
+        row = self.row(self.sound)
+        if row.flagged:
+            return [row], []
+        for factor in _FACTORS:
+            if self.row(self.damped(factor)).flagged:
+                shown = replace(row, note=f"noise at {factor:g} of its scale is flagged here")
+                return [shown], [Control(row.promise, f"noise at {factor:g} of its scale, at this size alone", True)]
+        return [replace(row, verdict=Verdict.VACUOUS, note="so few people that less noise would not show")], []
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Audited:
     """What the harness needs to know of a mechanism.
 
@@ -204,6 +234,7 @@ class Audited:
         promises: of the plan.
         events: of one run, as the ledger is charged for them.
         measured: what is measured, in the order in which it stands in the report.
+        charged: the loss of the whole charge that the parameters name, where the promises are sums of the events.
         paid: which events pay for a promise; all of them if left out.
         unpromised: concern -> why nothing is promised about it; where it is given, the report has a row for every
             guarantee and every concern.
@@ -212,7 +243,8 @@ class Audited:
 
     promises: Guarantees
     events: Callable[[], Iterable[Spend]]
-    measured: Sequence[Transcripts | Measured | Laws]
+    measured: Sequence[Transcripts | Measured | Laws | FullSize]
+    charged: Loss | None = None
     paid: Paid = lambda _, events: events
     unpromised: Mapping[Concern, str] | None = None
     unmeasured: Callable[[Guarantee], str] = _nothing
@@ -242,10 +274,14 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
     """
     priced, wrongly = promise_rows(it.promises, it.events, it.paid)
     rows, controls = list[AuditRow](), list[Control]()
-    for done, one in enumerate(it.measured, 1):
-        found, faulty = one.measured()
-        rows += found
+    if it.charged is not None:
+        row, faulty = charge_rows((event for event in it.events() if isinstance(event, Event)), it.charged, NAMED)
+        rows.append(row)
         controls += faulty
+    for done, one in enumerate(it.measured, 1):
+        found, flags = one.measured()
+        rows += found
+        controls += flags
         advance(progress, done, len(it.measured))
     report = AuditReport((*rows, *priced), (*controls, *wrongly))
     return report if it.unpromised is None else completed(report, it.promises, it.unpromised, it.unmeasured)

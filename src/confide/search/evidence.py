@@ -13,7 +13,7 @@ import numpy as np
 from confide.contract.claims import Finding
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.search.audit.made_up import network
+from confide.search.audited_networks import network
 from confide.search.baselines import random_order, target
 from confide.search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
 from confide.search.evidence_examples import TARGETS, graph_of, toy, values_of

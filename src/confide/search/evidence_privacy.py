@@ -11,9 +11,8 @@ import numpy as np
 from confide.contract.claims import Finding
 from confide.contract.guarantees import Accuracy, Privacy
 from confide.privacy.losses import PureDP
-from confide.search.audit.losses import list_loss
-from confide.search.audit.made_up import fitted, network, tree_of
-from confide.search.audit.threshold_witness import Witness, limit_loss
+from confide.search.audited_losses import list_loss
+from confide.search.audited_networks import fitted, network, tree_of
 from confide.search.component_search import sfs
 from confide.search.evidence_examples import TARGETS, selection_loss, toy
 from confide.search.exact_laws import LawTree, rewirings
@@ -23,6 +22,7 @@ from confide.search.order_statistics import call_law
 from confide.search.search_accounting import call_cost, compositions, multipliers, printed_composition
 from confide.search.stopping import Stop
 from confide.search.targeted import PTarget
+from confide.search.threshold_witness import Witness, limit_loss
 
 __all__: list[str] = []
 

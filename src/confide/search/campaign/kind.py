@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
@@ -104,9 +104,9 @@ class SearchKind(CustodiansKind):
         return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
 
     def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
-        from confide.search.campaign.audit import audit_plan
+        from confide.search.audited import search
 
-        return audit_plan(plan, seed, progress)
+        return audit(search(plan.mechanism, seed, charged=plan.charged), progress)
 
 
 def _as_settled(plan: PlannedSearch, outcome: AnyOutcome) -> PlannedSearch:

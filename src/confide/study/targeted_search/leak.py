@@ -8,7 +8,7 @@ from __future__ import annotations
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.search.audit.threshold_witness import Witness, limit_loss
+from confide.search.threshold_witness import Witness, limit_loss
 from confide.study.findings import Compared, Findings, Study, advance, bound, evaluated
 
 __all__ = ["STUDY"]

@@ -9,18 +9,17 @@ then made smaller shows in the order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Concern, Control, Verdict, inject_fault
+from confide.audit import AuditRow, Concern
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
-from confide.search.audit.made_up import spread
-from confide.search.audit.mutants import drawn_at
+from confide.search.audited_networks import spread
 from confide.search.component_search import ComponentSearch
 from confide.search.exact_laws import LawTree
 from confide.search.graph import Graph
@@ -30,12 +29,11 @@ from confide.search.releases import OperatorLog
 from confide.search.statistics import CommonNeighbours
 from confide.search.targeted import PTarget
 
-__all__ = ["full_size", "full_size_row"]
+__all__ = ["full_size_row", "rerun"]
 
 _MOST, _SLOW = 50_000, 2_000  # people at most; with statistics that take long
 _GROUP = 8
 _TARGETS = (0.02, 0.02, 0.04, 0.04, 0.08)  # shares of the people, one for each run, until one makes all of its calls
-_FACTORS = (0.8, 0.5, 0.2, 0.05)
 _CLOSE = 1e-6  # nats between a threshold's law and its rule: two ways to add up chances of many people
 _EXACT = 1e-12
 
@@ -53,22 +51,21 @@ class _Heard(NamedTuple):
     log: OperatorLog
 
 
-def full_size(mechanism: PTarget, seed: int = 0) -> tuple[list[AuditRow], list[Control]]:
-    """The run, and the same with the least change of its noise that shows there: it must be flagged.
+def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], AuditRow]:
+    """A search, sound or broken, to its row: the first run is one in which the sound one makes all of its calls.
 
     Args:
         mechanism: as it will run.
         seed: of the network and the noise.
     """
-    row, most = _row(mechanism, seed)
-    if row.flagged:
-        return [row], []
-    for factor in _FACTORS:
-        broken, _ = _row(inject_fault(mechanism, drawn_at(factor)), seed, most)
-        if broken.flagged:
-            shown = replace(row, note=f"noise at {factor:g} of its scale is flagged here")
-            return [shown], [Control(row.promise, f"noise at {factor:g} of its scale, at this size alone", True)]
-    return [replace(row, verdict=Verdict.VACUOUS, note="so few people that less noise would not show")], []
+    chosen = list[int]()
+
+    def row(it: PTarget) -> AuditRow:
+        if not chosen:
+            chosen.append(_row(mechanism, seed)[1])
+        return _row(it, seed, chosen[0])[0]
+
+    return row
 
 
 def full_size_row(mechanism: PTarget, seed: int = 0) -> AuditRow:

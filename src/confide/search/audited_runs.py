@@ -19,8 +19,8 @@ from scipy.stats import binom
 from confide.audit import AuditRow, Concern, inject_fault
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, RecordingNoise
-from confide.search.audit.made_up import fitted, network, spread, tied, tree_of
-from confide.search.audit.mutants import HalfLaw
+from confide.search.audited_faults import HalfLaw
+from confide.search.audited_networks import fitted, network, spread, tied, tree_of
 from confide.search.component_walk import Walk
 from confide.search.exact_laws import component_order, exact_law
 from confide.search.graph import Graph

@@ -16,7 +16,8 @@ import numpy as np
 from confide.audit import AuditRow, Concern
 from confide.contract.guarantees import Privacy
 from confide.privacy.losses import ApproxDP, PureDP
-from confide.search.audit.made_up import (
+from confide.search.audited_faults import misses
+from confide.search.audited_networks import (
     WIDEST,
     Made,
     crowd,
@@ -29,7 +30,6 @@ from confide.search.audit.made_up import (
     spread,
     tree_of,
 )
-from confide.search.audit.mutants import misses
 from confide.search.exact_laws import LawTree
 from confide.search.statistics import CommonNeighbours, LargestFlow
 from confide.search.targeted import PTarget
