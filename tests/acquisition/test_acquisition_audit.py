@@ -30,7 +30,7 @@ def report(contracts, seed: int = 3) -> AuditReport:
 
 
 def client_rows(contracts) -> list[AuditRow]:
-    return messages(contracts, 3, source=Noise.simulated(3))[0].measured()[0]
+    return messages(contracts, 3, source=Noise.simulated(3))[0].rows()  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("contracts", fast(2, [

@@ -24,7 +24,7 @@ from confide.audit.devices import DeviceNoise
 from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, StuckNoise
 from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.audit.history_loss import Unreleased
-from confide.audit.implied import strongest
+from confide.audit.implied import implies, strongest
 from confide.audit.parts import part_controls
 from confide.audit.priced import Paid, promise_rows
 from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
@@ -66,7 +66,8 @@ class Transcripts:
         run: of the mechanism, or of the device of a participant.
         pairs: worst-case neighbours, the worst ones first; called for each walk.
         seed: of the transcripts.
-        promises: of everything that the pairs show. The strongest ones are walked for; their rows hold what follows.
+        promises: of what the pairs show. The strongest ones are walked for; their rows hold what follows.
+        parts: part of a promise -> first words of the streams that it is about; others are about everything.
         claims: first words of streams -> the loss of this part of the noise, where no promise is about it; "" is all of
             it.
         names: first words of streams -> the name of the row of that part; by default those of the streams.
@@ -82,6 +83,7 @@ class Transcripts:
     pairs: Callable[[], Iterable[Neighbours]]
     seed: int
     promises: Sequence[Privacy] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, Loss] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     unreleased: Unreleased = field(default_factory=dict)
@@ -90,35 +92,76 @@ class Transcripts:
     hardest: int = 4
     note: str = ""
 
-    def walk(self, run: Run, pairs: Iterable[Neighbours], histories: int = 1) -> dict[str, TranscriptAudit]:
-        """The audits of a run, by part of the noise, and by the sentence of each promise that is walked for."""
-        held = [promise for promise, _ in strongest(self.promises)]
-        return fixed_transcript_audit(run, pairs, self.claims, lambda k: Noise.simulated(self.seed * 1009 + k),
-                                      self.unreleased, histories, held)
+    def rows(self) -> list[AuditRow]:
+        """The rows of the sound run."""
+        return self._rows(self._walk(self.run, self.pairs(), self.histories))
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of the sound run, and the controls of faulty ones."""
-        sound = self.walk(self.run, self.pairs(), self.histories)
-        follow = {promise.sentence(): each for promise, each in strongest(self.promises)}
+        sound = self._walk(self.run, self.pairs(), self.histories)
+        return self._rows(sound), [*self._own(), *self._common(sound)]
+
+    def _held(self) -> tuple[dict[str, Loss | Privacy], list[Privacy], dict[str, tuple[Privacy, ...]]]:
+        """What each part of the noise is walked for, and everything; and which promises follow from each.
+
+        A promise whose part has no streams of its own is held against everything that the pairs show: of a promise of
+        the whole follow those of its parts.
+        """
+        of_part: dict[str, list[Privacy]] = {}
+        for promise in self.promises:
+            part = self.parts.get(promise.part, "")
+            of_part.setdefault("" if promise.loss.vacuous or part not in self.claims else part, []).append(promise)
+        everything = of_part.pop("", [])
+        whole = strongest(replace(promise, part=Privacy.part) for promise in everything)
+        follow = {one.sentence(): tuple(each for each in everything if implies(one, each)) for one, _ in whole}
+        claims: dict[str, Loss | Privacy] = dict(self.claims)
+        for part, promises in of_part.items():
+            (one, held), *others = strongest(promises)
+            if not others:
+                claims[part], follow[part] = one, held
+        if "" not in self.names and any(one.loss == claims.get("") for one, _ in whole):
+            claims.pop("", None)
+        return claims, [one for one, _ in whole], follow
+
+    def _walk(self, run: Run, pairs: Iterable[Neighbours], histories: int = 1) -> dict[str, TranscriptAudit]:
+        claims, promises, _ = self._held()
+        return self._walk_for(run, pairs, claims, histories, promises)
+
+    def _walk_for(
+        self, run: Run, pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy], histories: int = 1,
+        promises: Sequence[Privacy] = (),
+    ) -> dict[str, TranscriptAudit]:
+        return fixed_transcript_audit(run, pairs, claims, self.noise, self.unreleased, histories, promises)
+
+    def noise(self, number: int) -> Noise:
+        """The source of a transcript.
+
+        Args:
+            number: of the transcript, from 0.
+        """
+        return Noise.simulated(self.seed * 1009 + number)
+
+    def _rows(self, sound: Mapping[str, TranscriptAudit]) -> list[AuditRow]:
+        follow = self._held()[2]
         rows = [audit.row(self._name(part) if part in self.claims else self.named).holding(*follow.get(part, ()))
                 for part, audit in sound.items()]
         if self.note:
             rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
-        return rows, [*self._own(), *self._common(sound)]
+        return rows
 
     def _name(self, part: str) -> str:
         return self.names.get(part, f"{self.named}: {part}" if part else self.named)
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
-            yield Control(self.named, words, _flagged(self.walk(run, self.pairs(), self.histories)))
+            yield Control(self.named, words, _flagged(self._walk(run, self.pairs(), self.histories)))
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> Iterator[Control]:
         """The faults that any mechanism can have, in the run on the first pairs."""
         pairs = list(islice(self.pairs(), self.hardest))
 
         def flags(run: Run) -> bool:
-            return _flagged(self.walk(run, pairs))
+            return _flagged(self._walk(run, pairs))
 
         yield Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([]))))
         yield Control(self.named, "the records beside what is published", flags(
@@ -137,7 +180,7 @@ class Transcripts:
                 lambda data, noise: self.run(data, RepeatedNoise(noise))))
 
         def changed(by: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
-            return self.walk(lambda data, noise: self.run(data, by(noise)), pairs)
+            return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims)
 
         if any(self.claims):
             yield from part_controls(changed(lambda noise: noise), changed, self._name)

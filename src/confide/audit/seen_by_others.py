@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from confide.audit.value_bytes import attributes, exact_bytes
 from confide.contract.encoding import canonical
@@ -29,11 +30,22 @@ def published(outcome: Any, index: int) -> bytes:
         index: whose share is left out.
     """
     shares = outcome.shares
-    others = {name: column[:index] + column[index + 1:] for name, column in shares.to_pydict().items()}
+    others = {name: _but_one(shares.column(name), index) for name in shares.column_names}
     beside = {name: part for name, part in attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
     manifest, columns = outcome.public()
     return b"\n".join([repr(sorted(others.items())).encode(), exact_bytes(sorted(beside.items())), canonical(manifest),
                        *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
+
+
+def _but_one(column: pa.ChunkedArray, index: int) -> Any:
+    """Values of all but one, to be compared: quickly where they are numbers, and none is missing."""
+    if column.null_count or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        values = column.to_pylist()
+        return values[:index] + values[index + 1:]
+    numbers = np.delete(column.to_numpy(), index)
+    if numbers.dtype.kind == "f":
+        numbers[np.isnan(numbers)] = np.nan  # one value, whatever its bits
+    return numbers.dtype.str, numbers.tobytes()
 
 
 def received(report: Any) -> bytes:
