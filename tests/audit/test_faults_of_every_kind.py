@@ -11,6 +11,7 @@ LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others 
 DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
+PRIVATE = "privacy loss: everything that others see, jointly"
 PRICE = {name: ("the price of a promise", name) for name in (
     "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss", "half of what is promised is charged",
     "everything released twice")}
@@ -74,6 +75,25 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "a coin more than the contract says": (DECODED, "a coin more than the contract says"),
         "more steps than there are": (CHECKED, "more steps than there are"),
         "devices that add no noise": (JOINTLY, "no noise"),
+        **PRICE,
+    },
+    "regression": {
+        "no noise at all": (PRIVATE, "no noise"),
+        "noise multiplied by 0.33": (PRIVATE, LESS),
+        "the same noise in both payment estimates": (PRIVATE, "the noise of one draw used again"),
+        **{fault: (PRIVATE, fault) for fault in (
+            "answers beyond the bound count sixteen times", "a ball ten times as wide")},
+        "half of the noise of the payments": ("privacy loss: payment estimates", "half of its noise"),
+        "half of the noise of the release": ("privacy loss: release", "half of its noise"),
+        "the printed sensitivity without the ball (n = 10,000, gamma = 10): 5.34 times the claim":
+            ("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10)"),
+        "a source that adds nothing": ("law of the noise", "a source that adds nothing"),
+        "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
+        "paid by the estimate of her own group": ("incentives", "paid by the estimate of her own group"),
+        "peers whose predictions have the wrong sign": ("incentives", "peers whose predictions have the wrong sign"),
+        "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
+        "everything released twice, by the parameters": (NAMED, "everything released twice"),
+        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
         **PRICE,
     },
     "search": {

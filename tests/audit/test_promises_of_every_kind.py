@@ -12,13 +12,13 @@ from confide.audit import AuditRow, Concern, Control, inject_fault, promise_rows
 from confide.audit.charging import NAMED, charge_rows
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
-from confide.regression.audit.privacy import charged as of_regression
+from confide.regression.audited import named_charge as of_regression
 from confide.release.audit.charged import charge as of_queries
-from confide.search.audited import named_charge
+from confide.search.audited import named_charge as of_search
 from people.all_kinds import KINDS, campaign_of
 
 AUDITS = ("audit.engine",
-          "regression.audit.whole", "allocation.audit.whole", "programs.audit.whole",
+          "allocation.audit.whole", "programs.audit.whole",
           "release.campaign.audit")
 
 
@@ -142,8 +142,8 @@ def test_a_charge_below_the_promise_is_flagged(name, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(("name", "charged"), [
-    ("queries", of_queries), ("regression", of_regression),
-    ("search", lambda it: charge_rows(it.events(), named_charge(it), NAMED))])
+    ("queries", of_queries), ("regression", lambda it: charge_rows(it.events(), of_regression(it), NAMED)),
+    ("search", lambda it: charge_rows(it.events(), of_search(it), NAMED))])
 def test_a_charge_below_what_the_parameters_name_is_flagged(name, charged) -> None:
     it = campaign_of(name).plan.mechanism
     row, controls = charged(it)

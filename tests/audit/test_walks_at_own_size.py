@@ -19,7 +19,7 @@ from confide.programs.audit.made_up import Pool
 from confide.programs.audit.tiny_programs import tiny, tiny_pool
 from confide.programs.audit.transcripts import walked
 from confide.programs.dude import Dude
-from confide.regression.audit.privacy import privacy_rows
+from confide.regression.audited import privacy
 from people.all_kinds import campaign_of
 
 JOINTLY = "privacy: everything that others see of a run, jointly"
@@ -80,10 +80,10 @@ class QuietAmongMany:
 @pytest.mark.slow
 def test_a_regression_is_walked_with_everybody_there() -> None:
     it: Any = campaign_of("regression").plan.mechanism
-    rows = [row for row in privacy_rows(it, 0) if row.holds]
+    rows = [row for row in privacy(it, 0)[0].rows() if row.holds]
     assert {row.verdict for row in rows} == {"kept"}
     assert all(f"{it.setting.people:,} people hand in a record" in row.note for row in rows)
-    assert any(row.flagged for row in privacy_rows(inject_fault(it, QuietAmongMany), 0))
+    assert any(row.flagged for row in privacy(inject_fault(it, QuietAmongMany), 0)[0].rows())
 
 
 PROGRAMS: dict[str, Dude] = {

@@ -10,9 +10,9 @@ import pytest
 from confide.contract import InvalidInput
 from confide.privacy import Noise
 from confide.regression import Corollary1, ParetoCosts, corollary_1, slopes
-from confide.regression.audit import stand_in
 from confide.regression.costs import threshold
 from confide.regression.sensitivity import counterexample
+from confide.regression.stand_in import stand_in
 
 GOLDEN = corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.3)
 

@@ -19,7 +19,6 @@ from confide.regression import _uniform_sum
 from confide.regression._cut_gaussian import LogMass, cut_gaussian_mean
 from confide.regression._gaussian_ball import gaussian_circle_mean
 from confide.regression._uniform_sum import uniform_sum_mean
-from confide.regression.audit import stand_in
 from confide.regression.posterior import PosteriorMean, informativeness, truthful_reports
 from confide.regression.priors import (
     Atoms,
@@ -36,6 +35,7 @@ from confide.regression.priors import (
     UniformSphere,
 )
 from confide.regression.setting import Setting
+from confide.regression.stand_in import stand_in
 
 FLAT = UniformNoise(0.5)
 GAUSSIAN = TruncatedGaussianNoise(0.2, 0.5)

@@ -29,12 +29,12 @@ from confide.regression import (
     SufficientStatistics,
     UniformBall,
     UniformNoise,
-    audit,
+    audited,
     compare_spectrum,
     plan,
     printed_guarantees,
 )
-from confide.regression.audit.neighbouring import neighbours
+from confide.regression.audited_submissions import neighbours
 from confide.regression.printed import printed_confidence, printed_least_squares, printed_remark, printed_rows
 from confide.regression.records import Batch
 from confide.regression.sensitivity import counterexample, diameter, printed_constant_valid, ridge_norm_sup
@@ -292,7 +292,7 @@ def test_the_counterexample_through_the_mechanisms_own_run() -> None:
 def test_the_audit_flags_the_print_and_keeps_what_is_proved() -> None:
     for mechanism, false in ((literal(2000, 10.0), True), (literal(80, 10.0), False)):
         hardest = itertools.islice(neighbours(mechanism, Noise.simulated), 6)
-        found = fixed_transcript_audit(mechanism.run, hardest, audit.claims_of(mechanism), Noise.simulated)
+        found = fixed_transcript_audit(mechanism.run, hardest, audited.claims_of(mechanism), Noise.simulated)
         assert {part: result.flagged for part, result in found.items()} == {
             "": false, "payment": false, "release": false}
         # The attack comes within a tenth of what is proved of the printed noise.

@@ -14,18 +14,19 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.audit import Verdict, statistical_audit
+from confide.audit import AuditRow, Transcripts, Verdict, audit, statistical_audit
 from confide.campaign.campaign import Campaign
 from confide.contract import kind
 from confide.contract.metered import Overspent
 from confide.privacy import Noise, PureDP
 from confide.privacy.noise.given_noise import GivenNoise
-from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, plan, records
-from confide.regression import audit as attack
+from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, audited, plan, records
 from confide.regression import private_truthful_regression as algorithm
-from confide.regression.audit.mutants import wider_ball
-from confide.regression.audit.neighbouring import ball_matters
-from confide.regression.audit.privacy import FALSE_ALARM
+from confide.regression.audited import FALSE_ALARM
+from confide.regression.audited_behaviour import behaviour_rows, own_score_row
+from confide.regression.audited_faults import wider_ball
+from confide.regression.audited_print import printed_audit, printed_loss, printed_samples
+from confide.regression.audited_submissions import ball_matters
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import Batch, as_batches, moments
 from confide.regression.release import output_perturbation
@@ -33,6 +34,7 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Released
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.sensitivity import counterexample, diameter
+from confide.regression.stand_in import stand_in
 from confide.tables.reader import Reader
 
 from false_alarms import SHARES, alpha
@@ -51,8 +53,12 @@ def _mechanism(release: str = "ridge", **options: Any) -> algorithm.PrivateTruth
     return plan(**{**SMALL, "release": release, **RELEASES[release], **options}).mechanism
 
 
+def privacy_rows(mechanism: algorithm.PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
+    return [row for each in audited.privacy(mechanism, seed) for row in each.rows()]
+
+
 def _flagged(mechanism: algorithm.PrivateTruthfulRegression) -> list[str]:
-    return [row.promise for row in attack.privacy_rows(mechanism, 3) if row.flagged]
+    return [row.promise for row in privacy_rows(mechanism, 3) if row.flagged]
 
 
 def _without_a_meter(patch: pytest.MonkeyPatch) -> None:
@@ -67,12 +73,12 @@ def test_statistical_rows_fit_the_false_alarm_budget() -> None:
 
 def test_the_printed_mechanism_breaks_its_promise() -> None:
     """Loss 5.34 times the claim at n = 10^4, gamma = 10: exactly, through the door, and in samples (spec 4.3)."""
-    assert attack.printed_loss(1.0) == pytest.approx(5.34, abs=0.005)
-    walked = attack.printed_audit(1.0, Noise.simulated(0))
+    assert printed_loss(1.0) == pytest.approx(5.34, abs=0.005)
+    walked = printed_audit(1.0, Noise.simulated(0))
     assert walked.flagged
     assert walked.measured == pytest.approx(5.34, abs=0.005)
     assert not walked.leaks
-    samples = attack.printed_samples(1.0, 20_000, Noise.simulated(11))
+    samples = printed_samples(1.0, 20_000, Noise.simulated(11))
     found = statistical_audit(*samples, PureDP(1.0), alpha=alpha("regression.printed"))
     assert found.flagged
     assert found.epsilon_lower > 2.0
@@ -110,7 +116,7 @@ def test_half_space_audit() -> None:
 @pytest.mark.parametrize("release", [
     name if name == "ridge" else pytest.param(name, marks=pytest.mark.slow) for name in RELEASES])
 def test_a_sound_plan_passes(release: str) -> None:
-    report = attack.audit_regression(plan(**{**SMALL, "release": release, **RELEASES[release], "clip": 12.0}), seed=3)
+    report = audit(audited.regression(_mechanism(release, clip=12.0), 3))
     assert report.passed, report.problems
     assert len(report.controls) >= 8
     assert all(control.flagged for control in report.controls)
@@ -129,7 +135,7 @@ def test_honest_plans_with_small_slack_pass() -> None:
     ):
         found = plan(parameter_bound=1.0, noise_bound=0.5, features=2, truth_radius=0.9, misreports=1e-4,
                      failure_probability=1e-3, **options)  # type: ignore[arg-type]
-        rows = attack.behaviour_rows(found.mechanism, seed=0, runs=6, types=20)
+        rows = behaviour_rows(found.mechanism, seed=0, runs=6, types=20)
         assert [row.promise for row in rows if row.flagged] == []
 
 
@@ -139,7 +145,7 @@ def test_honest_plans_with_small_slack_pass() -> None:
 ]))
 def test_attacks_come_close_to_the_promise(features: int, people: int, release: str, least: float) -> None:
     """The walks reach most of each promised loss and never more than all of it."""
-    rows = attack.privacy_rows(_mechanism(release, features=features, people=people, truth_radius=1.9), 0)
+    rows = privacy_rows(_mechanism(release, features=features, people=people, truth_radius=1.9), 0)
     assert not any(row.flagged for row in rows)
     parts = [row for row in rows if row.promise.removeprefix("privacy loss: ") in ("payment estimates", "release")]
     assert len(parts) == 2
@@ -301,7 +307,7 @@ def test_a_ball_that_is_wider_than_promised_is_flagged(
             return sound(sums, ridge, factor * radius, tolerance)
 
         monkeypatch.setattr(output_perturbation, "certified_ridge", wider)
-        found = {row.promise: row for row in attack.privacy_rows(mechanism, 3)}
+        found = {row.promise: row for row in privacy_rows(mechanism, 3)}
         paid = found["privacy loss: payment estimates"]
         assert isinstance(paid.measured, float)
         measured.append(paid.measured / mechanism.payment.epsilon)
@@ -323,7 +329,9 @@ def test_a_wider_ball_is_planted_where_it_matters() -> None:
     assert wide.setting.ball == 10 * sound.setting.ball
     assert wide.setting.diameter == sound.setting.diameter
     assert wide.noise_scale == sound.noise_scale
-    assert any(control.mutant == "a ball ten times as wide" for control in attack.privacy_controls(sound, 3))
+    walked = audited.privacy(sound, 3)[0]
+    assert isinstance(walked, Transcripts)
+    assert "a ball ten times as wide" in walked.faults
     heavy = replace(sound, payment=replace(sound.payment, ridge=50_000.0))
     assert not ball_matters(heavy)
 
@@ -355,9 +363,9 @@ def test_payment_by_her_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) ->
     def own(self: Any, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
         return sound(self, X, y, ~group, peers)
 
-    assert not attack.own_score_row(_mechanism(), 0).flagged
+    assert not own_score_row(_mechanism(), 0).flagged
     monkeypatch.setattr(algorithm.PrivateTruthfulRegression, "exact_payments", own)
-    assert attack.own_score_row(_mechanism(), 0).flagged
+    assert own_score_row(_mechanism(), 0).flagged
 
 
 def test_answers_that_are_cut_off_promise_no_truth() -> None:
@@ -367,7 +375,7 @@ def test_answers_that_are_cut_off_promise_no_truth() -> None:
         vacuous = {promise.name for promise in found.guarantees if promise.vacuous}
         assert vacuous == {"truthfulness", "participation", "accuracy"}
         assert any("cut off" in warning for warning in found.warnings)
-        rows = attack.behaviour_rows(found.mechanism, seed=0, runs=2, types=4)
+        rows = behaviour_rows(found.mechanism, seed=0, runs=2, types=4)
         assert not any(row.flagged for row in rows)
         cut = {row.concern for row in rows if row.verdict is Verdict.VACUOUS and "cut off" in row.note}
         assert cut == {"incentives", "participation", "accuracy"}
@@ -381,7 +389,7 @@ def test_overpromised_incentives_and_money_are_flagged() -> None:
     for change, promise in [({"gain": 1e-9}, "no lie"), ({"expected_total": 1.0}, "expected total"),
                             ({"highest": 0.0}, "largest payment"), ({"privacy_cost": 1e6}, "taking part")]:
         object.__setattr__(found, "figures", replace(figures, **change))
-        rows = attack.behaviour_rows(found, seed=3, runs=12, types=20)
+        rows = behaviour_rows(found, seed=3, runs=12, types=20)
         assert [row for row in rows if promise in row.promise and row.verdict is Verdict.BROKEN], promise
 
 
@@ -390,7 +398,7 @@ def _simulated_error(setting: Setting, release: RidgeRelease, runs: int, lie: bo
     errors = []
     for run in range(runs):
         noise = Noise.simulated(run)
-        people = attack.stand_in(setting, noise, run)
+        people = stand_in(setting, noise, run)
         y = people.y
         if lie:
             liars = slice(0, int(0.02 * setting.people))
@@ -426,7 +434,7 @@ def test_peer_error_bounds_the_bias_of_payments() -> None:
         total = np.zeros(5)
         for run in range(40):
             noise = Noise.simulated(run)
-            people = attack.stand_in(setting, noise, run)
+            people = stand_in(setting, noise, run)
             y = people.y.copy()
             liars = slice(0, int(misreports * setting.people))
             y[liars] = -np.sign(people.X[liars] @ people.theta) * setting.response

@@ -31,7 +31,7 @@ from confide.regression import (
     UniformNoise,
     UniformSphere,
 )
-from confide.regression.audit import interim_utility
+from confide.regression.interim_utility import interim_utility
 from confide.regression.least_squares_bounds import (
     least_expected_error,
     least_squares_error,

@@ -183,7 +183,8 @@ class Transcripts:
             return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims)
 
         if any(self.claims):
-            yield from part_controls(changed(lambda noise: noise), changed, self._name)
+            parts = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
+            yield from part_controls(parts, changed, self._name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -229,18 +230,25 @@ class Laws:
     factor: float = 0.5
     source: Noise | None = None
 
+    def rows(self) -> list[AuditRow]:
+        """The rows of secure noise."""
+        return self._rows(self.draws())
+
+    def _rows(self, draws: Sequence[Draw]) -> list[AuditRow]:
+        secure = self.source or Noise.secure()
+        return [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
+
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of secure noise, and the controls of wrong sources for the first law."""
-        secure, draws = self.source or Noise.secure(), self.draws()
-        rows = [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
+        draws = self.draws()
         wrong: list[tuple[str, Noise]] = [(f"a source with {self.factor:.2g} of the scale",
                                            DampedNoise(Noise.simulated(self.seed), self.factor))]
         if draws and draws[0].law not in ("channel", "selection"):  # which may be nearly certain
             wrong += [("a source that adds nothing", ForcedNoise([])),
                       ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
-        return rows, [Control("law of the noise", words,
-                              sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
-                      for draw in draws[:1] for words, source in wrong]
+        return self._rows(draws), [
+            Control("law of the noise", words, sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
+            for draw in draws[:1] for words, source in wrong]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

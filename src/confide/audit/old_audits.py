@@ -4,7 +4,7 @@ and `confide.audit.audit` measures it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -15,11 +15,12 @@ from confide.contract.renamed import warn_of_old
 __all__ = ["old_audits"]
 
 
-def old_audits(package: str, **today: str) -> Callable[[str], Any]:
+def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: str) -> Callable[[str], Any]:
     """`__getattr__` of a module that had audits, each a function of what is audited, a seed and a progress.
 
     Args:
         package: the module's `__name__`, such as "confide.market.audit".
+        moved: name -> the module of the family that has it now.
         today: old name -> function of the family's `audited`.
 
     Example:
@@ -31,16 +32,20 @@ def old_audits(package: str, **today: str) -> Callable[[str], Any]:
         "confide.market.audit: 'audit_majority' is called 'confide.audit.audit(confide.market.audited.majority(...))' \
 now; the old name goes with confide 1.0.0"
     """
-    home = f"{package.removesuffix('.audit')}.audited"
+    family = package.removesuffix(".audit")
+    home = f"{family}.audited"
 
     def __getattr__(name: str) -> Any:
+        if moved is not None and name in moved:
+            warn_of_old(package, name, f"{family}.{moved[name]}.{name}")
+            return getattr(import_module(f"{family}.{moved[name]}"), name)
         if name not in today:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         warn_of_old(package, name, f"confide.audit.audit({home}.{today[name]}(...))")
         known = getattr(import_module(home), today[name])
 
         def audit_now(it: Any, seed: int = 0, progress: Progress | None = None, **more: Any) -> Any:
-            return audit(known(it, seed, **more), progress)
+            return audit(known(getattr(it, "mechanism", it), seed, **more), progress)
 
         return audit_now
 

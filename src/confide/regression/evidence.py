@@ -13,9 +13,10 @@ import numpy as np
 
 from confide.audit import AuditRow
 from confide.contract.claims import Finding
-from confide.regression import audit
+from confide.regression import audited, audited_behaviour, audited_print
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
 from confide.regression.evidence_rows import rows_of_the_ball
+from confide.regression.interim_utility import interim_utility
 from confide.regression.least_squares_bounds import least_expected_error, least_squares_error
 from confide.regression.planner import RegressionPlan, plan
 from confide.regression.printed import printed_least_payment, printed_least_squares
@@ -23,6 +24,7 @@ from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, U
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import counterexample, printed_constant, printed_constant_valid
 from confide.regression.spectrum import Spectrum, ridge_shrinkage, smallest_eigenvalue_ball
+from confide.regression.stand_in import stand_in
 from confide.regression.truthful_regression import TruthfulRegression
 
 __all__: list[str] = []
@@ -45,7 +47,7 @@ def scoring_rule_is_positive() -> Finding:
 def sensitivity_of_plain_ridge() -> Finding:
     """gamma times the distance of two neighbouring plain ridge estimates, against 4B + 2M (n = 10^4, gamma = 10)."""
     claimed = printed_constant(1.0, 1.0)
-    found = audit.printed_loss(1.0) * claimed
+    found = audited_print.printed_loss(1.0) * claimed
     return Finding("false" if found > claimed else "holds", claimed, found)
 
 
@@ -53,10 +55,10 @@ def privacy_of_the_printed_mechanism() -> Finding:
     """True loss of the printed mechanism where it claims 1; the constrained one, walked through, stays at its claim."""
     from confide.privacy.noise import Noise
 
-    printed = audit.printed_audit(1.0, Noise.simulated(0)).measured
+    printed = audited_print.printed_audit(1.0, Noise.simulated(0)).measured
     corrected = plan(people=10_000, features=2, parameter_bound=1.0, noise_bound=1.0, epsilon_release=1.0,
                      epsilon_payment=1.0, ridge_payment=10.0, truth_radius=1.5, release="ridge").mechanism
-    sound = not any(row.flagged for row in audit.privacy_rows(corrected, 0))
+    sound = not any(row.flagged for each in audited.privacy(corrected, 0) for row in each.rows())
     return Finding("holds-with-correction" if printed > 1.0 and sound else "false", 1.0, printed)
 
 
@@ -66,7 +68,7 @@ def billboard_lemma() -> Finding:
 
     mechanism = plan(people=4000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_release=2.0,
                      epsilon_payment=2.0, truth_radius=1.5).mechanism
-    people = audit.stand_in(mechanism.setting, Noise.simulated(0))
+    people = stand_in(mechanism.setting, Noise.simulated(0))
     outcome = mechanism.run((people.X, people.y), Noise.simulated(1))
     paid = outcome.shares["payment"].to_pylist()
     wrong = sum(mechanism.decode((people.X[i], people.y[i]), i, outcome.billboard)["payment"] != paid[i]
@@ -122,7 +124,7 @@ _CAMPAIGN: Any = {"people": 20_000, "features": 3, "parameter_bound": 1.0, "nois
 
 def _behaviour(found: RegressionPlan, promise: str) -> AuditRow:
     """The audit's row of one promise."""
-    rows = audit.behaviour_rows(found.mechanism, seed=0, runs=12, types=40)
+    rows = audited_behaviour.behaviour_rows(found.mechanism, seed=0, runs=12, types=40)
     return next(row for row in rows if row.promise.startswith(promise))
 
 
@@ -207,7 +209,7 @@ def _interim_losses(noise: NoiseLaw) -> tuple[float, float]:
     mechanism = TruthfulRegression(people=3, features=1, prior=prior, noise=noise, rule=ScoringRule(0.25, 1.0))
     X, losses = np.array([[0.9], [-0.7], [1.0]]), []
     for index, y in enumerate((0.4, -0.4, 0.4)):
-        truth, lie = audit.interim_utility(mechanism, X, index, y)(np.array([y, -y]))
+        truth, lie = interim_utility(mechanism, X, index, y)(np.array([y, -y]))
         losses.append(float(truth - lie))
     return min(losses), max(losses)
 

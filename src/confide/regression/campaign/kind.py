@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide import regression
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.contract.asked import Field
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
@@ -24,8 +24,7 @@ from confide.contract.replanned import in_file, nearest
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
-from confide.regression import planner
-from confide.regression.audit import audit_regression
+from confide.regression import audited, planner
 from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
 from confide.regression.campaign.identity_words import deciding
@@ -187,7 +186,7 @@ class RegressionKind(PeoplesKind):
         return study_sections(plan.regression, billboard, collection.data, outcome, plan.design, plan.response)
 
     def audit(self, plan: PlannedRegression, seed: int, progress: Progress | None = None) -> AuditReport:
-        return audit_regression(plan.regression, seed, progress)
+        return audit(audited.regression(plan.regression.mechanism, seed), progress)
 
 
 def _cut(response: Numeric, reach: float) -> bool:

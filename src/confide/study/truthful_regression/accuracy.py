@@ -9,9 +9,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.privacy.noise import Noise
 from confide.regression import plan
-from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_guarantees
 from confide.regression.private_truthful_regression import RegressionBillboard
+from confide.regression.stand_in import stand_in
 from confide.study.findings import Findings, Study, advance, bound, evaluated
 
 _DIMENSION = 3

@@ -7,10 +7,10 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.privacy.noise import Noise
-from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_least_squares
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.setting import Setting
+from confide.regression.stand_in import stand_in
 from confide.study.findings import Findings, Study, advance, bound, evaluated
 
 _PEOPLE, _TOLERANCE = 4000, 0.2

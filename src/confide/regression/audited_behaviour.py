@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from confide.audit import AuditRow, Concern, Control, Verdict, best_response, exceeds
+from confide.audit import AuditRow, Concern, Verdict, best_response
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
-from confide.regression.audit.mutants import PaidByHerOwnGroup, Unbounded, planted
-from confide.regression.audit.population import stand_in
 from confide.regression.guarantees import CUT
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import row_norms
+from confide.regression.stand_in import stand_in
 
-__all__ = ["behaviour_controls", "behaviour_rows", "own_score_row", "range_row"]
+__all__ = ["behaviour_rows", "far_lies", "own_score_row", "range_row", "wrong_signs"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
 _REPORTS = 401  # of a person, where those that move her prediction far are looked at
@@ -201,8 +200,6 @@ def behaviour_rows(
         raise TypeError("a regression promises truth, accuracy and a budget")
     due = f.privacy_cost + f.coin / 2  # rounding to coins can take half of one
     return [
-        own_score_row(mechanism, seed),
-        *([range_row(mechanism)] if mechanism.payment.clip is not None else []),
         AuditRow.at_most(
             "no lie gains more", truth.gain, lies.gain,
             f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
@@ -243,16 +240,23 @@ def _far_row(
         scale=mechanism.figures.highest, unit=currency, concern=Concern.INCENTIVES).holding(truth)
 
 
-def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
-    """Mechanisms whose incentives were broken on purpose."""
-    own = planted(PaidByHerOwnGroup, mechanism)
-    found = [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
-    # Peers who predict the opposite, twice as strongly: where answers can move a prediction far, some lie pays.
+def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
+    """Lies to peers who predict the opposite, twice as strongly: where answers move a prediction far, some lie pays.
+
+    Args:
+        mechanism: whose payments they are.
+        seed: of everything that is drawn.
+    """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
-    if math.isfinite(bent.far):
-        found.append(Control("incentives", "peers whose predictions have the wrong sign", exceeds(
-            bent.far, 0.0, scale=mechanism.figures.highest)))
-    if mechanism.payment.clip is not None:
-        loose = planted(Unbounded, mechanism)
-        found.append(Control("range of payments", "predictions that are not clipped", range_row(loose).flagged))
-    return found
+    return [AuditRow.at_most("no lie pays that moves her prediction far", 0.0, bent.far, "peers of the wrong sign",
+                             scale=mechanism.figures.highest, concern=Concern.INCENTIVES)]
+
+
+def far_lies(mechanism: PrivateTruthfulRegression, seed: int) -> bool:
+    """Whether any of the people who are tried can move her prediction by more than the truth radius.
+
+    Args:
+        mechanism: whose payments they are.
+        seed: as of `wrong_signs`.
+    """
+    return math.isfinite(_best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None).far)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
 
-from confide.audit import Neighbours
-from confide.contract.encoding import canonical
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.audit import Neighbours, published
 from confide.privacy.noise import Noise
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import GRID_BITS, Batch, RecordMap
@@ -214,10 +213,6 @@ def _differ(others: list[Row] | Batch, first: list[Row], second: list[Row], who:
         index, X, y = zip(*rows, strict=True)
         return [Batch(np.array(index), np.array(X), np.array(y))]
 
-    def published(outcome: Outcome | SimulatedOutcome) -> bytes:
-        manifest, _columns = outcome.public()  # columns are named by their digest
-        shares = np.delete(outcome.shares["payment"].to_numpy(), who)
-        return canonical(manifest) + shares.tobytes()
-
     # Whose record it is comes first, so that the changed record is not hidden behind a fixed order of the others.
-    return Neighbours([*batches(first), *batches(others)], [*batches(second), *batches(others)], published)
+    return Neighbours([*batches(first), *batches(others)], [*batches(second), *batches(others)],
+                      partial(published, index=who))
