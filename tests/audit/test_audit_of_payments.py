@@ -39,7 +39,7 @@ from confide.privacy.primitives.sessions import Part
 from confide.privacy.public_randomness import public_split
 from confide.programs import PrivDude, RoundDude, TrueDude, UnitDemand
 from confide.programs.instances import popular
-from confide.release.audit.tiny_mechanisms import neighbours, twins
+from confide.release.audited_tables import neighbours, twins
 from confide.tables import Category
 from people.asked_on_devices import OnDevices
 

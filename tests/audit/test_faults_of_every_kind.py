@@ -12,6 +12,7 @@ DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRIVATE = "privacy loss: everything that others see, jointly"
+TWIN = "privacy: MarginalFit on 40 records of four columns"
 PRICE = {name: ("the price of a promise", name) for name in (
     "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss", "half of what is promised is charged",
     "everything released twice")}
@@ -75,6 +76,23 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "a coin more than the contract says": (DECODED, "a coin more than the contract says"),
         "more steps than there are": (CHECKED, "more steps than there are"),
         "devices that add no noise": (JOINTLY, "no noise"),
+        **PRICE,
+    },
+    "queries": {
+        "four times the spend that is stated": ("privacy, summed again", "four times the spend that is stated"),
+        "no noise at all": (TWIN, "no noise"),
+        "noise multiplied by 0.2": (TWIN, LESS),
+        "as much noise as the data asks for": (TWIN, "as much noise as the data asks for"),
+        "a true answer on the billboard": (TWIN, "the records beside what is published"),
+        "half of the noise of one-way tables": (f"{TWIN}, one-way", "half of its noise"),
+        "0.05 of the noise, in parts": (
+            "privacy: at its own size, each part of the noise, as a share of what is charged for it",
+            "noise at 0.05 of its scale, at this size alone"),
+        "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
+                                      "noise at 0.05 of its scale, at this size alone"),
+        "bars 50 times too narrow": ("accuracy: an error against its own bar", "bars 50 times too narrow"),
+        "everything released twice, by the parameters": (NAMED, "everything released twice"),
+        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
         **PRICE,
     },
     "regression": {

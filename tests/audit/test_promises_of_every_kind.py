@@ -13,13 +13,12 @@ from confide.audit.charging import NAMED, charge_rows
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.regression.audited import named_charge as of_regression
-from confide.release.audit.charged import charge as of_queries
+from confide.release.audited_charges import charge as of_queries
 from confide.search.audited import named_charge as of_search
 from people.all_kinds import KINDS, campaign_of
 
 AUDITS = ("audit.engine",
-          "allocation.audit.whole", "programs.audit.whole",
-          "release.campaign.audit")
+          "allocation.audit.whole", "programs.audit.whole")
 
 
 class Priced(Exception):

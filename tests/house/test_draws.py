@@ -23,6 +23,7 @@ STUDIES = (
     "/evidence",  # simulated noise, of claims
     "study/",
     "regression/campaign/stand_ins.py",  # made-up people
+    "regression/stand_in.py",  # likewise
     "regression/release/released_moments.py",  # a prediction, from a public seed
     "channels/mechanisms/sequential.py",  # channels too large to be released from
 )

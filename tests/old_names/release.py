@@ -13,7 +13,7 @@ from confide.privacy.noise import Noise
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.release`, and what the new ones give."""
     from confide import release as r
-    from confide.release import audit
+    from confide.release import audited_laws as audit
 
     pairs, schema = r.Workload.complete(4, width=2), r.Schema.bits(4)
     bits: dict[str, Any] = {"workload": pairs, "epsilon": 1.0, "delta": 1e-3}
@@ -70,9 +70,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("MWEM.noise_error", "beta"): (lambda: mwem.noise_error(beta=0.1), mwem.noise_error(0.1)),
         ("MWEMCertificate", "beta"): (
             lambda: r.MWEMCertificate(beta=0.1, measured=0.1, everywhere=1.0).failure_probability, 0.1),
-        ("audit.tiny_game", "n"): (lambda: audit.tiny_game(n=9).records, 9),
-        ("audit", "door_controls"): (lambda: audit.door_controls, audit.transcript_controls),
-        ("audit", "door_rows"): (lambda: audit.door_rows, audit.transcript_rows),
+        ("audited_laws.tiny_game", "n"): (lambda: audit.tiny_game(n=9).records, 9),
         ("MarginalFit", "n"): (lambda: replace(fit, n=501), replace(fit, records=501)),
         ("MarginalFit.for_budget", "n"): (lambda: r.MarginalFit.for_budget(**old, schema=schema, population=100), fit),
         ("MarginalFit.for_budget", "by position"): (

@@ -42,7 +42,7 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.release import Binned, Codes, DualQuery, MarginalFit, Schema, query_game
-from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, twins
+from confide.release.audited_tables import RECORDS, neighbours, twins
 from confide.search import Graph, Investigation, PTarget
 
 Run = Callable[[Noise], Any]

@@ -30,7 +30,7 @@ from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
-from confide.release.campaign import audit
+from confide.release import audited as audit
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.post_processing import more_answers, more_rows
 from confide.release.campaign.results import LEVEL, bars
@@ -184,7 +184,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
         return found[-1][1]
 
     monkeypatch.setattr(audit, "bars", spy)
-    rows, controls = audit._accuracy(plan, 3)  # type: ignore[arg-type]
+    rows, controls = audit.errors(plan, 3)  # type: ignore[arg-type]
     assert asked == [audit.FALSE_ALARM]
     ((arguments, held),) = found
     usual = bars(*arguments)

@@ -37,7 +37,7 @@ from confide.privacy.groups import right_at_most
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
-from confide.release.audit.charged import own_rho
+from confide.release.audited_charges import own_rho
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.results import bars, released_answers

@@ -13,9 +13,9 @@ from cases import fast
 from confide.audit import DampedNoise, inject_fault
 from confide.campaign import Campaign
 from confide.release import Reweighted, Schema, Workload
-from confide.release.audit.charged import charge, own_rho
-from confide.release.audit.full_size import full_size, full_size_row
-from confide.release.audit.tiny_mechanisms import tiny
+from confide.release.audited_charges import charge, own_rho
+from confide.release.audited_full_size import full_size, full_size_row
+from confide.release.audited_tables import tiny
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 
@@ -98,12 +98,12 @@ def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any
 
 def test_the_row_says_how_little_noise_it_would_show() -> None:
     it = MWEM.for_budget(records=2000, epsilon=1.0, delta=0.0, workload=QUERIES, rounds=4)
-    (row, *held), planted = full_size(it, BITS)
+    (row, *held), planted = full_size(it, BITS).measured()
     assert {row.verdict for row in held} == {"kept"}
     assert "15 queries" in row.evidence
     assert "select" in row.note
     assert "measure" in row.note
-    assert len(planted) == 2
+    assert len(planted) == 1 + len(held)
     assert all(control.flagged for control in planted)
 
 
@@ -113,4 +113,4 @@ def test_queries_are_fewer_where_a_history_would_be_long() -> None:
     row = full_size_row(it, Schema.bits(16))
     assert row.verdict == "kept"
     assert "66 queries" in row.evidence
-    assert {each.among for each in full_size(it, Schema.bits(16))[0][1:]} == {"66 of the queries"}
+    assert {each.among for each in full_size(it, Schema.bits(16)).measured()[0][1:]} == {"66 of the queries"}

@@ -11,10 +11,7 @@ from confide.audit import AuditReport, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.divergences import hockey_stick, max_divergence, renyi_divergence
 from confide.privacy.losses import ZCDP
-from confide.release.audit import dual_query_controls, dual_query_rows, tiny_game, transcript_laws
-from confide.release.audit.dual import FALSE_ALARM, accuracy_row, law_rows, samples_row, transcript_row
-from confide.release.audit.enumerated import TRUTH, multinomial, replacements
-from confide.release.audit.mutants import (
+from confide.release.audited_game_faults import (
     CountsOneLevel,
     DataDependentSize,
     HalfThePeople,
@@ -25,6 +22,16 @@ from confide.release.audit.mutants import (
     TwiceTheStep,
     WithoutReplacement,
 )
+from confide.release.audited_games import (
+    FALSE_ALARM,
+    accuracy_row,
+    dual_query_rows,
+    games,
+    law_rows,
+    samples_row,
+    transcript_row,
+)
+from confide.release.audited_laws import TRUTH, multinomial, replacements, tiny_game, transcript_laws
 from confide.release.calculators import epsilon
 from confide.release.dual_query import DualQuery
 
@@ -33,7 +40,7 @@ ORDERS = (1.01, 1.5, 2.0, 5.0, 20.0, 100.0)
 
 @pytest.mark.slow
 def test_the_sound_mechanism_passes_and_every_planted_fault_is_flagged() -> None:
-    report = AuditReport(tuple(dual_query_rows()), tuple(dual_query_controls()))
+    report = AuditReport(tuple(dual_query_rows()), tuple(control for part in games() for control in part.measured()[1]))
     assert report.problems == ()
     assert all(row.verdict is Verdict.KEPT for row in report.rows)
     assert len(report.controls) == 12

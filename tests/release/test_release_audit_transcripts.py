@@ -12,19 +12,10 @@ from confide.audit import AuditReport, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, RecordingNoise
-from confide.release.audit import (
-    charges,
-    release_controls,
-    release_rows,
-    tiny,
-    transcript_controls,
-    transcript_rows,
-    twins,
-)
-from confide.release.audit.charged import Charge, charge, own_rho, whole_charge
-from confide.release.audit.faults import QuietTables, SelectsThrice, SteepChoices, faults
-from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
-from confide.release.audit.transcripts import audited, histories, quiet
+from confide.release.audited_charges import Charge, charge, charges, own_rho, whole_charge
+from confide.release.audited_faults import QuietTables, SelectsThrice, SteepChoices, faults
+from confide.release.audited_tables import RECORDS, TINY, neighbours, published, recast, tiny, twins
+from confide.release.audited_walks import audited, histories, measured_twin, quiet, release_rows, transcript_rows
 from confide.release.baselines import NoisyAnswers
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
@@ -58,7 +49,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     "Reweighted, transcript", "IndependentMarginals, bits", "MarginalFit, one table", "MarginalFit, four tables",
     "MarginalFit, chosen tables"]))
 def test_every_planted_fault_is_flagged(name: str) -> None:
-    found = transcript_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
+    _, found = measured_twin(TWINS[name], name, pairs=2 if name[0] in "MR" else None).measured()
     assert len(found) >= 4
     assert [control.mutant for control in found if not control.flagged] == []
 
@@ -75,7 +66,8 @@ def test_noise_of_one_part_that_is_not_what_is_charged(kind: type[MarginalFit], 
 
 @pytest.mark.slow
 def test_the_family_passes_with_all_its_controls() -> None:
-    report = AuditReport(tuple(release_rows()), tuple(release_controls()))
+    controls = [control for name, it in TWINS.items() for control in measured_twin(it, name).measured()[1]]
+    report = AuditReport(tuple(release_rows()), tuple(controls))
     assert report.passed, report.problems
     assert {row.verdict for row in report.rows} == {Verdict.KEPT}
     assert report.false_alarm == 0.0

@@ -24,7 +24,7 @@ def search(stop: str = "smoothed", kind: str = "gumbel", people: int = 3000) -> 
 
 
 def full_size(it: PTarget, seed: int = 0) -> Any:
-    return FullSize(row=rerun(it, seed), sound=it, damped=lambda factor: inject_fault(it, drawn_at(factor))).measured()
+    return FullSize(rows=rerun(it, seed), sound=it, damped=lambda factor: inject_fault(it, drawn_at(factor))).measured()
 
 
 class LateDamp:

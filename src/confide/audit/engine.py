@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,12 +38,10 @@ from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["Audited", "FullSize", "Laws", "Measured", "Run", "Transcripts", "audit", "heard"]
+__all__ = ["Audited", "FullSize", "Laws", "Measured", "Measurement", "Run", "Transcripts", "audit", "heard"]
 
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
-
-_FACTORS = (0.8, 0.5, 0.2, 0.05)  # of the noise, at a campaign's own size
 
 _SHARPEST, _LEAST = 0.9, 2.0**-12
 """Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
@@ -51,6 +49,12 @@ _SHARPEST, _LEAST = 0.9, 2.0**-12
 
 def _nothing(_: Guarantee) -> str:
     return ""
+
+
+class Measurement(Protocol):
+    """Something that is measured: rows of what is sound, and controls of what is faulty."""
+
+    def measured(self) -> tuple[list[AuditRow], list[Control]]: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,6 +79,7 @@ class Transcripts:
         histories: of each pair.
         faults: what is broken in words -> another run, which must be flagged on all pairs.
         hardest: how many of the first pairs are shown to faulty runs that the harness makes.
+        among: what the pairs are of, where it is smaller than the campaign; such rows hold no promise.
         note: to every row.
     """
 
@@ -90,6 +95,7 @@ class Transcripts:
     histories: int = 1
     faults: Mapping[str, Run] = field(default_factory=dict)
     hardest: int = 4
+    among: str = ""
     note: str = ""
 
     def rows(self) -> list[AuditRow]:
@@ -147,7 +153,7 @@ class Transcripts:
                 for part, audit in sound.items()]
         if self.note:
             rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
-        return rows
+        return [replace(row, holds=()).smaller(self.among) for row in rows] if self.among else rows
 
     def _name(self, part: str) -> str:
         return self.names.get(part, f"{self.named}: {part}" if part else self.named)
@@ -160,20 +166,27 @@ class Transcripts:
         """The faults that any mechanism can have, in the run on the first pairs."""
         pairs = list(islice(self.pairs(), self.hardest))
 
-        def flags(run: Run) -> bool:
-            return _flagged(self._walk(run, pairs))
+        claims, promises, _ = self._held()
+        parts = [part for part in claims if part and ("" in claims or promises)]  # each is damped by itself, below
+        whole = {part: claim for part, claim in claims.items() if part not in parts}
+
+        def flags(run: Run) -> bool:  # one pair that shows a fault is enough
+            return any(_flagged(fixed_transcript_audit(
+                run, [pair], whole, lambda _, at=number: self.noise(at), self.unreleased, 1, promises))  # type: ignore[misc]
+                for number, pair in enumerate(pairs))
 
         yield Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([]))))
         yield Control(self.named, "the records beside what is published", flags(
             lambda data, noise: _with_records(self.run(data, noise), data)))
-        share = max(map(_share, sound.values()))
+        together = [found for part, found in sound.items() if part not in parts]
+        share = max(map(_share, together))
         if 0 < share <= 1 + 1e-6:
             factor, found = _SHARPEST * share, False
             while not found and factor > _LEAST * share:
                 found = flags(_damped(self.run, factor))
                 factor *= 1.0 if found else 0.5
             yield Control(self.named, f"{factor / share:.2g} of the noise that the promise needs", found)
-        if any(map(_nearly, sound.values())):
+        if any(map(_nearly, together)):
             yield Control(self.named, "everything released twice", flags(_twice(self.run)))
         if any(_shows_again(self.run, pair) for pair in pairs):
             yield Control(self.named, "the noise of one draw used again", flags(
@@ -183,8 +196,8 @@ class Transcripts:
             return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims)
 
         if any(self.claims):
-            parts = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
-            yield from part_controls(parts, changed, self._name)
+            apart = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
+            yield from part_controls(apart, changed, self._name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -239,42 +252,55 @@ class Laws:
         return [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of secure noise, and the controls of wrong sources for the first law."""
+        """The rows of secure noise, and the controls of wrong sources for the first law that shows them: of a selection
+        among many that are nearly alike none does.
+        """
         draws = self.draws()
-        wrong: list[tuple[str, Noise]] = [(f"a source with {self.factor:.2g} of the scale",
-                                           DampedNoise(Noise.simulated(self.seed), self.factor))]
-        if draws and draws[0].law not in ("channel", "selection"):  # which may be nearly certain
+        damped = DampedNoise(Noise.simulated(self.seed), self.factor)
+        shows = [draw for draw in draws if draw.law in _ADDED] or [draw for draw in draws if draw.law == "channel"]
+        wrong: list[tuple[str, Noise]] = [(f"a source with {self.factor:.2g} of the scale", damped)]
+        if shows and shows[0].law in _ADDED:  # a channel may be nearly certain
             wrong += [("a source that adds nothing", ForcedNoise([])),
                       ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
         return self._rows(draws), [
             Control("law of the noise", words, sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
-            for draw in draws[:1] for words, source in wrong]
+            for draw in shows[:1] for words, source in wrong]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullSize:
-    """A run at the campaign's own size, and the same with the least change of its noise that is flagged there.
+    """A run at the campaign's own size, and the same with the least change of its noise that all its rows flag there.
 
     Args:
-        row: what is run, sound or with less noise -> its row.
+        rows: what is run, sound or with less noise -> its rows.
         sound: what is run.
         damped: share of the noise that is left -> what is run with so much.
+        factors: shares that are tried, the largest first.
     """
 
-    row: Callable[[Any], AuditRow]
+    rows: Callable[[Any], Sequence[AuditRow]]
     sound: Any
     damped: Callable[[float], Any]
+    factors: Sequence[float] = (0.8, 0.5, 0.2, 0.05)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The row of the sound run; where no change shows at this size, it is vacuous."""
-        row = self.row(self.sound)
-        if row.flagged:
-            return [row], []
-        for factor in _FACTORS:
-            if self.row(self.damped(factor)).flagged:
-                shown = replace(row, note=f"noise at {factor:g} of its scale is flagged here")
-                return [shown], [Control(row.promise, f"noise at {factor:g} of its scale, at this size alone", True)]
-        return [replace(row, verdict=Verdict.VACUOUS, note="so few people that less noise would not show")], []
+        """The rows of the sound run; where no change shows at this size, such as hold no promise are vacuous."""
+        rows = list(self.rows(self.sound))
+        if any(row.flagged for row in rows):
+            return rows, []
+        found: tuple[float, list[AuditRow]] | None = None
+        for factor in self.factors:  # until all rows show it
+            faulty = list(self.rows(self.damped(factor)))
+            if any(row.flagged for row in faulty):
+                found = factor, faulty
+            if all(row.flagged for row in faulty):
+                break
+        if found is not None:
+            words = f"noise at {found[0]:g} of its scale"
+            shown = [replace(row, note="; ".join(filter(None, (row.note, f"{words} is flagged here")))) for row in rows]
+            return shown, [Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
+        return [row if row.holds else replace(row, verdict=Verdict.VACUOUS, note="so few people that less noise would "
+                                              "not show") for row in rows], []
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -294,7 +320,7 @@ class Audited:
 
     promises: Guarantees
     events: Callable[[], Iterable[Spend]]
-    measured: Sequence[Transcripts | Measured | Laws | FullSize]
+    measured: Sequence[Measurement]
     charged: Loss | None = None
     paid: Paid = lambda _, events: events
     unpromised: Mapping[Concern, str] | None = None
@@ -339,14 +365,14 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
 
 
 def heard(run: Run, data: Any, seed: int) -> list[Draw]:
-    """One draw of each law and scale that a run asks for, in order; public ones are left out.
+    """One draw of each law that a run asks for under each first word of a stream, in order; public ones are left out.
 
     Args:
         run: whose noise is heard.
         data: for the run.
         seed: of its noise.
     """
-    return list({(draw.law, draw.scale): draw for draw in reversed(_draws(run, data, seed))}.values())[::-1]
+    return list({(draw.law, str(draw.stream[0])): draw for draw in reversed(_draws(run, data, seed))}.values())[::-1]
 
 
 def _draws(run: Run, data: Any, seed: int = 0) -> list[Draw]:
@@ -409,6 +435,6 @@ def _with_records(outcome: Any, data: Any) -> Any:
     if not hasattr(outcome, "billboard"):
         return (outcome, held)
     board, told = copy(outcome.billboard), copy(outcome)
-    object.__setattr__(board, "records", held)
+    object.__setattr__(board, "what_it_was_made_of", held)
     object.__setattr__(told, "billboard", board)
     return told

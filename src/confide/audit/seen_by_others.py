@@ -21,13 +21,13 @@ _PRIVATE = ("shares", "diagnostics")
 _WHOLE = ("mechanism", "guarantees", "provenance")  # what the manifest says of them is all
 
 
-def published(outcome: Any, index: int) -> bytes:
+def published(outcome: Any, index: int | None = None) -> bytes:
     """The public manifest and its columns, whatever else the outcome, its billboard or its certificate hold, all shares
     but one, and how shares are laid out.
 
     Args:
         outcome: of a run.
-        index: whose share is left out.
+        index: whose share is left out; None where nobody has one.
     """
     shares = outcome.shares
     others = {name: _but_one(shares.column(name), index) for name in shares.column_names}
@@ -37,12 +37,12 @@ def published(outcome: Any, index: int) -> bytes:
                        *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
 
 
-def _but_one(column: pa.ChunkedArray, index: int) -> Any:
+def _but_one(column: pa.ChunkedArray, index: int | None) -> Any:
     """Values of all but one, to be compared: quickly where they are numbers, and none is missing."""
     if column.null_count or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         values = column.to_pylist()
-        return values[:index] + values[index + 1:]
-    numbers = np.delete(column.to_numpy(), index)
+        return values if index is None else values[:index] + values[index + 1:]
+    numbers = column.to_numpy().copy() if index is None else np.delete(column.to_numpy(), index)
     if numbers.dtype.kind == "f":
         numbers[np.isnan(numbers)] = np.nan  # one value, whatever its bits
     return numbers.dtype.str, numbers.tobytes()

@@ -21,7 +21,7 @@ from confide.contract.renamed import renamed
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release.audit.enumerated import replacements, tiny_game, transcript_laws
+from confide.release.audited_laws import replacements, tiny_game, transcript_laws
 from confide.release.calculators import all_epsilons, epsilon, solve, source_setting
 from confide.release.certificate import answers_certificate
 from confide.release.dual_query import DualQuery

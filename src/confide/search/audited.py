@@ -173,7 +173,7 @@ def _runs(mechanism: PTarget, seed: int) -> list[Measured | FullSize]:
             runs_row(mechanism, seed, noise=_stuck(seed), epsilon=near)]
     return [Measured(named="own runs", rows=_computed, faults=faults, sound=lambda: _few(
         runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near))),
-        FullSize(row=rerun(mechanism, seed), sound=mechanism,
+        FullSize(rows=rerun(mechanism, seed), sound=mechanism,
                  damped=lambda factor: inject_fault(mechanism, drawn_at(factor)))]
 
 

@@ -51,7 +51,7 @@ class _Heard(NamedTuple):
     log: OperatorLog
 
 
-def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], AuditRow]:
+def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
     """A search, sound or broken, to its row: the first run is one in which the sound one makes all of its calls.
 
     Args:
@@ -60,12 +60,12 @@ def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], AuditRow]:
     """
     chosen = list[int]()
 
-    def row(it: PTarget) -> AuditRow:
+    def rows(it: PTarget) -> list[AuditRow]:
         if not chosen:
             chosen.append(_row(mechanism, seed)[1])
-        return _row(it, seed, chosen[0])[0]
+        return [_row(it, seed, chosen[0])[0]]
 
-    return row
+    return rows
 
 
 def full_size_row(mechanism: PTarget, seed: int = 0) -> AuditRow:

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.contract.custody import CustodiansKind
 from confide.contract.file_words import FileWords
 from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.release import audited
 from confide.release.campaign import pages
-from confide.release.campaign.audit import audit_plan
 from confide.release.campaign.config import QueriesConfig
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.plan import QueriesPlan, plan_of
@@ -129,7 +129,7 @@ class QueriesKind(CustodiansKind):
         return more_answers(_as_settled(plan, outcome), outcome, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        return audit_plan(plan, seed, progress)
+        return audit(audited.queries(plan, seed), progress)
 
 
 def _as_settled(plan: QueriesPlan, outcome: AnyOutcome) -> QueriesPlan:

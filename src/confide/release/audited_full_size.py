@@ -17,8 +17,8 @@ import numpy as np
 from confide.audit import (
     AuditRow,
     Concern,
-    Control,
     DampedNoise,
+    FullSize,
     Neighbours,
     TranscriptAudit,
     fixed_transcript_audit,
@@ -29,9 +29,9 @@ from confide.contract.mechanism import Mechanism
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
-from confide.release.audit.charged import charges
-from confide.release.audit.tiny_mechanisms import published
-from confide.release.audit.transcripts import Run, quiet
+from confide.release.audited_charges import charges
+from confide.release.audited_tables import published
+from confide.release.audited_walks import Run, quiet
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import table_of
 from confide.release.codes import Codes
@@ -48,7 +48,7 @@ _NUMBERS = 40_000
 
 _HELD = "privacy: at its own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
-_PLANTED = 0.05  # of the noise, or half of what the walk would just show
+_FACTORS = (0.05, 0.01, 0.002)  # of the noise
 
 
 class _Walk(NamedTuple):
@@ -76,25 +76,28 @@ class _Pair(NamedTuple):
     queries: int
 
 
-def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> tuple[list[AuditRow], list[Control]]:
-    """The walk, and the same of a run whose noise is too small at this size alone: it must be flagged.
+def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
+    """The walk, and the same of a run whose noise is too small at this size alone.
 
     Args:
         it: of a campaign.
         schema: its columns.
         seed: of the table and the history.
     """
-    pair = _pair(it, schema, seed)
-    own = _walked(pair, seed)
-    rows = [_row(pair, own), *_held(it, pair, own)]
-    shown = min(own.shows.values(), default=0.0)
-    if any(row.flagged for row in rows) or not shown:
-        return rows, []
-    factor = min(_PLANTED, shown / 2)
-    broken = _walked(pair, seed, lambda data, noise: quiet(pair.it, data, DampedNoise(noise, factor)))
-    bug = f"{factor:.2g} of the noise, at this size alone"
-    return rows, [Control(rows[0].promise, bug, _row(pair, broken).flagged),
-                  *(Control(_HELD, bug, any(row.flagged for row in _held(it, pair, broken))) for _ in rows[1:2])]
+    made = list[_Pair]()  # once, when it is walked
+
+    def rows(factor: float) -> list[AuditRow]:
+        if not made:
+            made.append(_pair(it, schema, seed))
+        own = made[0]
+
+        def run(data: Any, noise: Noise) -> Any:
+            return quiet(own.it, data, noise if factor == 1 else DampedNoise(noise, factor))
+
+        found = _walked(own, seed, run)
+        return [_row(own, found), *_held(it, own, found)]
+
+    return FullSize(rows=rows, sound=1.0, damped=float, factors=_FACTORS)
 
 
 def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:

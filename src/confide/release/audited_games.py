@@ -10,11 +10,9 @@ import numpy as np
 from confide.audit import (
     AuditRow,
     Concern,
-    Control,
     Loss,
-    Mutant,
+    Measured,
     Neighbours,
-    controls,
     exact_audit,
     fixed_transcript_audit,
 )
@@ -24,8 +22,7 @@ from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers
-from confide.release.audit.enumerated import replacements, tiny_game, transcript_laws
-from confide.release.audit.mutants import (
+from confide.release.audited_game_faults import (
     CountsOneLevel,
     DataDependentSize,
     HalfThePeople,
@@ -36,7 +33,8 @@ from confide.release.audit.mutants import (
     TwiceTheStep,
     WithoutReplacement,
 )
-from confide.release.audit.tiny_mechanisms import published
+from confide.release.audited_laws import replacements, tiny_game, transcript_laws
+from confide.release.audited_tables import published
 from confide.release.dual_query import DualQuery
 from confide.release.query_game import query_law
 from confide.release.workload import Workload
@@ -45,8 +43,8 @@ __all__ = [
     "FALSE_ALARM",
     "Kind",
     "accuracy_row",
-    "dual_query_controls",
     "dual_query_rows",
+    "games",
     "law_rows",
     "like",
     "samples_row",
@@ -185,31 +183,39 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
             samples_row(kind, seed), accuracy_row(kind, seed)]
 
 
-def dual_query_controls(seed: int = 1) -> list[Control]:
-    """The same audits on mechanisms that were broken on purpose: each must be flagged."""
-    attacks: list[tuple[str, Callable[[type[DualQuery]], AuditRow], dict[str, type[DualQuery]]]] = [
-        ("pure loss, enumerated", lambda kind: law_rows(kind, rounds=4, claims=("pure",))[0], {
+def games(seed: int = 1, kind: Kind = DualQuery) -> list[Measured]:
+    """The same as what the harness measures, each part with the faults that it must flag.
+
+    Args:
+        seed: of histories and draws.
+        kind: the mechanism, or a broken one.
+    """
+    parts: list[tuple[str, Callable[[Kind], AuditRow], dict[str, type[DualQuery]]]] = [
+        ("pure loss, enumerated", lambda one: law_rows(one, rounds=4, claims=("pure",))[0], {
             "a step twice as large as what is charged": TwiceTheStep,
             "each round played as the next one": OneRoundLater,
             "weights for half of the people": HalfThePeople,
             "every round charged as round 2": CountsOneLevel,
         }),
-        ("Renyi divergences, enumerated", lambda kind: law_rows(kind, claims=("zcdp",))[0], {
+        ("Renyi divergences, enumerated", lambda one: law_rows(one, claims=("zcdp",))[0], {
             "a step twice as large as what is charged": TwiceTheStep,
             "every round charged as round 2": CountsOneLevel,
         }),
-        ("run on neighbours", lambda kind: transcript_row(kind, seed), {
+        ("run on neighbours", lambda one: transcript_row(one, seed), {
             "the best response sees the data": SeesTheData,
             "as many samples as the true error asks for": DataDependentSize,
             "a step twice as large as what is charged": TwiceTheStep,
         }),
-        ("law of the samples", lambda kind: samples_row(kind, seed), {
+        ("law of the samples", lambda one: samples_row(one, seed), {
             "sampling without replacement": WithoutReplacement,
         }),
-        ("accuracy", lambda kind: accuracy_row(kind, seed), {
+        ("accuracy", lambda one: accuracy_row(one, seed), {
             "printed weights with the best response of the analysis": MixedSigns,
             "the first samples used in every round": OneSample,
         }),
     ]
-    return [control for name, attack, broken in attacks
-            for control in controls([Mutant(name, bug, kind) for bug, kind in broken.items()], attack)]
+    return [
+        Measured(named="a game of a few queries", sound=kind, rows=lambda one: [
+            row.smaller("games of a few queries") for row in dual_query_rows(seed, one)]),
+        *(Measured(named=named, faults=broken, rows=lambda one, row=row: [] if one is None else [row(one)])  # type: ignore[misc]
+          for named, row, broken in parts)]

@@ -13,12 +13,10 @@ from typing import Any
 
 from confide.audit import (
     AuditRow,
-    Control,
     Loss,
-    Mutant,
+    Measured,
     TranscriptAudit,
     charge_and_rest,
-    controls,
     fixed_transcript_audit,
     told_run,
 )
@@ -26,12 +24,11 @@ from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
 from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise import Noise
-from confide.release.audit.charged import Charge, charge, charges, whole_charge
-from confide.release.audit.faults import Fault, faults
-from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
+from confide.release.audited_charges import Charge, charge, charges, whole_charge
+from confide.release.audited_faults import Fault, faults
+from confide.release.audited_tables import neighbours, recast, twins
 
-__all__ = ["Run", "audited", "histories", "quiet", "release_controls", "release_rows", "transcript_controls",
-           "transcript_rows"]
+__all__ = ["Run", "audited", "histories", "measured_twin", "quiet", "release_rows", "transcript_rows"]
 
 Run = Callable[[Any, Noise], Any]
 
@@ -83,7 +80,7 @@ def transcript_rows(
         pairs: how many pairs of data sets are walked; None for all.
 
     Example:
-        >>> from confide.release.audit import twins
+        >>> from confide.release.audited_tables import twins
         >>> for row in transcript_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
         ...     print(row.promise, row.verdict.value)
         what the ledger is charged is what is promised, as a share of it kept
@@ -99,34 +96,27 @@ def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | Non
         yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
 
-def transcript_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
-    """The same audit of the mechanism with each planted fault that it can have: each must be flagged.
+def measured_twin(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> Measured:
+    """The same audit of the mechanism, and of it with each fault that it can have.
 
     Args:
         it: a tiny mechanism.
-        name: what it is called in the controls.
+        name: what it is called in rows and controls.
         seed: of data and histories.
         pairs: how many pairs of data sets are walked; None for all.
     """
 
-    def attack(fault: Fault) -> AuditRow:
-        broken: Mechanism = it if fault.kind is None else recast(it, fault.kind)
+    def rows(fault: Fault | None) -> Iterator[AuditRow]:
+        broken: Mechanism = it if fault is None or fault.kind is None else recast(it, fault.kind)
 
         def run(data: Any, noise: Noise) -> Any:
-            return quiet(broken, data, noise if fault.noise is None else fault.noise(noise))
+            return quiet(broken, data, noise if fault is None or fault.noise is None else fault.noise(noise))
 
-        rows = _rows(broken, name, seed, run, pairs)
-        kept = next(rows)
-        return kept if kept.flagged else next((row for row in rows if row.flagged), kept)
+        return _rows(broken, name, seed, run, pairs)
 
-    return list(controls([Mutant(f"privacy: {name}", fault.says, fault) for fault in faults(it)], attack))
+    return Measured(named=f"privacy: {name}", rows=rows, faults={fault.says: fault for fault in faults(it)})
 
 
 def release_rows(seed: int = 1) -> list[AuditRow]:
     """The privacy promises of all mechanisms of the family but DualQuery's, which has audits of its own."""
     return [row for name, it in twins().items() for row in transcript_rows(it, name, seed)]
-
-
-def release_controls(seed: int = 1) -> list[Control]:
-    """All planted faults of all mechanisms but DualQuery's."""
-    return [control for name, it in twins().items() for control in transcript_controls(it, name, seed)]

@@ -21,7 +21,7 @@ from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 
-__all__ = ["Charge", "charge", "charges", "own_epsilon", "own_rho", "whole_charge"]
+__all__ = ["Charge", "charge", "charges", "named_charge", "own_epsilon", "own_rho", "whole_charge"]
 
 
 class Charge(NamedTuple):
@@ -125,10 +125,10 @@ def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
     """The price of a whole run by the ledger's rule, held against what the parameters name, neither more nor less; and
     the same of runs that are charged twice and by half.
     """
-    return charge_rows(_events(it), _stated(it))
+    return charge_rows(_events(it), named_charge(it))
 
 
-def _stated(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
+def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
     """What the parameters say that a run costs: the budget where they name one, else a sum of its own."""
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):

@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from confide.audit import Neighbours
-from confide.contract.encoding import canonical, digest, encode
+from confide.audit import Neighbours, published
 from confide.contract.mechanism import Mechanism
-from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
@@ -162,10 +160,3 @@ def _table_pairs(schema: Schema, seed: int) -> Iterator[tuple[Any, Any]]:
     rows[1][first] = [*rows[1][first][:-1], None]
     one, other_codes = (read_codes(schema, table, RECORDS, "row", "null", None)[0] for table in rows)
     yield one, other_codes
-
-
-def published(outcome: Outcome | SimulatedOutcome) -> bytes:
-    """All that anybody sees of an outcome: billboard and certificate."""
-    columns: dict[str, bytes] = {}
-    parts = [encode(outcome.billboard, columns), encode(outcome.certificate, columns)]
-    return canonical([parts, sorted(digest(column) for column in columns.values())])

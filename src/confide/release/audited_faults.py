@@ -17,7 +17,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.release.audit.charged import charges
+from confide.release.audited_charges import charges
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.marginal_fit import MarginalFit
 from confide.release.marginal_fit.consistency import RawTable
