@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import expit
 from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
@@ -22,19 +21,17 @@ from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, de
 from confide.audit.engine import Audited, Laws, Measured, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
 from confide.contract.renamed import renamed
-from confide.market.binomials import table_of_errors
+from confide.market.audited_faults import Alike, AsIfAllAtEpsilon, Asymptotic, NeverAlone, Noiseless, OneTooFew
 from confide.market.collection import BitCollection, Reports
 from confide.market.counts import binomial_weights
 from confide.market.equilibrium import check_equilibrium
 from confide.market.majority import MajorityMarket
-from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.pairs.accuracy import failure_probability
 from confide.market.pairs.insiders import audit_groups
 from confide.market.pairs.market import PairMarket
 from confide.market.replies import best_response, utility
 from confide.market.strategies import NONE
-from confide.market.threshold.signed_payments import signed_tables
-from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
+from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import check_types
 from confide.market.totals import TotalPayment
 from confide.privacy.noise import Noise
@@ -492,7 +489,7 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
     return mean, wrong
 
 
-# ---- markets as they really pay, and such as were broken on purpose
+# ---- markets as they really pay
 
 
 def _again(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
@@ -531,52 +528,6 @@ class InWholeCoins(MajorityMarket):
 
 @renamed()
 @dataclass(frozen=True)
-class Asymptotic(MajorityMarket):
-    """It pays as if the majority were always right."""
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sound = super().tariff(least, largest)
-        limit, unit = self.signal_model, self.payment_at().unit / self.signal_model.edge
-        return np.full_like(sound[0], unit / limit.prior_one), np.full_like(sound[1], unit / limit.prior_zero)
-
-
-@renamed()
-@dataclass(frozen=True)
-class OneTooFew(MajorityMarket):
-    """It pays n participants what n - 1 should get."""
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        last = self.people if largest is None else int(largest)
-        found = super().tariff(max(least - 1, 1), max(last - 1, 1))
-        skipped = (last - least + 1) - len(found[0])
-        return tuple(np.append(np.repeat(each[:1], skipped), each) for each in found)  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
-class Noiseless(PairMarket):
-    """It pays as if the peers reported their bits."""
-
-    @cached_property
-    def payment(self) -> MatchingPayment:
-        sound = super().payment
-        p = self.prior
-        one, zero = p.signal_one, p.signal_zero
-        return replace(sound, statistic=PeerStatistic(
-            *((one, zero) if self.agreement else (zero, one)), abs(p.covariance)))
-
-
-@dataclass(frozen=True)
-class Alike(PairMarket):
-    """It pays both reports the mean of what they should get."""
-
-    @cached_property
-    def payment(self) -> MatchingPayment:
-        sound = super().payment
-        return replace(sound, statistic=PeerStatistic(0.5, 0.5, sound.statistic.covariance))
-
-
-@renamed()
-@dataclass(frozen=True)
 class InWholeCoinsByType(ThresholdMarket):
     """The market as it really pays.
 
@@ -589,26 +540,3 @@ class InWholeCoinsByType(ThresholdMarket):
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
         found: NDArray[np.float64] = np.ceil(super().payment_tables(least, largest) * self.minor_units)
         return found / self.minor_units
-
-
-@renamed()
-@dataclass(frozen=True)
-class AsIfAllAtEpsilon(ThresholdMarket):
-    """Its payments take every participant to report at the least level."""
-
-    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        bent = reporting_of(self.signal_model, float(expit(-self.epsilon)), self.epsilon)
-        first, most = max(least, 2), self.people if largest is None else largest
-        errors = table_of_errors(most - 1, bent, first - 1)
-        return np.concatenate([np.zeros((first - least, 2, 2)),
-                               signed_tables(self.terms, self.signal_model, errors, self.company)])
-
-
-@renamed()
-@dataclass(frozen=True)
-class NeverAlone(ThresholdMarket):
-    """Its payments leave out that a participant can be alone."""
-
-    @property
-    def company(self) -> float:
-        return 1.0

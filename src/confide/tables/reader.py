@@ -52,7 +52,7 @@ class Reader(Generic[_Rows]):
         ordered: whether the rows of every pass come in the order of the slots.
 
     Example:
-        >>> from confide.people import SlotRows
+        >>> from confide.tables.slot_rows import SlotRows
         >>> rows = SlotRows(np.array([2, 0, 2]), np.array([[0.5], [0.25], [1.0]]))
         >>> reader = Reader(lambda: [rows], people=4)
         >>> def add(total: list[float], some: SlotRows) -> None:
