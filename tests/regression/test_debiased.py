@@ -19,9 +19,10 @@ from confide.regression import (
     Setting,
     UniformBall,
     UniformNoise,
-    audit,
     plan,
 )
+from confide.regression.audited_behaviour import behaviour_rows, far_lies, own_score_row, range_row, wrong_signs
+from confide.regression.audited_faults import PaidByHerOwnGroup, planted
 from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
 M, D, RIDGE = 400, 3, 20.0
@@ -106,8 +107,8 @@ def test_bounds_follow_the_stretched_payments() -> None:
     assert ours.stretch == pytest.approx(1 / (1 - 0.2008), abs=1e-3)
     assert (ours.figures.lowest, ours.figures.highest) == pytest.approx(
         ours.payment.rule.payment_range(reach, 1.0), abs=1e-8)
-    assert not audit.range_row(ours).flagged
-    assert not audit.own_score_row(ours, 0).flagged
+    assert not range_row(ours).flagged
+    assert not own_score_row(ours, 0).flagged
     assert plain.figures.highest < ours.figures.highest
     unclipped = mechanism().figures
     assert unclipped.highest - 1 > (mechanism(debias=False).figures.highest - 1) * 1.2
@@ -133,14 +134,15 @@ def test_the_ridge_bias_leaves_the_peer_error() -> None:
 def test_the_audit_measures_debiased_truth() -> None:
     ours = plan(people=2_000, features=3, parameter_bound=1.0, noise_bound=0.5, epsilon_release=4.0,
                 epsilon_payment=4.0, budget=1e7, release="ridge", debias=True, ridge_payment=20.0).mechanism
-    rows = audit.behaviour_rows(ours, seed=1, runs=4, types=12)
+    rows = behaviour_rows(ours, seed=1, runs=4, types=12)
     assert not any(row.flagged for row in rows)
     gain = next(row for row in rows if row.promise.startswith("no lie"))
     biased = replace(ours, payment=replace(ours.payment, debias=False))
-    rows = audit.behaviour_rows(biased, seed=1, runs=4, types=12)
+    rows = behaviour_rows(biased, seed=1, runs=4, types=12)
     plain = next(row for row in rows if row.promise.startswith("no lie"))
     assert gain.measured < plain.measured / 3  # type: ignore[operator]
-    assert all(control.flagged for control in audit.behaviour_controls(ours, 1))
+    assert own_score_row(planted(PaidByHerOwnGroup, ours), 1).flagged
+    assert not far_lies(ours, 1) or wrong_signs(ours, 1)[0].flagged
 
 
 def test_only_for_features_uniform_in_the_ball() -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
     from confide.audit.devices import DeviceNoise
-    from confide.audit.engine import Audited, FullSize, Laws, Measured, Transcripts, audit, heard
+    from confide.audit.engine import Audited, Examined, FullSize, Laws, Transcripts, audit, heard
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
@@ -50,12 +50,12 @@ __all__ = [
     "DampedNoise",
     "DeviceNoise",
     "ExactAudit",
+    "Examined",
     "Exhibit",
     "Finding",
     "FullSize",
     "Laws",
     "Loss",
-    "Measured",
     "Mutant",
     "Neighbours",
     "RepeatedNoise",
@@ -110,7 +110,7 @@ __getattr__, __dir__ = doors(
         "concerns": ("completed",),
         "devices": ("DeviceNoise",),
         "fixed_transcript": ("TranscriptAudit", "Neighbours", "fixed_transcript_audit"),
-        "engine": ("Audited", "FullSize", "Laws", "Measured", "Transcripts", "audit", "heard"),
+        "engine": ("Audited", "FullSize", "Laws", "Examined", "Transcripts", "audit", "heard"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "UnreleasedIntermediate"),

@@ -38,7 +38,7 @@ from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["Audited", "FullSize", "Laws", "Measured", "Measurement", "Run", "Transcripts", "audit", "heard"]
+__all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "heard"]
 
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
@@ -201,7 +201,7 @@ class Transcripts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Measured:
+class Examined:
     """A measurement of something sound, and the same of faulty ones, which it must flag.
 
     Args:

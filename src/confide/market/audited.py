@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
 from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
-from confide.audit.engine import Audited, Laws, Measured, Transcripts, heard
+from confide.audit.engine import Audited, Examined, Laws, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
 from confide.contract.renamed import renamed
 from confide.market.audited_faults import Alike, AsIfAllAtEpsilon, Asymptotic, NeverAlone, Noiseless, OneTooFew
@@ -201,12 +201,12 @@ def _audited(
         one_device,
         Laws(draws=lambda: heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
              seed=seed, factor=drawn / wrong),
-        Measured(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
+        Examined(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
             "a coin more for whoever comes after somebody who reported 1": partial(_paid_by_the_last, collection)}),
-        Measured(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
+        Examined(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
             "a coin more for each 1 than the counts pay": partial(_dearer, collection)}),
-        jointly, Measured(named="truth", sound=truth, faults=faults, rows=_computed),
-        Measured(named="money", sound=money, rows=_computed)])
+        jointly, Examined(named="truth", sound=truth, faults=faults, rows=_computed),
+        Examined(named="money", sound=money, rows=_computed)])
 
 
 def _both_bits(worths: _Worths) -> list[Neighbours]:

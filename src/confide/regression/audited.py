@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import Audited, Laws, Loss, Measured, Transcripts, heard
+from confide.audit import Audited, Examined, Laws, Loss, Transcripts, heard
 from confide.contract.guarantees import Guarantees, Privacy
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
@@ -71,14 +71,14 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
         events=mechanism.events if mechanism.claims_privacy else tuple,
         charged=named_charge(mechanism) if mechanism.claims_privacy else None, measured=[
             *privacy(mechanism, seed),
-            Measured(named="privacy loss", rows=lambda walk: [] if walk is None else [walk().row()], faults={
+            Examined(named="privacy loss", rows=lambda walk: [] if walk is None else [walk().row()], faults={
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
-            Measured(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
+            Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
                 "paid by the estimate of her own group": planted(PaidByHerOwnGroup, mechanism)}),
-            Measured(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
+            Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
                      faults={"predictions that are not clipped": planted(Unbounded, mechanism)} if clipped else {}),
-            Measured(named="incentives", rows=lambda rows: rows(), sound=partial(
+            Examined(named="incentives", rows=lambda rows: rows(), sound=partial(
                 behaviour_rows, mechanism, seed, runs, _TYPES), faults=bent if far_lies(mechanism, seed) else {})])
 
 

@@ -18,8 +18,8 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
+    Examined,
     Laws,
-    Measured,
     Transcripts,
     heard,
 )
@@ -68,7 +68,7 @@ def queries(plan: QueriesPlan, seed: int = 0) -> Audited:
     return Audited(
         promises=plan.guarantees, events=lambda: plan.events, charged=named_charge(it), unpromised=_UNPROMISED,
         unmeasured=_unmeasured, measured=[
-            Measured(named="privacy, summed again", sound=1.0, rows=lambda factor: [_accounts(plan, factor)],
+            Examined(named="privacy, summed again", sound=1.0, rows=lambda factor: [_accounts(plan, factor)],
                      faults={"four times the spend that is stated": 4.0}),
             walked,
             Laws(draws=lambda: heard(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,

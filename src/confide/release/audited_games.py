@@ -10,8 +10,8 @@ import numpy as np
 from confide.audit import (
     AuditRow,
     Concern,
+    Examined,
     Loss,
-    Measured,
     Neighbours,
     exact_audit,
     fixed_transcript_audit,
@@ -183,7 +183,7 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
             samples_row(kind, seed), accuracy_row(kind, seed)]
 
 
-def games(seed: int = 1, kind: Kind = DualQuery) -> list[Measured]:
+def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
     """The same as what the harness measures, each part with the faults that it must flag.
 
     Args:
@@ -215,7 +215,7 @@ def games(seed: int = 1, kind: Kind = DualQuery) -> list[Measured]:
         }),
     ]
     return [
-        Measured(named="a game of a few queries", sound=kind, rows=lambda one: [
+        Examined(named="a game of a few queries", sound=kind, rows=lambda one: [
             row.smaller("games of a few queries") for row in dual_query_rows(seed, one)]),
-        *(Measured(named=named, faults=broken, rows=lambda one, row=row: [] if one is None else [row(one)])  # type: ignore[misc]
+        *(Examined(named=named, faults=broken, rows=lambda one, row=row: [] if one is None else [row(one)])  # type: ignore[misc]
           for named, row, broken in parts)]

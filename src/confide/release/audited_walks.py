@@ -13,8 +13,8 @@ from typing import Any
 
 from confide.audit import (
     AuditRow,
+    Examined,
     Loss,
-    Measured,
     TranscriptAudit,
     charge_and_rest,
     fixed_transcript_audit,
@@ -96,7 +96,7 @@ def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | Non
         yield found.row(f"privacy: {name}{f', {what}' if what else ''}")
 
 
-def measured_twin(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> Measured:
+def measured_twin(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> Examined:
     """The same audit of the mechanism, and of it with each fault that it can have.
 
     Args:
@@ -114,7 +114,7 @@ def measured_twin(it: Mechanism, name: str, seed: int = 1, pairs: int | None = N
 
         return _rows(broken, name, seed, run, pairs)
 
-    return Measured(named=f"privacy: {name}", rows=rows, faults={fault.says: fault for fault in faults(it)})
+    return Examined(named=f"privacy: {name}", rows=rows, faults={fault.says: fault for fault in faults(it)})
 
 
 def release_rows(seed: int = 1) -> list[AuditRow]:

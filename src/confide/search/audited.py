@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import Audited, AuditRow, Concern, FullSize, Measured, StuckNoise, inject_fault
+from confide.audit import Audited, AuditRow, Concern, Examined, FullSize, StuckNoise, inject_fault
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy
 from confide.privacy.events import Event
@@ -119,7 +119,7 @@ def _planted(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) ->
     return {words: it for key, words, it in faults if key not in left}
 
 
-def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Measured]:
+def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     attained = getattr(mechanism.statistic, "length", 2) == 2  # beyond two edges sensitivity is a loose bound
     quiet = inject_fault(mechanism, HalvedNoise if attained else EighthNoise)
     faults = [("noise", f"noise at {'half' if attained else 'an eighth'} of its scale", (quiet, LawTree)),
@@ -129,28 +129,28 @@ def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Measured]:
     planned = any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy)
     delta = {"a list that is sold as if it told nothing of anybody": 0.0} if planned else {}
     return [
-        Measured(named="a selection", sound=(mechanism, LawTree), faults=_planted(left, faults), rows=lambda it: _few(
+        Examined(named="a selection", sound=(mechanism, LawTree), faults=_planted(left, faults), rows=lambda it: _few(
             replace(selection_row(it[0], it[1], mechanism), note=_left(left, "noise", "fake", "cap")))),
-        Measured(named="the list", rows=lambda _: _few(list_row(mechanism))),
-        Measured(named="inside a component", sound=Walk, rows=lambda walk: _few(walk_row(mechanism, walk)),
+        Examined(named="the list", rows=lambda _: _few(list_row(mechanism))),
+        Examined(named="inside a component", sound=Walk, rows=lambda walk: _few(walk_row(mechanism, walk)),
                  faults={"ties broken by the number of contacts": TiesByDegree}),
-        Measured(named="the delta of a list", sound=1.0, rows=lambda share: _few(*delta_row(mechanism, share)),
+        Examined(named="the delta of a list", sound=1.0, rows=lambda share: _few(*delta_row(mechanism, share)),
                  faults=delta)]
 
 
-def _thresholds(mechanism: PTarget, left: Mapping[str, str]) -> list[Measured]:
+def _thresholds(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     if not mechanism.call.draws_threshold:
         return []
     found = [
-        Measured(named="the threshold", sound=mechanism, rows=lambda it: _few(
+        Examined(named="the threshold", sound=mechanism, rows=lambda it: _few(
             replace(threshold_row(it, mechanism), note=_left(left, "draw", "sharp", "counted"))),
             faults=_planted(left, [
                 ("draw", "no noise", inject_fault(mechanism, NoiselessThreshold)),
                 ("sharp", "the sensitivity of one count", inject_fault(mechanism, SharpThreshold))])),
-        Measured(named="the threshold", sound=mechanism, rows=lambda it: _few(history_row(it)), faults=_planted(left, [
+        Examined(named="the threshold", sound=mechanism, rows=lambda it: _few(history_row(it)), faults=_planted(left, [
             ("counted", "the unexamined counted", inject_fault(mechanism, CountsUnexamined))]))]
     if mechanism.stop == "private":
-        found.append(Measured(named="list and threshold", sound=Witness(printed=False), rows=_witnessed,
+        found.append(Examined(named="list and threshold", sound=Witness(printed=False), rows=_witnessed,
                               faults={"the printed count": Witness()}))
     return found
 
@@ -163,7 +163,7 @@ def _witnessed(witness: Witness) -> list[AuditRow]:
         f"{witness.epsilon:g}", unit="nats", concern=Concern.PRIVACY))
 
 
-def _runs(mechanism: PTarget, seed: int) -> list[Measured | FullSize]:
+def _runs(mechanism: PTarget, seed: int) -> list[Examined | FullSize]:
     near = min(mechanism.epsilon, 1.0)  # where noise that is used again shows, and a cap; half of it shows at another
     faults: dict[str, _Rows] = {
         "half of the noise is drawn": lambda: [runs_row(inject_fault(mechanism, HalfDrawn), seed, sound=mechanism)],
@@ -171,7 +171,7 @@ def _runs(mechanism: PTarget, seed: int) -> list[Measured | FullSize]:
     if mechanism.stop != "none":  # else the second call finds the last component there, whatever it draws
         faults["the same noise in every call"] = lambda: [
             runs_row(mechanism, seed, noise=_stuck(seed), epsilon=near)]
-    return [Measured(named="own runs", rows=_computed, faults=faults, sound=lambda: _few(
+    return [Examined(named="own runs", rows=_computed, faults=faults, sound=lambda: _few(
         runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near))),
         FullSize(rows=rerun(mechanism, seed), sound=mechanism,
                  damped=lambda factor: inject_fault(mechanism, drawn_at(factor)))]
@@ -188,9 +188,9 @@ def _stuck(seed: int) -> Callable[[int], Noise]:
 # ---- how well a drawn threshold does, at a campaign's own size
 
 
-def _misses(mechanism: PTarget) -> Measured:
+def _misses(mechanism: PTarget) -> Examined:
     shown = any(not promise.vacuous and _shows(rule, promise) for rule, promise in _drawn(mechanism))
-    return Measured(named="the threshold's error", sound=False, rows=partial(threshold_misses, mechanism),
+    return Examined(named="the threshold's error", sound=False, rows=partial(threshold_misses, mechanism),
                     faults={"a threshold that is drawn without looking": True} if shown else {})
 
 
@@ -248,7 +248,7 @@ def _shows(rule: ThresholdRule, promise: Accuracy) -> bool:
 # ---- what a campaign does with a run
 
 
-def settled(mechanism: PTarget, seed: int, charged: float) -> list[Measured]:
+def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     """What the ledger is charged by a plan, and whether lists of its runs are taken for its own.
 
     Args:
@@ -261,10 +261,10 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Measured]:
     forged = [replace(each, calls=each.calls - 1, epsilon_spent=(each.calls - 1) * mechanism.epsilon)
               for each in boards if each.calls]
     return [
-        Measured(named="what the ledger is charged is what is planned, as a share of it", sound=mechanism.events(),
+        Examined(named="what the ledger is charged is what is planned, as a share of it", sound=mechanism.events(),
                  rows=partial(_spends, mechanism.delta, charged), faults={
                      "everything released twice": 2 * mechanism.events()}),
-        Measured(named="lists of its runs that a verifier would call forged", sound=boards,
+        Examined(named="lists of its runs that a verifier would call forged", sound=boards,
                  rows=partial(_checks, mechanism), faults={"lists that leave out a search that was made": forged})]
 
 
