@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from confide.contract import Picture, Section, Table, Text
+from confide.contract.presentation import Shown
 
 
 def test_sections_as_dictionaries() -> None:
@@ -23,6 +27,40 @@ def test_a_table_as_html() -> None:
         "<tr><td>a &amp; b</td><td class=number>1.5</td></tr><tr><td>&lt;i&gt;</td><td class=number></td></tr>"
         '</tbody></table><p class="note">&lt;95%&gt;</p>')
     assert [table.numeric(k) for k in (0, 1)] == [False, True]
+
+
+def test_a_table_as_text() -> None:
+    """Columns stand below each other, numbers to the right, and nothing steers the terminal."""
+    table = Table(columns=("name", "value"), rows=(("a\x1b[2J", 1.5), ("long name", 1200), ("none", None)), note="95%")
+    assert str(table).splitlines() == ["name       value", "a\\x1b[2J     1.5", "long name  1,200", "none", "95%"]
+
+
+def test_texts_as_text_and_as_html() -> None:
+    text = Text(("a < b", "c\x07"))
+    assert str(text) == "a < b\nc\\x07"
+    assert text.to_html() == "<p>a &lt; b</p><p>c\x07</p>"
+
+
+@dataclass(frozen=True)
+class Both(Shown):
+    """Shows a text and a table, whatever its fields are."""
+
+    field: int = 3
+
+    def _blocks(self) -> Sequence[Text | Table]:
+        return (Text(("above",)), Table(columns=("x",), rows=((self.field,),)))
+
+
+def test_what_shows_itself_is_the_same_everywhere() -> None:
+    """A dataclass, and a dataclass below it, show their blocks in place of their fields."""
+
+    @dataclass(frozen=True)
+    class Below(Both):
+        more: str = "<b>"
+
+    for shown in (Both(), Below()):
+        assert repr(shown) == str(shown) == "above\nx\n3"
+        assert shown._repr_html_() == "<p>above</p>" + Table(columns=("x",), rows=((3,),)).to_html()
 
 
 def test_a_picture_in_a_notebook() -> None:

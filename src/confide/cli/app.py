@@ -79,7 +79,7 @@ def _root(
 
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
     from confide.cli.output import finite
-    from confide.contract.promised import promises_json
+    from confide.contract.guarantees import promises_json
 
     return [finite(each) for each in promises_json(found)]
 

@@ -1,7 +1,8 @@
 """How families show things without knowing where: sections of text, tables and pictures.
 
 The command line prints them, `--json` dumps them, a report page draws them. A section that uses private data is marked
-`study` or `private`, and the renderers say so.
+`study` or `private`, and the renderers say so. Plans, guarantees and billboards are `Shown`: as text in a terminal, in a
+notebook as tables.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from confide.contract.wire import wire
-from confide.contract.words import number
+from confide.contract.words import number, printable
 
-__all__ = ["Block", "Picture", "Section", "Table", "Text"]
+__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text"]
+
+_GAP = "  "  # between columns of text
 
 
 @wire("Text", "paragraphs")
@@ -27,6 +30,13 @@ class Text:
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": list(self.paragraphs)}
+
+    def __str__(self) -> str:
+        return "\n".join(map(printable, self.paragraphs))
+
+    def to_html(self) -> str:
+        """The paragraphs as HTML; every text is escaped."""
+        return "".join(f"<p>{html.escape(each)}</p>" for each in self.paragraphs)
 
 
 @wire("Table", "columns rows note")
@@ -63,8 +73,35 @@ class Table:
         note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
+    def __str__(self) -> str:
+        """The table and its note in plain text, with columns below each other."""
+        cells = [[printable(number(value)) for value in row] for row in (self.columns, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        right = [self.numeric(k) for k in range(len(widths))]
+        lines = (_GAP.join(cell.rjust(width) if to_the_right else cell.ljust(width) for cell, width, to_the_right in
+                           zip(row, widths, right, strict=True)).rstrip() for row in cells)
+        return "\n".join([*lines, *([printable(self.note)] if self.note else [])])
+
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+class Shown:
+    """Base of what shows itself as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        setattr(cls, "__repr__", cls.__repr__)  # noqa: B010 - `@dataclass` would write one that lists all fields
+
+    def _blocks(self) -> Sequence[Text | Table]:
+        """What is shown, from top to bottom."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self._blocks()))
+
+    def _repr_html_(self) -> str:
+        return "".join(each.to_html() for each in self._blocks())
 
 
 @wire("Picture", "spec alt")
