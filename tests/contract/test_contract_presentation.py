@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from confide.contract import Picture, Section, Table, Text
+import pytest
+
+from confide.contract import InvalidInput, Picture, Section, Table, Text
 from confide.contract.presentation import Shown
 
 
@@ -69,6 +73,23 @@ def test_a_picture_in_a_notebook() -> None:
     assert shown.pop("image/svg+xml").startswith("<svg")
     assert shown == {"application/vnd.vegalite.v6+json": spec, "text/plain": "bars"}
     assert Picture(spec={}, alt="bars")._repr_mimebundle_() == {"text/plain": "bars"}
+
+
+def test_a_picture_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn or as its specification, by the ending; what cannot be is refused."""
+    picture = Picture(spec={"$schema": "https://vega.github.io/schema/vega-lite/v6.1.0.json", "mark": "bar",
+                            "data": {"values": []}}, alt="bars")
+    for name, start in (("a.svg", b"<svg"), ("a.PNG", b"\x89PNG"), ("a.html", b"<"), ("a.json", b"{")):
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes().lstrip().startswith(start)
+    assert json.loads((tmp_path / "a.json").read_text()) == picture.spec
+    with pytest.raises(InvalidInput, match=r"path: ends in '\.pdf'; must end in \.svg"):
+        picture.save(tmp_path / "a.pdf")
+    with pytest.raises(InvalidInput, match="nothing to draw"):
+        Picture(spec={}, alt="bars").save(tmp_path / "b.svg")
+    monkeypatch.setattr("confide.contract.presentation.find_spec", lambda name: None)
+    with pytest.raises(InvalidInput, match=r"confide\[plots\]"):
+        picture.save(tmp_path / "b.svg")
 
 
 def test_a_sections_paragraphs_and_tables() -> None:

@@ -99,14 +99,13 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         it = self.mechanism
         return ZCDP(it.concentrated(it.caps.local)).epsilon_at(_DELTA)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The planned numbers, JSON-ready."""
+    def _own_figures(self) -> Mapping[str, Any]:
         it = self.mechanism
         return {
             "people": it.people, "mse_price": it.mse_price, "currency": it.currency, "payments": self.payments,
             "payments_error": self.payments_error, "root_error": self.root_error, "bought": self.bought,
             "draws": self.draws, "largest_local_loss": it.caps.local, "largest_central_loss": it.caps.central,
-            "largest_payment": it.largest_payment, "warnings": list(self.warnings)}
+            "largest_payment": it.largest_payment}
 
     def plot(self) -> Picture:
         """The root mean squared error of the plan, and of each alternative at the same price of an error."""

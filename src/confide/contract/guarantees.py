@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from confide.contract.presentation import Shown, Table, Text
+from confide.contract.presentation import Shown, Table, Text, json_ready
 from confide.contract.renamed import renamed
 from confide.contract.wire import declared, parts_of, wire, wire_parts, wire_types
 from confide.contract.worded import worded
@@ -224,9 +224,7 @@ def _plain(part: Any) -> Any:
         return wire_parts(part)
     if isinstance(part, PrivacyLoss):
         return part.to_dict()
-    if isinstance(part, float) and not math.isfinite(part):
-        return "NaN" if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
-    return part
+    return json_ready(part)
 
 
 _ALL_OF_IT = {

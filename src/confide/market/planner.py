@@ -25,6 +25,7 @@ from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
+from confide.market.no_purchase import NoPurchase
 from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.price_levels import GRID, HIGHEST, best_price_level, price_floors, price_ratios, thesis_bounds
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
@@ -115,8 +116,8 @@ class MarketPlan(PlannedMarket):
     _inputs: tuple[float, float, Cost, int] | None = field(default=None, repr=False, compare=False)
 
     @property
-    def _market(self) -> MajorityMarket | None:
-        return self.market
+    def _market(self) -> MajorityMarket | NoPurchase:
+        return NoPurchase(self.error) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -124,7 +125,7 @@ class MarketPlan(PlannedMarket):
                 "people": Predicted(self.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria at the same target; none where the level was given."""
         return () if self._inputs is None else by_criterion(self.compared, self.criterion)
 
@@ -168,11 +169,9 @@ class MarketPlan(PlannedMarket):
                     found[criterion] = str(refusal)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the law of the budget and the quote."""
+    def _own_figures(self) -> Mapping[str, Any]:
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "total", "error", "lower_bound", "searched", "complete")}
-        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95), "max": budget.largest}

@@ -70,7 +70,7 @@ class ReleasePlan(Plan[Advised]):
     def alternatives(self) -> tuple[Alternative, ...]:
         """The other methods, the best first, each with its figures or why it cannot run."""
         return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
-                                 refused=each.refused or self._not_chosen(each))
+                                 mechanism=each.mechanism, refused=each.refused or self._not_chosen(each))
                      for each in self.predictions if each.method != self.method)
 
     def _not_chosen(self, other: Prediction) -> str:
@@ -94,9 +94,8 @@ class ReleasePlan(Plan[Advised]):
                          axis="error, as a share of the records: average to worst answer",
                          alt=f"Predicted errors of each method, on average and at worst: {said}.")[0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; figures may be infinite."""
-        return {"method": self.method, "reasons": list(self.reasons), "predictions": [
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {"method": self.method, "reasons": self.reasons, "predictions": [
             {"method": each.method, "average": each.average, "largest": each.largest, "basis": each.basis,
              "refused": each.refused} for each in self.predictions]}
 

@@ -35,8 +35,8 @@ from confide.tables import Category, Roster, TableSource, open_table
 __all__ = ["BitKind", "Rehearsed"]
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
-           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost",
-           "SumCost", "ThresholdMarket", "UniformLaw")
+           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "NoPurchase", "PairMarket", "PairPrior",
+           "PowerCost", "SumCost", "ThresholdMarket", "UniformLaw")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -117,7 +117,7 @@ class MeanPlan(PlannedMarket):
                 "people": Predicted(self.market.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria for the same error; none where the level was given."""
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
@@ -157,14 +157,12 @@ class MeanPlan(PlannedMarket):
         least = min(totals.values())
         return {name: total / least for name, total in totals.items()}
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the quote."""
-        out: dict[str, Any] = {
-            "alpha": self.error, "delta": self.failure_probability, "criterion": self.criterion,
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {
+            "error": self.error, "failure_probability": self.failure_probability, "criterion": self.criterion,
             "accurate_from": self.accurate_from, "epsilon": self.epsilon, "total": self.total,
-            "failure": self.exact_failure_probability, "lower_bound": self.lower_bound}
-        return out | {"warnings": list(self.warnings), "liability": list(self.market.liability()),
-                      "quote": self.market.quote().to_dict()}
+            "exact_failure_probability": self.exact_failure_probability, "lower_bound": self.lower_bound,
+            "liability": self.market.liability(), "quote": self.market.quote().to_dict()}
 
 
 def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
