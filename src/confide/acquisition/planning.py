@@ -22,6 +22,7 @@ from confide.acquisition.targeting import bought, edge
 from confide.charts import intervals
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
@@ -131,6 +132,7 @@ def _of_model(it: TwoPartMechanism, found: Benchmark) -> dict[str, Predicted]:
                     it.currency, "exact")
 
 
+@names_missing("budget | error")
 def plan(
     design: TwoPartMechanism, *, budget: float | None = None, error: float | None = None, draws: int = 100,
     seed: int = 0,

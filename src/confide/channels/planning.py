@@ -22,6 +22,7 @@ from confide.charts import curves
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.wire import wire_name
@@ -100,6 +101,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
         return [(error, privacy_distortion(self.notion, self.prior, error, solve=False)) for error in errors]
 
 
+@names_missing("epsilon | error")
 def plan(
     prior: Prior | ArrayLike, *, epsilon: float | None = None, error: float | None = None, notion: Notion = "dp",
     letters: int | None = None, records: int | None = None, prior_provenance: PriorProvenance | None = None,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried, trying
@@ -395,6 +396,7 @@ def _refuse_infeasible(
         raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
+@names_missing("error | budget | epsilon", "signal_accuracy", "prior_one", "cost", people="epsilon")
 def plan(error: float | None = None, signal_accuracy: float | None = None, prior_one: float | None = None,
          cost: Cost | None = None, criterion: str = "exact", *, budget: float | None = None,
          epsilon: float | None = None, people: int | None = None, max_people: int = LARGEST_PLAN,
@@ -422,7 +424,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         that beats it.
 
     Raises:
-        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon.
+        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon; all that are missing
+            are named at once (`MissingArguments`).
         OutOfReach: a target that max_people cannot reach; says how many could.
         Refused: criterion thesis with a cost that has no best level (erratum E1).
 
@@ -442,10 +445,6 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         >>> round(found.total, 2), round(found.error, 6)
         (544.18, 0.0021)
     """
-    given = {"signal_accuracy": signal_accuracy, "prior_one": prior_one, "cost": cost}
-    for name, value in given.items():
-        if value is None:
-            raise InvalidInput(name, "is missing")
     if sum(each is not None for each in (error, budget, epsilon)) != 1:
         raise InvalidInput("error", "give exactly one of error, budget and epsilon")
     signal_model = SignalModel(prior_one, signal_accuracy)  # type: ignore[arg-type]
@@ -453,7 +452,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
     chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
     cap = None if max_payment is None else positive("max_payment", max_payment)
     if epsilon is not None:
-        return _at_level(signal_model, price, chosen, epsilon, people, cap)
+        return _at_level(signal_model, price, chosen, epsilon, people, cap)  # type: ignore[arg-type]
     if people is not None:
         raise InvalidInput("people", "belongs to epsilon", "give max_people, or epsilon")
     if budget is not None:
@@ -469,11 +468,9 @@ def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: floa
                       complete=True, market=None, max_payment=cap, _inputs=inputs)
 
 
-def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int | None,
+def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int,
               cap: float | None) -> MarketPlan:
     """The market of a given level and number of people."""
-    if people is None:
-        raise InvalidInput("people", "is missing, which epsilon needs")
     if criterion != "exact":
         raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)

@@ -25,6 +25,7 @@ from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.former_calls import by_position_before
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, retried, tried
@@ -315,6 +316,7 @@ class ProgramPlan(Plan[Dude]):
 
 @renamed(beta="failure_probability")
 @by_position_before("program", "epsilon", "delta", "mode")
+@names_missing("epsilon | error")
 def plan(
     program: Program, *, epsilon: float | None = None, delta: float = 0.0, error: float | None = None,
     mode: Mode | None = None, feasible: bool = False, truthful: bool = False, alpha: float | None = None,
@@ -367,8 +369,7 @@ def plan(
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
     if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "and error are both given" if error is not None else "is missing",
-                           "give either epsilon or error")
+        raise InvalidInput("epsilon", "and error are both given", "give either epsilon or error")
     if epsilon is None:
         most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):

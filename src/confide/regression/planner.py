@@ -20,6 +20,7 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import accepted, first_that, retried, tried, trying
@@ -230,6 +231,8 @@ def _error(release: str, error: float) -> dict[str, Predicted]:
 
 
 @renamed(misreports_failure="failure_probability")
+@names_missing("parameter_bound | prior", "noise_bound | noise", "epsilon | error | epsilon_release | epsilon_payment",
+               "truth_radius | budget")
 def plan(
     *,
     people: int,

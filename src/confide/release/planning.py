@@ -16,6 +16,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.former_calls import by_position_before
 from confide.contract.mechanism import Mechanism
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.renamed import renamed
@@ -108,6 +109,7 @@ def _figures(found: Prediction) -> dict[str, Predicted]:
 
 @renamed(n="records")
 @by_position_before("schema", "records", "workload", "epsilon", "delta")
+@names_missing()
 def plan(
     schema: Schema, *, records: int, workload: Workload, epsilon: float, delta: float = 0.0, rows: bool = False
 ) -> ReleasePlan:

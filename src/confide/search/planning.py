@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
@@ -174,6 +175,7 @@ class SearchPlan(Plan[PTarget]):
         return picture
 
 
+@names_missing()
 def plan(
     people: int, components: int, *, epsilon: float, delta: float = 0.0, **options: Any,
 ) -> SearchPlan:

@@ -31,6 +31,7 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused, Remedy
 from confide.contract.former_calls import by_position_before
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import outward, retried, trying
@@ -243,6 +244,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
 
 @by_position_before("people", "goods", "supply", "epsilon", first=3)
+@names_missing()
 def plan(
     people: int,
     goods: int,

@@ -18,6 +18,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, tried
@@ -199,6 +200,7 @@ def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, saf
 
 
 @renamed(alpha="error", delta="failure_probability")
+@names_missing("error | epsilon")
 def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_probability: float = 0.05,
               criterion: str = "exact", *, epsilon: float | None = None,
               max_payment: float | None = None) -> MeanPlan:

@@ -23,6 +23,7 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
@@ -292,6 +293,7 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
                       seconds / people)
 
 
+@names_missing()
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
                        criterion: str = "exact", *, people: int, epsilon: float | None = None,
                        ceiling: float | None = None, max_payment: float | None = None) -> UnknownCostPlan:
