@@ -115,7 +115,9 @@ def _declared(first: tuple[Any, ...]) -> Mapping[str, str]:
     """What a class declares of its parameters, where the first argument is one."""
     from confide.contract.parameters import Declared, parameters
 
-    if not (first and isinstance(first[0], type) and issubclass(first[0], Declared)):
+    kind: Any = first[0] if first else None
+    if not (isinstance(kind, type) and issubclass(kind, Declared)):
         return {}
+    declared: Any = kind  # mypy holds no class with a `__hash__` of its instances for hashable
     return {name: ", ".join(filter(None, (each.parameter.text, each.parameter.range)))
-            for name, each in parameters(first[0]).items()}
+            for name, each in parameters(declared).items()}
