@@ -192,7 +192,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         more than the margin of truth over reports that ignore the bit, nothing is promised of truth.
         """
         if not self.market.people:
-            return self.market.guarantees()
+            return Guarantees(tuple(self.market.guarantees()))
         found: list[Guarantee] = []
         attended = self.market.people * self.market.presence  # on average
         for each in self.market.guarantees():
