@@ -80,7 +80,7 @@ def test_the_first_figure_of_a_feasible_plan_is_its_reserve() -> None:
     said = {each.name: each.refused for each in found.alternatives}
     assert said["TrueDude"] == "rows may be above their supply, by the noise"
     assert said["RoundDude"] == "it promises nothing against lies"
-    assert found.warnings == []
+    assert found.warnings == ()
     few = plan(LARGE, epsilon=1.0, delta=1e-6, rounds=4, burn_in=2, timed=False)
     assert any("may not arrive" in each for each in few.warnings)
     assert set(few.warnings) <= set(few.sentences())

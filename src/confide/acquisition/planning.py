@@ -22,6 +22,7 @@ from confide.acquisition.targeting import bought, edge
 from confide.charts import intervals
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
@@ -99,14 +100,13 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         it = self.mechanism
         return ZCDP(it.concentrated(it.caps.local)).epsilon_at(_DELTA)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The planned numbers, JSON-ready."""
+    def _own_figures(self) -> Mapping[str, Any]:
         it = self.mechanism
         return {
             "people": it.people, "mse_price": it.mse_price, "currency": it.currency, "payments": self.payments,
             "payments_error": self.payments_error, "root_error": self.root_error, "bought": self.bought,
             "draws": self.draws, "largest_local_loss": it.caps.local, "largest_central_loss": it.caps.central,
-            "largest_payment": it.largest_payment, "warnings": list(self.warnings)}
+            "largest_payment": it.largest_payment}
 
     def plot(self) -> Picture:
         """The root mean squared error of the plan, and of each alternative at the same price of an error."""
@@ -132,6 +132,7 @@ def _of_model(it: TwoPartMechanism, found: Benchmark) -> dict[str, Predicted]:
                     it.currency, "exact")
 
 
+@names_missing("budget | error")
 def plan(
     design: TwoPartMechanism, *, budget: float | None = None, error: float | None = None, draws: int = 100,
     seed: int = 0,

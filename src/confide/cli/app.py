@@ -34,6 +34,7 @@ from confide.cli.options import (
 )
 from confide.cli.reproduce import reproduce
 from confide.cli.serving import operators, serve
+from confide.contract.presentation import json_ready
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
@@ -78,17 +79,15 @@ def _root(
 
 
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
-    from confide.cli.output import finite
-    from confide.contract.promised import promises_json
+    from confide.contract.guarantees import promises_json
 
-    return [finite(each) for each in promises_json(found)]
+    return [json_ready(each) for each in promises_json(found)]
 
 
 def _groups(mechanism: Mechanism, found: Guarantees) -> list[dict[str, Any]]:
-    from confide.cli.output import finite
     from confide.privacy.groups import group_losses
 
-    return [finite(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
+    return [json_ready(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
 
 
 @app.command()
@@ -151,7 +150,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
     _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
-        emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
+        emit(output.PlanOutput(**head(it), plan=json_ready(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees),
                                 groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
                                 offer=output.sections(it.plan.offer())))
@@ -416,7 +415,7 @@ def audit(
     with progress_bar("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
-        emit(output.AuditOutput(**head(it), passed=report.passed, report=output.finite(report.to_dict())))
+        emit(output.AuditOutput(**head(it), passed=report.passed, report=json_ready(report.to_dict())))
     else:
         show([report.to_section()])
     if not report.passed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
+from confide.contract.presentation import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ClaimModel
@@ -156,9 +157,9 @@ def _model(row: Claim, verified: Verified | None) -> ClaimModel:
         id=row.id, family=row.family, document=row.document, statement=row.statement, line=row.line, claim=row.claim,
         verdict=row.verdict, ours=row.ours, evidence=str(row.evidence), cost=row.cost, command=row.command,
         measured=None if stored is None else output.MeasuredModel(
-            claimed=output.finite(stored.claimed), found=output.finite(stored.found), day=stored.day.isoformat(),
+            claimed=json_ready(stored.claimed), found=json_ready(stored.found), day=stored.day.isoformat(),
             seconds=stored.seconds),
         verified=None if verified is None else output.VerifiedModel(
             recomputed=verified.recomputed, verdict=verified.verdict, changed=verified.changed,
-            claimed=output.finite(verified.claimed), found=output.finite(verified.found), seconds=verified.seconds,
+            claimed=json_ready(verified.claimed), found=json_ready(verified.found), seconds=verified.seconds,
             fault=verified.fault))

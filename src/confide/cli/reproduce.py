@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
+from confide.contract.presentation import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ReproducedModel
@@ -255,7 +256,7 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     told = each.findings.headline
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
-        quantity=told.quantity, published=output.finite(told.published), ours=output.finite(told.ours),
+        quantity=told.quantity, published=json_ready(told.published), ours=json_ready(told.ours),
         relation=told.told, kind=told.kind, origin=told.origin,
         stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})

@@ -4,6 +4,7 @@
 
     ConfideError                       exit code 1: a fault of ours
     ├── InvalidInput (ValueError)      exit code 2: a parameter, file or key is wrong
+    │   ├── MissingArguments           ... a call lacks arguments; it names all (`confide.contract.missing`)
     │   └── Unsupported                ... no proved rule is known for it; nothing is approximated
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from confide.contract.checks import finite, one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.remedies import printed
 
 __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "parameters"]
@@ -170,7 +171,8 @@ def _read(base: type, name: str, annotation: Any) -> DeclaredParameter | None:
 class Declared:
     """Base of dataclasses with declared parameters: it checks them, and describes them in the docstring.
 
-    A subclass with checks of its own calls `super().__post_init__()` first.
+    A subclass with checks of its own calls `super().__post_init__()` first. A subclass's `for_budget` names all
+    arguments that a call lacks.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -178,6 +180,9 @@ class Declared:
         own = vars(cls).get("__doc__")
         if own is None or isinstance(own, str):
             setattr(cls, "__doc__", _Described(own))  # noqa: B010
+        for_budget = vars(cls).get("for_budget")
+        if isinstance(for_budget, classmethod):
+            setattr(cls, "for_budget", classmethod(names_missing()(for_budget.__func__)))  # noqa: B010
 
     def __post_init__(self) -> None:
         check_parameters(self)

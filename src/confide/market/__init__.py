@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from confide.market.genie import GenieMarket
     from confide.market.heterogeneous import HeterogeneousMarket
     from confide.market.majority import MajorityMarket
+    from confide.market.no_purchase import NoPurchase
     from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
     from confide.market.pairs.accuracy import MeanEstimate
     from confide.market.pairs.insiders import Insider, audit_groups, group_counts
@@ -80,6 +81,7 @@ __all__ = [
     "MeanEstimate",
     "MeanPlan",
     "MixtureLaw",
+    "NoPurchase",
     "OptimalCountMechanism",
     "Optimum",
     "OutOfReach",
@@ -140,6 +142,7 @@ __getattr__, __dir__ = doors(
         "heterogeneous": ("HeterogeneousMarket",),
         "majority": ("MajorityMarket",),
         "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
+        "no_purchase": ("NoPurchase",),
         "pairs.accuracy": ("MeanEstimate",),
         "pairs.insiders": ("Insider", "audit_groups", "group_counts"),
         "pairs.least": ("PairOptimum", "least_pair_payment"),

@@ -26,7 +26,6 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
-from confide.market.costs import CustomCost
 from confide.market.paid import Paid
 from confide.market.strategies import NONE, as_reports
 from confide.privacy.charge import Line, OnDevices
@@ -37,11 +36,13 @@ from confide.privacy.response import randomized_response
 from confide.tables.frames import column_of, fields_of, is_table
 from confide.tables.reader import Reader
 
-__all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
+__all__ = ["LARGEST", "BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
 _REPORT = "one report"  # the line of the charge that a device spends
-_LARGEST = 2**62  # coins of one payment
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
+
+LARGEST = 2**62
+"""Coins of one payment, at most."""
 
 
 class BitMarket(Protocol):
@@ -123,7 +124,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
     `for_budget`.
 
     Raises:
-        InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
+        InvalidInput: a field out of range, or payments that public counts do not fix.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -153,24 +154,24 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(getattr(self.market, "cost", None), CustomCost):
-            raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
         if not getattr(self.market, "average", True):
             raise InvalidInput("average", "is false: public counts do not say what one peer each pays", "must be true")
         most = max(map(abs, self.market.payment_range())) * self.minor_units
-        if not most <= _LARGEST:
+        if not most <= LARGEST:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
                                "at most 2^62: larger coins, a smaller epsilon, or more people")
 
     # ---- promises
 
     def events(self) -> tuple[PureEvent, ...]:
-        """One report of each person, at the largest level that anybody's client uses.
+        """One report of each person, at the largest level that anybody's client uses; nothing where nobody is asked.
 
         Raises:
             NotGuaranteed: the market knows no such level.
         """
         level = self.market.largest_level
+        if not self.market.people:
+            return ()
         if math.isinf(level):
             raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
                                 "give a ceiling")
@@ -190,6 +191,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         Rounding raises each payment by less than a coin, and what a lie gains by less than one. Where a coin is worth
         more than the margin of truth over reports that ignore the bit, nothing is promised of truth.
         """
+        if not self.market.people:
+            return Guarantees(tuple(self.market.guarantees()))
         found: list[Guarantee] = []
         attended = self.market.people * self.market.presence  # on average
         for each in self.market.guarantees():

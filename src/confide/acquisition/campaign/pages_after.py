@@ -12,10 +12,10 @@ import pyarrow as pa
 from confide.acquisition.campaign.plan import PlannedMean
 from confide.acquisition.mechanism import MeanBillboard, TwoPartMechanism
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import stated
 from confide.contract.kinds import Collection
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.promised import stated
 from confide.contract.words import number
 from confide.privacy.groups import group_blocks
 

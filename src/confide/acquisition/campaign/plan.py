@@ -18,10 +18,9 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.second_identities import SecondIdentities, second_identities
 from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Accuracy, Audience, Guarantees
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, promises_table
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.promised import promises_table
 from confide.contract.wire import parts_of
 from confide.contract.words import money, number, percent
 from confide.privacy.groups import groups_section

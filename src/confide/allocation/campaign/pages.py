@@ -11,11 +11,10 @@ from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.selling_words import selling_section, selling_warnings
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
-from confide.contract.guarantees import Audience
+from confide.contract.guarantees import Audience, promises_table, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.promised import promises_table, stated
 from confide.contract.words import as_sentence
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE

@@ -15,11 +15,10 @@ import pyarrow as pa
 from confide import market
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Budget
+from confide.contract.guarantees import Budget, stated
 from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.promised import stated
 from confide.contract.wire import wire_types
 from confide.market.campaign.config import BitConfig
 from confide.market.campaign.plan import BitPlan
@@ -36,8 +35,8 @@ from confide.tables import Category, Roster, TableSource, open_table
 __all__ = ["BitKind", "Rehearsed"]
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
-           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost",
-           "SumCost", "ThresholdMarket", "UniformLaw")
+           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "NoPurchase", "PairMarket", "PairPrior",
+           "PowerCost", "SumCost", "ThresholdMarket", "UniformLaw")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

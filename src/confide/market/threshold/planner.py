@@ -23,9 +23,11 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
+from confide.market.no_purchase import NoPurchase
 from confide.market.planned import ERROR, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.planner import OutOfReach, least_people
 from confide.market.signal_model import Reporting, SignalModel, as_level
@@ -86,8 +88,8 @@ class UnknownCostPlan(PlannedMarket):
         return self.people * self.participation
 
     @property
-    def _market(self) -> ThresholdMarket | None:
-        return self.market
+    def _market(self) -> ThresholdMarket | NoPurchase:
+        return NoPurchase(self.error) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -96,7 +98,7 @@ class UnknownCostPlan(PlannedMarket):
                 "least level of a report": Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each."""
         if self._again is None or self.market is None:
             return ()
@@ -144,11 +146,9 @@ class UnknownCostPlan(PlannedMarket):
             return {self.criterion: self}
         return {name: self if name == self.criterion else self._other(name, None) for name in CRITERIA}
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the law of the budget and the quote."""
+    def _own_figures(self) -> Mapping[str, Any]:
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "participation", "threshold", "participants", "total", "error")}
-        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95),
@@ -293,6 +293,7 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
                       seconds / people)
 
 
+@names_missing()
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
                        criterion: str = "exact", *, people: int, epsilon: float | None = None,
                        ceiling: float | None = None, max_payment: float | None = None) -> UnknownCostPlan:

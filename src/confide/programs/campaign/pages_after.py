@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.charts import curves
+from confide.contract.guarantees import stated
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.promised import stated
 from confide.privacy.groups import group_blocks
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from confide.contract.guarantees import Accuracy, Audience, Guarantee, Participation, Truthfulness
+from confide.contract.guarantees import Accuracy, Audience, Guarantee, Participation, Truthfulness, promises_table
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.promised import promises_table
 from confide.contract.words import as_sentence
 from confide.privacy.groups import groups_section, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE

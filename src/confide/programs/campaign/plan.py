@@ -110,9 +110,10 @@ class SharingPlan:
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
                 "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
                 "supply": self.coding.supplies.tolist(), "reserve": self.reserve.tolist(),
-                **{name: value for name, value in self.outlook.to_dict().items()
-                   if name in ("people", "noise_std", "expected_excess", "certified_excess", "excess_share",
-                               "unused_share", "settles", "needed_rounds", "vacuous")},
+                "people": it.program.people, "needed_rounds": list(self.outlook.needed_rounds),
+                **{name: getattr(self.outlook, name) for name in (
+                    "noise_std", "expected_excess", "certified_excess", "excess_share", "unused_share", "settles",
+                    "vacuous")},
                 "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
                 "gain": it.gain * unit if self.charges else None,
                 "gain_of_groups": {str(size): it.gain_of(size) * unit for size in SIZES}  # type: ignore[attr-defined]

@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from confide.charts import curves, intervals
-from confide.contract.guarantees import Audience, Guarantee
+from confide.contract.guarantees import Audience, Guarantee, in_full, promises_table, says_something
 from confide.contract.offering import Question, answer, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.promised import in_full, promises_table, says_something
 from confide.contract.words import money, money_at_least, money_at_most, number
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.regression.campaign.identity_words import identities_section, identity_warnings

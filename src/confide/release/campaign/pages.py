@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from confide.charts import intervals
-from confide.contract.guarantees import Audience
+from confide.contract.guarantees import Audience, promises_table, stated
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.promised import promises_table, stated
 from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.wire import wire_name
 from confide.contract.words import number, percent

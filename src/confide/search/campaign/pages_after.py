@@ -7,11 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience
+from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import likelier
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.promised import stated
 from confide.privacy.groups import group_blocks, guess_in_words
 from confide.search.campaign.pages_before import BASIS
 from confide.search.campaign.plan import PlannedSearch

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from confide.charts import curves
-from confide.contract.guarantees import Audience
+from confide.contract.guarantees import Audience, promises_table
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.promised import promises_table
 from confide.contract.words import number
 from confide.privacy.groups import groups_section, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE

@@ -23,7 +23,7 @@ from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.opened import check_settled
 from confide.campaign.states import State
-from confide.contract.promised import in_full, promises_json
+from confide.contract.guarantees import in_full, promises_json
 from confide.contract.worded import worded
 from confide.privacy.groups import group_losses
 

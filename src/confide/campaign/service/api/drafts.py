@@ -28,7 +28,7 @@ from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
 from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.trade_off import kept_trade_off
-from confide.contract.promised import promises_json
+from confide.contract.guarantees import promises_json
 
 __all__ = ["router"]
 

@@ -29,7 +29,7 @@ from confide.campaign.service.shell.guards import (
 )
 from confide.campaign.service.web.rendering import sections_html
 from confide.campaign.service.web.telling import told
-from confide.contract.promised import sentences_of
+from confide.contract.guarantees import sentences_of
 from confide.contract.worded import worded
 from confide.contract.words import as_sentence, number
 from confide.people.device_odds import of_hundred
