@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +27,13 @@ from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
 from confide.market.costs import CustomCost
+from confide.market.decision import StateEstimate
 from confide.market.paid import Paid
-from confide.market.strategies import NONE, as_reports
+from confide.market.pairs.accuracy import MeanEstimate
+from confide.market.strategies import NO_TRUTHS, NONE, are_truths, as_bits, as_reports, numbers_of
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import PureEvent
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
 from confide.tables.frames import column_of, fields_of, is_table
@@ -65,7 +67,12 @@ class BitMarket(Protocol):
 
     def payment_range(self) -> tuple[float, float]: ...
 
+    def estimate(self, ones: int, zeros: int) -> StateEstimate | MeanEstimate: ...
+
     def guarantees(self) -> Guarantees: ...
+
+
+_NEEDED = tuple(name for name in vars(BitMarket) if not name.startswith("_"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +130,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
     `for_budget`.
 
     Raises:
-        InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
+        InvalidInput: a field out of range, a market that is none, or a cost that is a function of one's own, which no
+            file can hold.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -136,6 +144,9 @@ class BitCollection(Mechanism[BitBillboard, None]):
         >>> board = outcome.billboard
         >>> board.ones.tolist(), board.zeros.tolist(), board.for_one.tolist(), board.for_zero.tolist()
         ([7], [2], [1749], [0])
+        >>> found = collection.answer(board)
+        >>> found.state, round(found.wrong, 4), found.people
+        (1, 0.0243, 9)
         >>> paid = outcome.shares["payment"].to_pylist()
         >>> paid == [collection.decode(report, k, board)["payment"] for k, report in enumerate(reports)]
         True
@@ -153,6 +164,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _check_market(self.market)
         if isinstance(getattr(self.market, "cost", None), CustomCost):
             raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
         if not getattr(self.market, "average", True):
@@ -219,18 +231,63 @@ class BitCollection(Mechanism[BitBillboard, None]):
             0 or 1, or 2 for taking no part.
 
         Raises:
-            InvalidInput: not a bit, or no noise.
+            InvalidInput: not a bit, no worth where costs are unknown, or no noise.
         """
+        return self._report(private, noise, "report")
+
+    def _report(self, private: Any, noise: NoiseSource | None, stream: Stream) -> int:
         if isinstance(private, tuple) and len(private) != 2:
             raise InvalidInput("private", "is no pair", "must be a bit, or (bit, what a nat of privacy is worth)")
         bit, worth = private if isinstance(private, tuple) else (private, None)
         worth = None if worth is None else positive("worth", worth)
+        if bit is not None and worth is None and hasattr(self.market, "cost_law"):
+            raise InvalidInput("worth", "is missing", "where costs are unknown, must be what a nat of privacy is worth "
+                               "to each person, above 0")
         level = math.nan if bit is None else self.market.level_of(worth)
         if math.isnan(level):
             return NONE
         if isinstance(bit, bool) or bit not in (0, 1):  # never says which
             raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")
-        return int(randomized_response([int(bit)], level, as_noise(noise), stream="report", line=_REPORT)[0])
+        return int(randomized_response([int(bit)], level, as_noise(noise), stream=stream, line=_REPORT)[0])
+
+    def reports(self, bits: Any, noise: NoiseSource, *, worth: Any = None) -> NDArray[np.uint8]:
+        """Everybody's reports, each drawn from their own bit as `submit` does: what their devices do, in one call.
+
+        It is for those who hold bits that they may see: a rehearsal, a study, or a custodian whose people trust it.
+        Whoever shall not see the bits has each person call `submit` on their own device.
+
+        Args:
+            bits: (N,) true and false, or 1 and 0; nan or None takes no part. An array or a list, a column, or a frame
+                or a file with one column.
+            noise: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
+            worth: (N,) what a nat of privacy is worth to each, above 0, where costs are unknown; else left out.
+
+        Returns:
+            (N,) reports, which `run` takes: 0, 1, or 2 for no part.
+
+        Raises:
+            InvalidInput: not N bits, or not N numbers; which one is wrong is not said.
+
+        Example:
+            >>> from confide.market import LinearCost, MajorityMarket
+            >>> market = MajorityMarket(people=4, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=9.0)
+            >>> collection = BitCollection(market=market)
+            >>> collection.reports([True, False, None, True], Noise.simulated(4)).tolist()
+            [1, 0, 2, 1]
+        """
+        people = self.market.people
+        given = as_bits(bits, people)
+        costs = None if worth is None else numbers_of("worth", worth)
+        if costs is not None and costs.shape != (people,):
+            raise InvalidInput("worth", f"has shape {costs.shape}", f"must be ({people},), a number for each person")
+        here = np.flatnonzero(given != NONE)
+        if costs is not None and not (np.isfinite(costs[here]) & (costs[here] > 0)).all():
+            raise InvalidInput("worth", "is missing or out of range", "must be above 0 for each person who takes part")
+        sent = np.full(people, NONE, dtype=np.uint8)
+        for k in here.tolist():
+            bit = int(given[k])
+            sent[k] = self._report(bit if costs is None else (bit, float(costs[k])), noise, ("report", k))
+        return sent
 
     # ---- the operator's side
 
@@ -280,6 +337,22 @@ class BitCollection(Mechanism[BitBillboard, None]):
     def _coins(self, amount: float) -> int:
         return math.ceil(amount * self.minor_units)
 
+    def answer(self, billboard: Billboard) -> StateEstimate | MeanEstimate:
+        """What the public counts of all groups together say: the state, or the share of ones with its standard error.
+
+        Args:
+            billboard: the run's.
+
+        Returns:
+            A `StateEstimate` of markets that ask for a state, and a `MeanEstimate` of `PairMarket`.
+
+        Raises:
+            InvalidInput: not such a billboard; or nobody reported, where a share is asked for.
+        """
+        self.check(billboard)
+        board = cast("BitBillboard", billboard)
+        return self.market.estimate(int(board.ones.sum()), int(board.zeros.sum()))
+
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share.
 
@@ -325,6 +398,18 @@ class BitCollection(Mechanism[BitBillboard, None]):
                     raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
 
 
+def _check_market(market: Any) -> None:
+    """Whether something is a market that pays by public counts."""
+    if isinstance(market, type) or not all(hasattr(market, name) for name in _NEEDED):
+        planned = getattr(market, "market", None)
+        what = (f"the class {market.__name__}, and not one of its markets, was given" if isinstance(market, type) else
+                f"{type(market).__name__} is a plan, and no market" if planned is not None else
+                f"{type(market).__name__} is no market that pays by public counts")
+        raise InvalidInput("market", what,
+                           "pass the plan's `market`" if planned is not None else
+                           "must be a MajorityMarket, ThresholdMarket or PairMarket")
+
+
 def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     """Reports in batches, each checked.
 
@@ -336,15 +421,17 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     Raises:
         InvalidInput: not reports, or an index out of range; which one is not said.
     """
-    if groups > 1 and is_table(data):
-        yield _grouped(fields_of(data, {"report": (), "group": ()}), people)
+    if groups > 1 and (is_table(data) or isinstance(data, Mapping)):
+        yield _grouped(fields_of(data, {"report": (), "group": ()}, no_truths=NO_TRUTHS), people)
         return
-    column = column_of(data)
+    column = column_of(data, no_truths=NO_TRUTHS)
     listed = isinstance(data, np.ndarray | list | tuple) and not any(isinstance(each, Reports) for each in data[:1])
     if column is None and not listed and isinstance(data, Iterable):
         for batch in data:
             if not isinstance(batch, Reports):
                 raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be Reports")
+            if are_truths(batch.report):
+                raise InvalidInput("data", "a batch's reports are true and false", NO_TRUTHS)
             if not len(batch.index) == len(batch.report) == len(batch.group):
                 raise InvalidInput("data", "a batch has parts of different lengths")
             if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):

@@ -38,13 +38,14 @@ def is_table(data: Any) -> bool:
             or (made_by("polars", data) and hasattr(data, "collect")))
 
 
-def columns_of(data: Any, count: int | None = None, field: str = "data") -> NDArray[Any]:
+def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_truths: str = "") -> NDArray[Any]:
     """All numbers of a table.
 
     Args:
         data: as `is_table` finds it, or a mapping of column names to arrays. The index of a pandas frame is no column.
         count: of its columns, where there must be so many: they are the numbers of a record, in their order.
         field: what the table is, for errors.
+        no_truths: what to do instead, where a column of true and false is refused; by default they are 1 and 0.
 
     Returns:
         (rows, columns) in float32 where all columns are, else in float64.
@@ -64,7 +65,7 @@ def columns_of(data: Any, count: int | None = None, field: str = "data") -> NDAr
     if count is not None and len(source.column_names) != count:
         raise InvalidInput(field, f"has {len(source.column_names)} columns, {_listed(source.column_names)}",
                            f"must be {count}, the numbers of a record in their order")
-    return _read(source, source.column_names)
+    return _read(source, source.column_names, no_truths)
 
 
 def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
@@ -77,12 +78,13 @@ def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
     return source.column_names, _read(source, source.column_names)
 
 
-def column_of(data: Any, field: str = "data") -> NDArray[Any] | None:
-    """The numbers of a series, of an Arrow column, or of a table with one column; None of anything else.
+def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray[Any] | None:
+    """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None of anything else.
 
     Args:
         data: what a run was given.
         field: what it is, for errors.
+        no_truths: as for `columns_of`.
 
     Returns:
         (rows,), or None where `data` has no type of its own, such as a list.
@@ -94,20 +96,23 @@ def column_of(data: Any, field: str = "data") -> NDArray[Any] | None:
         >>> column_of(pa.array([1, 0, None])).tolist()
         [1.0, 0.0, nan]
     """
-    if is_table(data):
-        return columns_of(data, 1, field)[:, 0]
+    if is_table(data) or isinstance(data, Mapping):
+        return columns_of(data, 1, field, no_truths=no_truths)[:, 0]
     if not any(made_by(package, data) for package in ("pandas", "polars", "pyarrow")):
         return None
-    return _numbers(str(getattr(data, "name", None) or field), as_array(data), untyped=False)
+    return _numbers(str(getattr(data, "name", None) or field), as_array(data), untyped=False, no_truths=no_truths)
 
 
-def fields_of(data: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[np.float64]]:
+def fields_of(
+    data: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "",
+) -> dict[str, NDArray[np.float64]]:
     """Field -> its numbers, (rows, and then its shape), from a table.
 
     Args:
         data: as `is_table` finds it. A column has the name of its field; the columns of a field with several numbers
             are called field.0, field.1, and so on.
         fields: name -> shape.
+        no_truths: as for `columns_of`.
 
     Raises:
         InvalidInput: a column that is no field, or is missing; or as of `columns_of`.
@@ -122,7 +127,7 @@ def fields_of(data: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, NDA
     strange = sorted(set(source.column_names).difference(*wanted.values()))
     if strange:
         raise InvalidInput(strange[0], "is no field of a record", f"fields are {_listed(tuple(fields))}")
-    return {name: _read(source, names).reshape(-1, *fields[name]) for name, names in wanted.items()}
+    return {name: _read(source, names, no_truths).reshape(-1, *fields[name]) for name, names in wanted.items()}
 
 
 def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[str, NDArray[np.int64]]:
@@ -157,41 +162,64 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 def _opened(data: Any) -> TableSource:
     if isinstance(data, Mapping):  # so that a list of numbers has a type
-        data = {name: np.asarray(column) for name, column in data.items()}
+        data = {str(name): _typed(column) for name, column in data.items()}
     source = open_table(data.reset_index(drop=True) if made_by("pandas", data) else data)
     if not source.ordered:
         raise InvalidInput("data", f"the rows of {source.name} have no order", "sort them: row i is that of slot i")
     return source
 
 
-def _read(source: TableSource, columns: tuple[str, ...]) -> NDArray[Any]:
+def _typed(column: Any) -> Any:
+    """A list of numbers with the type of numbers, None among them as nan; anything else as it is."""
+    if not isinstance(column, list | tuple):
+        return column
+    try:
+        found = np.asarray([math.nan if each is None else each for each in column])
+    except (TypeError, ValueError):
+        return column
+    return found if found.dtype.kind in "biuf" else column
+
+
+def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") -> NDArray[Any]:
     """(rows, columns) numbers; what is missing is no number."""
     untyped = source.name.lower().endswith(".csv")
-    parts = [np.column_stack([_numbers(name, batch.column(at), untyped=untyped) for at, name in enumerate(columns)])
+    parts = [np.column_stack([_numbers(name, batch.column(at), untyped=untyped, no_truths=no_truths)
+                              for at, name in enumerate(columns)])
              for batch in source.batches(columns)]
     return np.concatenate(parts) if parts else np.empty((0, len(columns)))
 
 
-def plain_numbers(name: str, cells: Any, *, untyped: bool = False) -> pa.Array:
+def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: str = "") -> pa.Array:
     """The plain cells of a column whose type holds numbers.
 
     Args:
         name: of the column.
         cells: an Arrow array.
         untyped: whether text may spell numbers.
+        no_truths: as for `columns_of`.
 
     Raises:
         InvalidInput: the column holds text, dates, or what is no number by its type.
     """
     cells = plain(cells)
+    if no_truths and _has_truths(cells):
+        raise InvalidInput(name, "the column holds true and false", no_truths)
     if is_text(cells) and not untyped:  # as every column of Python objects is
         raise InvalidInput(name, "the column holds text", "must be numbers")
     numbers(name, cells[:0])
     return cells
 
 
-def _numbers(name: str, cells: pa.Array, *, untyped: bool) -> NDArray[Any]:
-    cells = plain_numbers(name, cells, untyped=untyped)
+def _has_truths(cells: pa.Array) -> bool:
+    """Whether a plain column is of true and false by its type, or holds text that spells them."""
+    if not is_text(cells):
+        return bool(pa.types.is_boolean(cells.type))
+    words = pc.ascii_lower(pc.ascii_trim_whitespace(cells))
+    return bool(pc.any(pc.is_in(words, value_set=pa.array(["false", "true"], pa.large_string()))).as_py())
+
+
+def _numbers(name: str, cells: pa.Array, *, untyped: bool, no_truths: str = "") -> NDArray[Any]:
+    cells = plain_numbers(name, cells, untyped=untyped, no_truths=no_truths)
     if not pa.types.is_float32(cells.type):
         return numbers(name, cells)
     found: NDArray[Any] = pc.fill_null(cells, pa.scalar(math.nan, pa.float32())).to_numpy(zero_copy_only=False)
