@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -30,7 +31,7 @@ _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
 _FEW = 64  # items of a tuple that are looked at one by one
-_LEAST = -sys.maxsize**2  # of whole numbers without a bound
+_MOST = 2**126  # of whole numbers without a bound: no people, rounds or coins are more, and products stay exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,8 @@ class Declared:
 def check_parameters(it: Any) -> None:
     """Check all declared parameters of a dataclass's instance, in the order of the fields.
 
+    Numbers of numpy become Python's, which do not overflow in products.
+
     Args:
         it: the instance.
 
@@ -201,10 +204,30 @@ def check_parameters(it: Any) -> None:
         if items is not None and type(value) is tuple and len(value) <= _FEW and all(map(items.holds, value)):
             continue
         _check(name, value, kind, parameter)
+        plain = _plain(value)
+        if plain is not value:
+            object.__setattr__(it, name, plain)
         usual.remember(value)
         if items is not None:
             for each in value[:_FEW]:
                 items.remember(each)
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python's own, in a tuple or list of them too; anything else as it is."""
+    if type(value) in (tuple, list):
+        there = set(map(type, value))
+        if there == {tuple}:
+            there = set(map(type, chain.from_iterable(value)))
+        if not any(each.__module__ == "numpy" or each in (tuple, list) for each in there):
+            return value
+        found = [_plain(each) for each in value]
+        return value if all(map(operator.is_, found, value)) else type(value)(found)
+    if type(value).__module__ != "numpy" or not hasattr(value, "item") or not (
+            isinstance(value, Real) or type(value).__name__ == "bool"):
+        return value
+    plain = value.item()
+    return plain if type(plain) in (int, float, bool) else float(plain)  # a long double has no type of Python's
 
 
 class _Usual:
@@ -221,7 +244,7 @@ class _Usual:
                              and not getattr(each, "_is_protocol", False)
                              and (each is bool or not issubclass(each, Real)))
         self.passes = set[type](self.classes)
-        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
+        least, most = ((-_MOST, _MOST) if number is int else (-math.inf, math.inf) if it.infinite
                        else (-sys.float_info.max, sys.float_info.max))
         low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
         high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
@@ -340,7 +363,11 @@ def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None
 
 def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:
     if kind is int:
-        whole(name, value, at_least=_LEAST)
+        whole(name, value, at_least=-_MOST)
+        if value > _MOST:
+            bounded = parameter.at_most is not None or parameter.below is not None
+            raise InvalidInput(name, f"a whole number of {int(value).bit_length()} bits is too large",
+                               f"must be {parameter.range}" if bounded else "must be at most 2^126")
     elif not (parameter.infinite and isinstance(value, float) and math.isinf(value)):
         finite(name, value)
     if not parameter.holds(value):

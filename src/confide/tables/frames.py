@@ -1,14 +1,14 @@
 """Numbers of frames, Arrow tables, files and queries: a row for each slot, in the order of the slots.
 
 A missing number is NaN. Text is a number only where a CSV file spells one, because its cells have no types. A column of
-text is refused by its name, whatever its cells hold.
+text is refused by its name, whatever its cells hold; a column of a CSV file, where none of its cells spells a number.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,9 @@ def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray
         return columns_of(data, 1, field, no_truths=no_truths)[:, 0]
     if not any(made_by(package, data) for package in ("pandas", "polars", "pyarrow")):
         return None
-    return _numbers(str(getattr(data, "name", None) or field), as_array(data), untyped=False, no_truths=no_truths)
+    name = str(getattr(data, "name", None) or field)
+    cells = plain_numbers(name, as_array(data), no_truths=no_truths)
+    return _short(cells) if pa.types.is_float32(cells.type) else numbers(name, cells)
 
 
 def fields_of(
@@ -183,10 +185,48 @@ def _typed(column: Any) -> Any:
 def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") -> NDArray[Any]:
     """(rows, columns) numbers; what is missing is no number."""
     untyped = source.name.lower().endswith(".csv")
-    parts = [np.column_stack([_numbers(name, batch.column(at), untyped=untyped, no_truths=no_truths)
-                              for at, name in enumerate(columns)])
-             for batch in source.batches(columns)]
+    spelled = _Spelled(columns) if untyped else None
+    parts = []
+    for batch in source.batches(columns):
+        cells = [plain_numbers(name, batch.column(at), untyped=untyped, no_truths=no_truths)
+                 for at, name in enumerate(columns)]
+        short = all(pa.types.is_float32(each.type) for each in cells)  # beside wider ones, each is the decimal it shows
+        read = [_short(each) if short else numbers(name, each) for name, each in zip(columns, cells, strict=True)]
+        parts.append(np.column_stack(read))
+        if spelled is not None:
+            spelled.see(cells, read)
+    if spelled is not None:
+        spelled.check()
     return np.concatenate(parts) if parts else np.empty((0, len(columns)))
+
+
+class _Spelled:
+    """Which columns of a file without types hold text alone: cells that are not empty, and no number among them.
+
+    One cell that is no number is that person's, and never stops everybody's run.
+    """
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._written, self._number = np.zeros((2, len(columns)), dtype=bool)
+
+    def see(self, cells: Sequence[pa.Array], read: Sequence[NDArray[Any]]) -> None:
+        """Look at a batch of each column."""
+        for at, (texts, values) in enumerate(zip(cells, read, strict=True)):
+            if not self._number[at]:
+                self._number[at] = bool((~np.isnan(values)).any())
+                self._written[at] |= not self._number[at] and bool(
+                    pc.any(pc.not_equal(pc.ascii_trim_whitespace(texts), "")).as_py())
+
+    def check(self) -> None:
+        """Refuse the first column that holds text alone, by its name.
+
+        Raises:
+            InvalidInput: there is one.
+        """
+        for name, written, number in zip(self._columns, self._written, self._number, strict=True):
+            if written and not number:
+                raise InvalidInput(name, "the column holds text", "must be numbers")
 
 
 def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: str = "") -> pa.Array:
@@ -218,10 +258,8 @@ def _has_truths(cells: pa.Array) -> bool:
     return bool(pc.any(pc.is_in(words, value_set=pa.array(["false", "true"], pa.large_string()))).as_py())
 
 
-def _numbers(name: str, cells: pa.Array, *, untyped: bool, no_truths: str = "") -> NDArray[Any]:
-    cells = plain_numbers(name, cells, untyped=untyped, no_truths=no_truths)
-    if not pa.types.is_float32(cells.type):
-        return numbers(name, cells)
+def _short(cells: pa.Array) -> NDArray[Any]:
+    """A column of single precision as it is."""
     found: NDArray[Any] = pc.fill_null(cells, pa.scalar(math.nan, pa.float32())).to_numpy(zero_copy_only=False)
     return found
 
