@@ -30,6 +30,7 @@ __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "pa
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
+_FEW_KINDS = 6  # that a message names
 _FEW = 64  # items of a tuple that are looked at one by one
 _MOST = 2**126  # of whole numbers without a bound: no people, rounds or coins are more, and products stay exact
 
@@ -310,7 +311,7 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif kind in (int, float):
         _check_number(name, value, kind, parameter)
     elif kind is not Any and isinstance(kind, type) and not isinstance(value, kind):
-        raise InvalidInput(name, f"{type(value).__name__} is no {kind.__name__}")
+        raise _no_such(name, value, (kind,))
 
 
 def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Parameter) -> None:
@@ -336,7 +337,30 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     elif words:
         one_of(name, value, words)
     elif classes:
-        raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+        raise _no_such(name, value, classes)
+
+
+def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
+    """What is said of a value of another class: what it is, and which classes will do."""
+    wanted = " or ".join(each.__name__ for each in classes)
+    if value is None:
+        return InvalidInput(name, "is missing", f"must be a {wanted}{_such_as(classes)}")
+    if isinstance(value, type) and issubclass(value, classes):
+        return InvalidInput(name, f"is the class {value.__name__}", f"must be an object of it, {value.__name__}(...)")
+    return InvalidInput(name, f"{type(value).__name__} is no {wanted}", _such_as(classes).removeprefix(", "))
+
+
+def _such_as(classes: tuple[type, ...]) -> str:
+    """The public subclasses that are known, a few of them, of classes that are kinds of things."""
+    found = dict[str, None]()
+    waiting = [below for each in classes for below in each.__subclasses__()]
+    while waiting:
+        each = waiting.pop(0)
+        waiting += each.__subclasses__()
+        public = not each.__name__.startswith("_") and each.__module__.startswith("confide.")
+        if public and not inspect.isabstract(each):
+            found[each.__name__] = None
+    return f", such as {', '.join(list(found)[:_FEW_KINDS])}" if found else ""
 
 
 @cache
