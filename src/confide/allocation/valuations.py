@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
-from confide.tables.frames import columns_of, is_table
+from confide.tables.frames import columns_of, is_table, own_row
 
 __all__ = ["Valuations", "as_row"]
 
@@ -228,7 +228,8 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
     """One bidder's valuations, checked alone; of a slot without a record, zeros.
 
     Args:
-        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them; None where there is none.
+        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them, or a row in whatever form a run takes
+            rows (`confide.tables.frames.own_row`); None where there is none.
         goods: k.
 
     Raises:
@@ -236,6 +237,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
     """
     if record is None:
         return np.zeros(goods)
+    record = own_row(record, goods)
     if isinstance(record, dict):
         row = np.zeros(goods)
         for good, value in record.items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import numpy as np
@@ -36,7 +37,7 @@ from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
-from confide.tables.frames import column_of, fields_of, is_table
+from confide.tables.frames import column_of, fields_of, is_table, own_fields, own_row
 from confide.tables.reader import Reader
 
 __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
@@ -357,7 +358,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         """One participant's share.
 
         Args:
-            record: her report, or (report, group) where there are several groups; None without a report.
+            record: her report, or (report, group) where there are several groups; None without a report. Or in whatever
+                form `run` takes everybody's: a table of one row, a mapping of columns, an array of one.
             index: her rank in the public list of ids.
             billboard: the run's.
 
@@ -368,12 +370,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
         if not 0 <= whole("index", index) < self.market.people:
             raise InvalidInput("index", f"{index} is out of range", f"must be in 0..{self.market.people - 1}")
-        report, group = record if isinstance(record, tuple) else (record, 0)
+        report, group = _own_report(record, self.groups)
         if not 0 <= whole("group", group) < len(billboard.ones):
             raise InvalidInput("group", f"{group} is out of range", f"must be in 0..{len(billboard.ones) - 1}")
         if report is None or report == NONE:
             return {"payment": 0}
-        if isinstance(report, bool) or report not in (0, 1):
+        if not isinstance(report, Real) or isinstance(report, bool) or report not in (0, 1):
             raise InvalidInput("record", "is no report", "must be 0, 1, or 2 for taking no part")
         return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
 
@@ -442,6 +444,23 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
         return
     report = as_reports(data if column is None else _cells(column), people)
     yield Reports(np.arange(people), report.astype(np.uint8), np.zeros(people, dtype=np.int64))
+
+
+def _own_report(record: Any, groups: int) -> tuple[Any, Any]:
+    """One person's report and group, from her pair or from a table of one row."""
+    if groups > 1:
+        record = own_fields(record, {"report": (), "group": ()}, no_truths=NO_TRUTHS)
+        if isinstance(record, Mapping):
+            record = (float(record["report"]), float(record["group"]))
+    if not isinstance(record, tuple) or len(record) == 1:
+        record = own_row(record, 2 if groups > 1 else 1, no_truths=NO_TRUTHS)
+    cells = np.asarray(record).tolist() if isinstance(record, np.ndarray) and record.ndim == 1 else record
+    if isinstance(cells, list | tuple) and len(cells) == 1:
+        cells = cells[0]
+    report, group = cells if isinstance(cells, list | tuple) and len(cells) == 2 else (cells, 0)
+    if isinstance(report, float) and math.isnan(report):
+        return NONE, 0 if isinstance(group, float) and math.isnan(group) else group
+    return report, int(group) if isinstance(group, float) and group.is_integer() else group
 
 
 def _cells(column: NDArray[Any]) -> pa.Array:

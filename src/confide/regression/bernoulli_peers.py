@@ -41,7 +41,7 @@ from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.scoring import ScoringRule
-from confide.tables.frames import column_of
+from confide.tables.frames import column_of, own_row
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
 
@@ -343,7 +343,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """One participant's share, from her bit and the billboard: the mean of the others' bits follows from both.
 
         Args:
-            record: 0 or 1; anything else is null.
+            record: 0 or 1, also as an array, a column or a table of one row, or a mapping of one column; anything else
+                is null.
             index: her rank in the public list of ids.
             billboard: the run's billboard.
         """
@@ -351,7 +352,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BernoulliBillboard")
         if not 0 <= whole("index", index) < self.people:
             raise InvalidInput("index", f"{index} is out of range", f"must be below {self.people}")
-        bit = _bit(record)
+        bit = _bit(own_row(record, 1))
         if bit is None:
             return {"payment": 0}
         others = (billboard.ones - bit) / (billboard.bits - 1)
@@ -361,6 +362,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 def _bit(report: Any) -> int | None:
     """A report as 0 or 1; None for whatever is neither."""
     try:
+        if np.ndim(report) == 1 and len(report) == 1:
+            report = report[0]
         return int(report) if report in (0, 1) else None
     except (TypeError, ValueError):  # an array of several, or no number at all
         return None

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
-from confide.tables.sources import TableSource, open_table
+from confide.tables.sources import SUFFIXES, TableSource, open_table
 
-__all__ = ["column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of",
-           "plain_numbers"]
+__all__ = ["column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of", "own_fields",
+           "own_row", "plain_numbers"]
 
 _NONE = -(2**63)  # no cell of `integers_of` holds that
 
@@ -160,6 +160,77 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
         if (column == _NONE).any():
             raise InvalidInput(name, "a cell is no whole number of 64 bits", "leave out rows without a number")
     return whole
+
+
+def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
+    """One person's own numbers, from whatever a run takes for everybody; anything else as it is.
+
+    Args:
+        record: a frame, an Arrow table or a file with one row; a mapping of the columns' names to its cells; the row as
+            a series; or, where there is a `count`, an array or a list of one row. Or anything else.
+        count: of the numbers, where they are known.
+        no_truths: as for `columns_of`.
+
+    Returns:
+        (count,) numbers; or the record itself.
+
+    Raises:
+        InvalidInput: a table of another number of rows or columns, or a column of text, by its name.
+
+    Example:
+        >>> own_row({"art": 0.5, "law": 1}, 2).tolist(), own_row([[0.5, 1.0]], 2), own_row((0.5, 1.0), 2)
+        ([0.5, 1.0], [0.5, 1.0], (0.5, 1.0))
+    """
+    if record is None or isinstance(record, int | float | np.generic):
+        return record
+    table = _own_table(record)
+    if table is not None:
+        found = columns_of(table, count, "record", no_truths=no_truths)
+        _one(len(found))
+        return found[0]
+    column = None if isinstance(record, str | Mapping) else column_of(record, "record", no_truths=no_truths)
+    if column is not None:
+        return column
+    single = count is not None and isinstance(record, np.ndarray | list | tuple) and len(np.shape(record[:1])) == 2
+    return record[0] if single and len(record) == 1 and len(record[0]) == count else record
+
+
+def own_fields(record: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "") -> Any:
+    """One person's own fields by their names, from a table of one row or a mapping of columns; anything else as it is.
+
+    Args:
+        record: as for `own_row`.
+        fields: as for `fields_of`.
+        no_truths: as for `columns_of`.
+
+    Raises:
+        InvalidInput: as of `fields_of`; or another number of rows.
+
+    Example:
+        >>> own_fields(pa.table({"needs.0": [0.5], "needs.1": [0.25]}), {"needs": (2,)})
+        {'needs': array([0.5 , 0.25])}
+    """
+    table = _own_table(record)
+    if table is None:
+        return record
+    found = fields_of(table, fields, no_truths=no_truths)
+    for column in found.values():
+        _one(len(column))
+    return {name: column[0] for name, column in found.items()}
+
+
+def _own_table(record: Any) -> Any:
+    """A record as a table: what is one, a file by its suffix, or a mapping of names to cells; else None."""
+    if isinstance(record, str | os.PathLike):
+        return record if os.path.splitext(os.fspath(record))[1].lower() in SUFFIXES else None
+    if isinstance(record, Mapping) and record and all(isinstance(name, str) for name in record):
+        return {name: cell if np.ndim(cell) == 1 else [cell] for name, cell in record.items()}
+    return record if is_table(record) else None
+
+
+def _one(rows: int) -> None:
+    if rows != 1:
+        raise InvalidInput("record", f"has {rows} rows", "must be one, one's own")
 
 
 def _opened(data: Any) -> TableSource:
