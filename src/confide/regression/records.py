@@ -138,7 +138,7 @@ def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
         if not os.path.splitext(y)[1]:
             raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
                 y, names, f"columns: {', '.join(names[:12])}"))
-        X = values
+        X, table = values, False
     answers = column_of(y, "y")
     return columns_of(X, field="X") if table else X, y if answers is None else answers
 
