@@ -159,8 +159,9 @@ def plan(
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
         True
     """
-    if not isinstance(design, TwoPartMechanism):
-        what = f"the class {design.__name__}" if isinstance(design, type) else type(design).__name__
+    given: Any = design
+    if not isinstance(given, TwoPartMechanism):
+        what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise InvalidInput("design", f"{what} is no mechanism", "must be a TwoPartMechanism with the people, their "
                            "prior and any mse_price, such as 1.0: its price is chosen here")
     if budget is None and error is None:

@@ -352,7 +352,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         """
         self.check(billboard)
         board = cast("BitBillboard", billboard)
-        return self.market.estimate(int(board.ones.sum()), int(board.zeros.sum()))
+        found: StateEstimate | MeanEstimate = self.market.estimate(int(board.ones.sum()), int(board.zeros.sum()))
+        return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share.
@@ -375,7 +376,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
             raise InvalidInput("group", f"{group} is out of range", f"must be in 0..{len(billboard.ones) - 1}")
         if report is None or report == NONE:
             return {"payment": 0}
-        if not isinstance(report, Real) or isinstance(report, bool) or report not in (0, 1):
+        if isinstance(report, bool) or not isinstance(report, Real) or report not in (0, 1):
             raise InvalidInput("record", "is no report", "must be 0, 1, or 2 for taking no part")
         return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
 

@@ -101,8 +101,9 @@ class Investigation:
         def __init__(self, graph: Any, seed_vertex: Any, oracle: Oracle, ahead: int = 1) -> None: ...
 
     def __post_init__(self) -> None:
-        if not isinstance(self.graph, Graph):
-            object.__setattr__(self, "graph", _graph_of(self.graph))
+        held: Any = self.graph
+        if not isinstance(held, Graph):
+            object.__setattr__(self, "graph", _graph_of(held))
         whole("ahead", self.ahead, at_least=1)
         given: Any = self.seed_vertex
         if given is None:
