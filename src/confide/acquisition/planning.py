@@ -160,8 +160,15 @@ def plan(
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
         True
     """
-    if (budget is None) == (error is None):
-        raise InvalidInput("budget", "give exactly one of budget and error")
+    given: Any = design
+    if not isinstance(given, TwoPartMechanism):
+        what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+        raise InvalidInput("design", f"{what} is no mechanism", "must be a TwoPartMechanism with the people, their "
+                           "prior and any mse_price, such as 1.0: its price is chosen here")
+    if budget is None and error is None:
+        raise InvalidInput("budget", "is missing, and so is error", "give exactly one of budget and error")
+    if budget is not None and error is not None:
+        raise InvalidInput("budget", "is given beside error", "give exactly one of budget and error")
     if budget is not None:
         return _for_budget(design, positive("budget", budget), draws, seed)
     return _for_error(design, positive("error", error), draws, seed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -30,8 +31,9 @@ __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "pa
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
+_FEW_KINDS = 6  # that a message names
 _FEW = 64  # items of a tuple that are looked at one by one
-_LEAST = -sys.maxsize**2  # of whole numbers without a bound
+_MOST = 2**126  # of whole numbers without a bound: no people, rounds or coins are more, and products stay exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,8 @@ class Declared:
 def check_parameters(it: Any) -> None:
     """Check all declared parameters of a dataclass's instance, in the order of the fields.
 
+    Numbers of numpy become Python's, which do not overflow in products.
+
     Args:
         it: the instance.
 
@@ -206,10 +210,30 @@ def check_parameters(it: Any) -> None:
         if items is not None and type(value) is tuple and len(value) <= _FEW and all(map(items.holds, value)):
             continue
         _check(name, value, kind, parameter)
+        plain = _plain(value)
+        if plain is not value:
+            object.__setattr__(it, name, plain)
         usual.remember(value)
         if items is not None:
             for each in value[:_FEW]:
                 items.remember(each)
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python's own, in a tuple or list of them too; anything else as it is."""
+    if type(value) in (tuple, list):
+        there = set(map(type, value))
+        if there == {tuple}:
+            there = set(map(type, chain.from_iterable(value)))
+        if not any(each.__module__ == "numpy" or each in (tuple, list) for each in there):
+            return value
+        found = [_plain(each) for each in value]
+        return value if all(map(operator.is_, found, value)) else type(value)(found)
+    if type(value).__module__ != "numpy" or not hasattr(value, "item") or not (
+            isinstance(value, Real) or type(value).__name__ == "bool"):
+        return value
+    plain = value.item()
+    return plain if type(plain) in (int, float, bool) else float(plain)  # a long double has no type of Python's
 
 
 class _Usual:
@@ -226,7 +250,7 @@ class _Usual:
                              and not getattr(each, "_is_protocol", False)
                              and (each is bool or not issubclass(each, Real)))
         self.passes = set[type](self.classes)
-        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
+        least, most = ((-_MOST, _MOST) if number is int else (-math.inf, math.inf) if it.infinite
                        else (-sys.float_info.max, sys.float_info.max))
         low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
         high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
@@ -292,7 +316,7 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif kind in (int, float):
         _check_number(name, value, kind, parameter)
     elif kind is not Any and isinstance(kind, type) and not isinstance(value, kind):
-        raise InvalidInput(name, f"{type(value).__name__} is no {kind.__name__}")
+        raise _no_such(name, value, (kind,))
 
 
 def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Parameter) -> None:
@@ -318,7 +342,30 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     elif words:
         one_of(name, value, words)
     elif classes:
-        raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+        raise _no_such(name, value, classes)
+
+
+def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
+    """What is said of a value of another class: what it is, and which classes will do."""
+    wanted = " or ".join(each.__name__ for each in classes)
+    if value is None:
+        return InvalidInput(name, "is missing", f"must be a {wanted}{_such_as(classes)}")
+    if isinstance(value, type) and issubclass(value, classes):
+        return InvalidInput(name, f"is the class {value.__name__}", f"must be an object of it, {value.__name__}(...)")
+    return InvalidInput(name, f"{type(value).__name__} is no {wanted}", _such_as(classes).removeprefix(", "))
+
+
+def _such_as(classes: tuple[type, ...]) -> str:
+    """The public subclasses that are known, a few of them, of classes that are kinds of things."""
+    found = dict[str, None]()
+    waiting: list[type] = [below for kind in classes for below in kind.__subclasses__()]
+    while waiting:
+        each = waiting.pop(0)
+        waiting += each.__subclasses__()
+        public = not each.__name__.startswith("_") and each.__module__.startswith("confide.")
+        if public and not inspect.isabstract(each):
+            found[each.__name__] = None
+    return f", such as {', '.join(list(found)[:_FEW_KINDS])}" if found else ""
 
 
 @cache
@@ -345,7 +392,11 @@ def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None
 
 def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:
     if kind is int:
-        whole(name, value, at_least=_LEAST)
+        whole(name, value, at_least=-_MOST)
+        if value > _MOST:
+            bounded = parameter.at_most is not None or parameter.below is not None
+            raise InvalidInput(name, f"a whole number of {int(value).bit_length()} bits is too large",
+                               f"must be {parameter.range}" if bounded else "must be at most 2^126")
     elif not (parameter.infinite and isinstance(value, float) and math.isinf(value)):
         finite(name, value)
     if not parameter.holds(value):

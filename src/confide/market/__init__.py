@@ -18,6 +18,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.market.collection import BitBillboard, BitCollection, Reports
     from confide.market.costs import CustomCost, ExponentialCost, LinearCost, PowerCost, SumCost
+    from confide.market.decision import StateEstimate
     from confide.market.enumeration import enumerated_interim, genie_replica, relabelled_rule
     from confide.market.equilibrium import (
         EquilibriumReport,
@@ -96,6 +97,7 @@ __all__ = [
     "ScipyLaw",
     "SignalModel",
     "Simulation",
+    "StateEstimate",
     "Strategy",
     "SumCost",
     "SymmetricEquilibrium",
@@ -133,6 +135,7 @@ __getattr__, __dir__ = doors(
     {
         "collection": ("BitBillboard", "BitCollection", "Reports"),
         "costs": ("CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost"),
+        "decision": ("StateEstimate",),
         "enumeration": ("enumerated_interim", "genie_replica", "relabelled_rule"),
         "equilibrium": (
             "EquilibriumReport", "Robustness", "SymmetricEquilibrium", "check_equilibrium",

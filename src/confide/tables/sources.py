@@ -25,9 +25,10 @@ from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exac
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["Query", "TableSource", "is_packaged", "open_table"]
+__all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "open_table"]
 
-_SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+"""Of files of tables."""
 
 
 class TableSource(ABC):
@@ -379,8 +380,8 @@ def _named(text: str, folder: str | os.PathLike[str] | None) -> TableSource:
         return _Memory(_table(load(text)), text)
     path = Path(folder or "") / Path(text).expanduser()
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(_SUFFIXES)}")
+    if suffix not in SUFFIXES:
+        raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(SUFFIXES)}")
     if not path.is_file():
         start = "the current folder" if folder is None else "the campaign file's folder"
         limit = "" if Path(text).expanduser().is_absolute() else f"{text!r} is looked up relative to {start}"

@@ -20,7 +20,6 @@ from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
 from confide.market.campaign.plan import MARKET_KEYS, BitPlan, equilibria_table, more_reports, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
-from confide.market.decision import posterior_one
 from confide.market.equilibrium import robustness
 from confide.market.majority import MajorityMarket
 from confide.market.planner import MarketPlan, plan
@@ -83,10 +82,10 @@ class BitsPages:
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it = plan.market
         n1, n0 = int(billboard.ones[0]), int(billboard.zeros[0])
-        now = posterior_one(n1, n0, it.signal_model, it.reporting)
-        guess = plan.config.bit.one if now > 0.5 else plan.config.bit.zero
+        found = it.estimate(n1, n0)
+        guess = plan.config.bit.one if found.state else plan.config.bit.zero
         return [Text((
-            f"Best guess of the state: {guess}; it is wrong with probability {number(min(now, 1.0 - now))}, given "
+            f"Best guess of the state: {guess}; it is wrong with probability {number(found.wrong)}, given "
             "these reports, if everybody played the equilibrium and the beliefs are right: prior "
             f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
             f"{it.signal_model.signal_accuracy:g}. "

@@ -24,7 +24,6 @@ from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
 from confide.market.campaign.plan import MARKET_KEYS, BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
-from confide.market.decision import posterior_one
 from confide.market.strategies import NONE
 from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
 from confide.market.threshold.threshold_market import ThresholdMarket
@@ -107,12 +106,11 @@ class UnknownCostPages:
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it = plan.market
         ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
-        now = posterior_one(ones, zeros, it.signal_model, it.reporting)
-        guess = plan.config.bit.one if ones >= zeros else plan.config.bit.zero
-        wrong = 1.0 - now if ones >= zeros else now
+        found = it.estimate(ones, zeros)
+        guess = plan.config.bit.one if found.state else plan.config.bit.zero
         return [Text((
-            f"The majority of the reports says {guess}; it is wrong with probability {number(wrong)}, given these "
-            "reports, if everybody played the equilibrium and the beliefs are right: prior "
+            f"The majority of the reports says {guess}; it is wrong with probability {number(found.wrong)}, given "
+            "these reports, if everybody played the equilibrium and the beliefs are right: prior "
             f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
             f"{it.signal_model.signal_accuracy:g}. "
             f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
