@@ -58,7 +58,7 @@ MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"
 
 _SHARD = 1 << 16  # people of one, at most
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
-         squared_sensitivity="squared_l2_sensitivity")
+         squared_sensitivity="squared_l2_sensitivity", unit="relation", tosses="public_randomness")
 @dataclass(frozen=True)
 class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
