@@ -99,7 +99,7 @@ def beyond(made: Mechanism[Any, Any], epsilon: float, delta: float) -> list[str]
     if spent > epsilon:
         found.append(f"its events cost {spent!r}")
     cost = price("basic", events, delta)
-    if abs(cost.epsilon - Fraction(epsilon)) < Fraction(epsilon) / 10**9 and not Filter(
+    if abs(cost.epsilon - Fraction(epsilon)) < Fraction(epsilon) / 2**48 and not Filter(
             ApproxDP(epsilon, delta) if delta else PureDP(epsilon)).admits(cost):
         found.append(f"an account with this budget would not admit {float(cost.epsilon)!r}")
     losses = [each.loss for each in made.guarantees() if isinstance(each, Privacy)]
