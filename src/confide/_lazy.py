@@ -23,7 +23,8 @@ def doors(
         package: the package's `__name__`.
         modules: submodule -> the public names it defines; `__version__` is given, but not listed.
         packages: subpackages that are themselves public names.
-        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
+        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed. One that has
+            left the package is told with its module.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
@@ -38,7 +39,8 @@ def doors(
             value = import_module(f"{package}.{name}")
         elif name in old:
             _warn_of_old_name(package, name, old[name])
-            return getattr(sys.modules[package], old[name])  # not kept: the next caller is told, too
+            module, _, today = old[name].rpartition(".")
+            return getattr(import_module(module or package), today)  # not kept: the next caller is told, too
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         setattr(sys.modules[package], name, value)

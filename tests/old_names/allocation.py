@@ -38,6 +38,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         "BidsSetting": al.printed.BidsSetting(**PRINTED, least=1.0, optimum=240.0, failure_probability=0.1)}
     crowd: dict[str, Any] = {"welfare": 0.9, "lowest": 0.8, "highest": 1.0, "certificate": None, "runs": 1,
                              "people": 9, "goods": 2}
+    measured = made["PMatch"].measure("counts", 0.5, 1, 1)
     found = dict[tuple[str, str], tuple[Any, Any]]()
 
     def attributes(place: str, it: Any, **names: str) -> None:
@@ -51,9 +52,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     for name, it in made.items():
         attributes(name, it, cell_distance="cell_sensitivities", distance="l1_sensitivity",
                    failure="overflow_probability", held_back="effective_reserve",
-                   report_distance="report_l1_sensitivity")
+                   report_distance="report_l1_sensitivity", unit="relation")
         failure(name, type(it), **auction, **({"valuation": bundles.UnitDemandValuation()} if name == "PAlloc" else {}))
-    attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability")
+    attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability",
+               unit="relation")
     attributes("ScalingBillboard", board, seed="public_seed")
     attributes("AllocationPlan", planned, held_back="reserve")
     attributes("EquilibriumPromises", promises, trivial_loss="baseline_loss")
@@ -113,6 +115,13 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
                                           gamma=0.1).failure_probability, 0.1),  # type: ignore[call-arg]
         ("plan", "by position"): (lambda: al.plan(300, 2, 100, 8.0).to_dict(),  # type: ignore[call-arg, misc]
                                   planned.to_dict()),
+        ("Ascending.measure", "distance"): (
+            lambda: made["PMatch"].measure("counts", 0.5, distance=1, squared_l2_sensitivity=1), measured),
+        ("Ascending.measure", "squared"): (
+            lambda: made["PMatch"].measure("counts", 0.5, 1, squared=1), measured),
+        ("AllocationPlan", "predicted"): (
+            lambda: al.AllocationPlan(mechanism=smooth, error=0.0, reserve=0, draws=1, seconds=1.0, megabytes=1.0,
+                                      predicted=planned.crowds).crowds, planned.crowds),  # type: ignore[call-arg]
         ("plan", "predicted"): (lambda: planned.predicted["A"], planned.crowds["A"]),
         ("bundles", "CappedAdditive"): (lambda: bundles.CappedAdditive(cap=2),  # type: ignore[attr-defined]
                                         bundles.CappedAdditiveValuation(cap=2)),

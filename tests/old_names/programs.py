@@ -31,7 +31,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         return value.tolist() if isinstance(value, np.ndarray) else value
 
     of_all = {"averaged": "noise_std", "kept_back": "reserve", "trivial": "baseline_gap",
-              "squared_sensitivity": "squared_l2_sensitivity"}
+              "squared_sensitivity": "squared_l2_sensitivity", "unit": "relation", "tosses": "public_randomness"}
     own: dict[type, dict[str, str]] = {
         p.PrivDude: {}, p.RoundDude: {}, p.TrueDude: {}, p.TightDude: {"margins": "reserve", "kept": "reserve_share"},
         p.TightenAndAudit: {"audit_deviation": "audit_noise_std", "audit_margin": "audit_reserve",
@@ -58,6 +58,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     attributes(planned, averaged="noise_std", margins="reserve")
     return {
         **uses,
+        ("TightDude", "tosses of the class"): (lambda: p.TightDude.tosses, True),  # type: ignore[attr-defined]
         ("PrivDude", "substitution"): (lambda: replace(tea, neighbours="substitution"), tea),
         ("PrivDude", "null"): (lambda: replace(tea, neighbours="null"), replace(tea, neighbours="add_or_remove")),
         ("Constants", "squared_sensitivity"): (lambda: constants.squared_sensitivity("replace"), 2),

@@ -214,7 +214,7 @@ def check_parameters(it: Any) -> None:
         if plain is not value:
             object.__setattr__(it, name, plain)
         usual.remember(value)
-        if items is not None:
+        if items is not None and type(value) is tuple:
             for each in value[:_FEW]:
                 items.remember(each)
 
@@ -292,7 +292,8 @@ def _usual(of: Any) -> tuple[_Prepared, ...]:
     for name, kind, it in parameters(of).values():
         if _can_fail(kind):
             usual = _Usual(kind, it)
-            items = _Usual(get_args(kind)[0], it) if get_origin(kind) is tuple else None
+            several, _ = _told_apart(get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,))
+            items = _Usual(get_args(several[0])[0], it) if several else None
             found.append(_Prepared(name, usual.number, usual.low, usual.high, usual.words, usual.passes, usual, items,
                                    kind, it))
     return tuple(found)

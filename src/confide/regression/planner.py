@@ -26,6 +26,7 @@ from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, accepted, first_that, retried, tried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
+from confide.privacy.accounting import spendable, written
 from confide.regression import bounds
 from confide.regression.compared_releases import (
     KINDS,
@@ -341,7 +342,7 @@ def plan(
     if error is not None:
         return _for_error(positive("error", error), partial(
             _error_at, setting=setting, release=release, delta=delta, ridge_payment=ridge_payment), again)
-    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
+    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release, delta)
     positive("epsilon_release", epsilon_release)
     positive("epsilon_payment", epsilon_payment)
     if misreports * people < 1:
@@ -383,7 +384,7 @@ def _error_at(
     epsilon: float, *, setting: Setting, release: str, delta: float, ridge_payment: float | None
 ) -> float:
     """The predicted error at a total epsilon."""
-    released, paid = _split(epsilon, None, None, release)
+    released, paid = _split(epsilon, None, None, release, delta)
     return compared(setting, release, delta=delta, epsilon_release=released, epsilon_payment=paid,
                     ridge_payment=ridge_payment).error
 
@@ -427,9 +428,9 @@ def _more(
 
 
 def _split(
-    epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str
+    epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The two epsilons, from themselves or from their total."""
+    """The two epsilons, from themselves or from their total, which both together do not exceed."""
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
         raise InvalidInput("epsilon", "must be given either in total or in parts",
                            "epsilon, both of its parts, or error")
@@ -439,6 +440,9 @@ def _split(
         total = Decimal(repr(float(epsilon)))
         paid = total * Decimal(repr(PAYMENT_SHARE))
         epsilon_payment, epsilon_release = float(paid), float(total - paid)
+        while written(epsilon_payment) + written(epsilon_release) > written(epsilon):
+            epsilon_release = math.nextafter(epsilon_release, 0.0)
+        epsilon_release = spendable(epsilon_release, delta)  # concentrated noise counts as the double
     if release == "averaged" and epsilon_release is None:
         epsilon_release = epsilon_payment
     if epsilon_release is None or epsilon_payment is None:

@@ -20,6 +20,7 @@ from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.renamed import renamed
+from confide.privacy.accounting import spendable
 from confide.release.baselines import NoisyAnswers
 from confide.release.draws_a_round import WIDE
 from confide.release.dual_query import MOST_QUERIES, DualQuery
@@ -203,7 +204,8 @@ def dual_query(
     options = {"one_hot": True, **options}
     if delta and schema.attributes > WIDE:
         options.setdefault("free", "marginals")
-    return DualQuery.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema, **options)
+    return DualQuery.for_budget(records=n, epsilon=spendable(epsilon, delta), delta=delta, workload=workload,
+                                schema=schema, **options)
 
 
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:

@@ -78,4 +78,5 @@ __getattr__, __dir__ = doors(
         "reproduced": ("NotReproduced", "Reproduced", "reproduce", "reproduce_all"),
         "write": ("write_section",),
     },
+    renamed={"Exhibit": "GalleryEntry", "Measured": "MeasuredEvidence"},
 )

@@ -35,7 +35,7 @@ from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, outward, retried, trying
-from confide.contract.renamed import renamed, warn_of_old
+from confide.contract.renamed import renamed, renamed_keywords, warn_of_old
 from confide.contract.wire import parts_of, wire_name
 from confide.privacy.public_randomness import PUBLIC_RANGE
 
@@ -73,6 +73,7 @@ class _Figures(dict[str, Predicted]):
 
 
 @renamed(held_back="reserve")
+@renamed_keywords(predicted="crowds")
 @dataclass(frozen=True, kw_only=True)
 class AllocationPlan(Plan[PMatch | SinkhornMatch]):
     """A matching that is advised at public sizes, and the figures that speak for it.

@@ -190,8 +190,12 @@ class PrivacyTable(Keys):
 
     @property
     def spendable(self) -> float:
-        """The largest double that is not above epsilon as it is written: a budget of 0.1 has to admit 0.1."""
-        return math.nextafter(self.epsilon, 0.0) if Fraction(self.epsilon) > written(self.epsilon) else self.epsilon
+        """What a method is asked for: with a delta, each keeps to epsilon as it is written by itself; without one it is
+        the largest double that is not above: a budget of 0.1 has to admit 0.1.
+        """
+        if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
+            return self.epsilon
+        return math.nextafter(self.epsilon, 0.0)
 
 
 class Recommended(Keys):

@@ -72,7 +72,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
 
 def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float, delta: float) -> Mechanism:
     if name == "product":
-        return IndependentMarginals(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+        return IndependentMarginals.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload,
+                                               schema=schema)
     if name == "gaussian":
         return NoisyAnswers.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if delta:

@@ -42,4 +42,5 @@ __getattr__, __dir__ = doors(
         "rounds": ("CampaignRounds",),
         "worker": ("Worker",),
     },
+    renamed={"Participation": "ParticipantActions", "Rounds": "CampaignRounds", "Standing": "ParticipantStanding"},
 )
