@@ -359,7 +359,9 @@ def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
 def _such_as(classes: tuple[type, ...]) -> str:
     """The public subclasses that are known, a few of them, of classes that are kinds of things."""
     found = dict[str, None]()
-    waiting: list[type] = [below for kind in classes for below in kind.__subclasses__()]
+    waiting: list[type] = []
+    for kind in classes:
+        waiting += kind.__subclasses__()
     while waiting:
         each = waiting.pop(0)
         waiting += each.__subclasses__()
