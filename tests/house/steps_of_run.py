@@ -93,7 +93,6 @@ def run(folder: Path) -> Steps:
     """
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from campaign import small
-
     from confide.campaign import Campaign, Home, Store
 
     path, home = small.write(folder / "files"), Home(folder / "home")
@@ -109,9 +108,9 @@ def main() -> None:
     """Print what is counted."""
     with TemporaryDirectory() as folder:
         found = run(Path(folder))
-    print(f"{len(found.rooms)} rooms: {', '.join(found.rooms)}")  # noqa: T201
+    print(f"{len(found.rooms)} rooms: {', '.join(found.rooms)}")
     for what, pairs in (("climbs", found.climbs), ("returns", found.returns)):
-        print(f"{len(pairs)} {what}: {'; '.join(f'{a} -> {b}' for a, b in pairs)}")  # noqa: T201
+        print(f"{len(pairs)} {what}: {'; '.join(f'{a} -> {b}' for a, b in pairs)}")
 
 
 if __name__ == "__main__":
