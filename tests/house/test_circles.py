@@ -7,9 +7,6 @@ import pytest
 from house.imports import circles, imports
 
 ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle in (
-    "campaign.affordable campaign.another campaign.campaign campaign.contracts campaign.handing_in campaign.harm "
-    "campaign.opening campaign.own_runs campaign.pages campaign.payouts.export campaign.payouts.queue "
-    "campaign.planning campaign.settlement campaign.trial",
     "release.codes release.counting release.engine release.queries release.query_texts release.reading "
     "release.rows release.schema release.sets release.workload",
     "contract.kinds contract.mechanism contract.outcome contract.outcome_folder contract.type_variables",

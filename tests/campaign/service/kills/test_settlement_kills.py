@@ -22,9 +22,9 @@ from campaign.service.kills.watching import Operator, Public
 from campaign.service.parts import PASSWORD
 from campaign.small import TEXT
 from confide.campaign import Home, State, Store, verify
+from confide.campaign.payouts.terms import amounts
 from confide.campaign.service.access import Operators, Role, Sessions
 from confide.campaign.service.work import Drafts, Jobs, Opened, Task
-from confide.campaign.settlement import amounts
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.contract.outcome_folder import rebuild

@@ -16,12 +16,12 @@ from sqlalchemy import select
 from campaign.service.kills.crowd import text_of
 from campaign.service.parts import Parts
 from campaign.store.faults import Died, Steps, counted
-from confide.campaign import Home, State, Store, verify
+from confide.campaign import Home, State, Store, settle, verify
 from confide.campaign.campaign import Campaign
+from confide.campaign.charging import charge_of, ledger_says
 from confide.campaign.own_runs import charged_code
 from confide.campaign.service.work import Drafts, Opened, Task
 from confide.campaign.service.work.faults import Changed
-from confide.campaign.settlement import charge_of, ledger_says, settle
 from confide.campaign.store import schema as s
 from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import kind

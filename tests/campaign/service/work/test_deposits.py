@@ -9,9 +9,9 @@ import pytest
 from campaign.service.kills.crowd import text_of
 from campaign.service.parts import Parts
 from confide.campaign import State
+from confide.campaign.charging import charge_of
 from confide.campaign.pages import payout_sections
 from confide.campaign.service.work import Task
-from confide.campaign.settlement import charge_of
 from confide.contract import InvalidInput, Refused
 from confide.contract.outcome_folder import rebuild
 

@@ -9,9 +9,9 @@ import pytest
 from campaign.service.parts import PASSWORD, Parts, filled, sent
 from confide.campaign import State
 from confide.campaign.backup import backup, confirm, held, restore
+from confide.campaign.charging import charge_of
 from confide.campaign.service.access import Role
 from confide.campaign.service.work import Task
-from confide.campaign.settlement import charge_of
 from confide.campaign.store.restoring import ASKED_BEFORE
 from confide.contract import InvalidInput, Refused, kind
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
+from confide.campaign.charging import cost_of, ledger_says
 from confide.campaign.ledger_gaps import ledger_warnings
 from confide.campaign.opening import charged_at, opening_says
 from confide.campaign.service.access import Operator, Role
@@ -26,7 +27,6 @@ from confide.campaign.service.api.once import IdempotencyKey, once
 from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
-from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.promised import promises_json
 
@@ -130,7 +130,7 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
         offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
         ledger=" ".join((ledger_says(file, plan, parts.store)[1], *ledger_warnings(file, parts.store))),
         charged_at=charged_at(file.kind), cost=cost_of(file, plan),
-        opening=opening_says(campaign))
+        opening=opening_says(campaign.planned))
 
 
 @router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
+from confide.campaign.charging import cost_of
 from confide.campaign.opening import When, charged_at
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
@@ -17,7 +18,6 @@ from confide.campaign.service.work import Task
 from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.rounds import current
-from confide.campaign.settlement import cost_of
 from confide.campaign.states import State
 from confide.contract.errors import Refused
 from confide.contract.worded import worded

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.charging import cost_of, ledger_says
 from confide.campaign.ledger_gaps import ledger_warnings
 from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
@@ -26,7 +27,6 @@ from confide.campaign.service.work.opened import OpenedCampaign
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.campaign.service.work.rounds import SECOND, current
-from confide.campaign.settlement import cost_of, ledger_says
 from confide.campaign.states import State
 from confide.campaign.store.payouts import Sent
 from confide.campaign.trade_off import kept_trade_off

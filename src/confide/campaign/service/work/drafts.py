@@ -277,7 +277,7 @@ class Drafts:
                 raise Changed("draft")
             self._make_folder(file, known.number, held=campaign.held)
 
-        return open_collection(campaign, self._store, become)
+        return open_collection(campaign.planned, self._store, become)
 
     def _unopened(self, number: int) -> Draft:
         known = self.get(number)

@@ -250,7 +250,7 @@ class ParticipantActions:
         found = self._round(opened)
         if found is None or self._store.has_withdrawn(who.campaign, who.slot):
             return None
-        return contract_in(opened.campaign, found, opened.identities[who.slot], self._store.home)
+        return contract_in(opened.campaign.file, found, opened.identities[who.slot], self._store.home)
 
     def decline(self, who: Participant) -> None:
         """Decline the contract that she is shown: the next round is drawn up as if she had never reported.

@@ -49,7 +49,7 @@ def payout_file(
         Refused: nothing is approved, or the bank has answered this batch.
         InvalidInput: a payee or the payer cannot be used.
     """
-    return batch_file(campaign, store, "pain.001" if form == "xml" else "csv", number=batch,
+    return batch_file(campaign.planned, store, "pain.001" if form == "xml" else "csv", number=batch,
                       payees=None if payees is None else payees.encode("utf-8", "replace"), payer=payer,
                       text=TEXT if text is None else text)
 
@@ -65,4 +65,4 @@ def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, i
     Raises:
         InvalidInput: it cannot be read, or names a payout that is not known.
     """
-    return take_confirmations(campaign, store, data)
+    return take_confirmations(campaign.planned, store, data)

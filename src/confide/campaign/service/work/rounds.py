@@ -179,7 +179,7 @@ class CampaignRounds:
 
         if current(self._store, opened) is None:
             raise Refused(worded("no contracts were drawn up"), worded("draw up a round first"))
-        return finish(opened.campaign, self._store, self._store.home, check, number)
+        return finish(opened.campaign.planned, self._store, self._store.home, check, number)
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
