@@ -472,7 +472,7 @@ def test_two_who_write_the_same_pack_at_once(
 
 
 @pytest.mark.parametrize(("name", "home"), [
-    ("charge_of", "charging"), ("existing", "stored"), ("amounts", "payouts.terms")])
+    ("data_set_charge", "charging"), ("existing", "stored"), ("amounts", "payouts.terms")])
 def test_names_that_settlement_gave_away_still_work_and_warn(name: str, home: str) -> None:
     now = getattr(import_module(f"confide.campaign.{home}"), name)
     with pytest.warns(ConfideDeprecationWarning, match=f"{home}.{name}"):
