@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from confide.contract import (
     canonical,
     digest,
 )
-from confide.contract.renamed import ConfideDeprecationWarning
 from confide.people import peoples_kind
 from confide.people import submissions as people_submissions
 from confide.privacy import ZCDP, ApproxDP, PureDP
@@ -469,11 +467,3 @@ def test_two_who_write_the_same_pack_at_once(
     assert campaign.settle(tmp_path / "out", store=store).fresh is False
     assert tree(tmp_path / "out") == tree(done.folder)
     alone(tmp_path, {"out"})
-
-
-@pytest.mark.parametrize(("name", "home"), [
-    ("data_set_charge", "charging"), ("existing", "stored"), ("amounts", "payouts.terms")])
-def test_names_that_settlement_gave_away_still_work_and_warn(name: str, home: str) -> None:
-    now = getattr(import_module(f"confide.campaign.{home}"), name)
-    with pytest.warns(ConfideDeprecationWarning, match=f"{home}.{name}"):
-        assert getattr(settlement, name) is now

@@ -286,9 +286,7 @@ def _of_a_driver(error: BaseException) -> bool:
 
 
 __getattr__ = moved(__name__, {
-    **dict.fromkeys(("charge_of", "check_budget", "commit", "cost_of", "data_set_charge", "ledger_says"),
+    **dict.fromkeys(("check_budget", "commit", "cost_of", "data_set_charge", "ledger_says"),
                     "confide.campaign.charging"),
     **dict.fromkeys(("existing", "stored_outcome"), "confide.campaign.stored"),
-    "amounts": "confide.campaign.payouts.terms",
-    "check_shares": "confide.contract.running",
 })
