@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 from confide.allocation.printed.settings import BidsSetting, MatchingSetting, as_meant
 from confide.contract.checks import fraction, positive, whole
-from confide.contract.errors import NotGuaranteed, Refused, Remedy
+from confide.contract.errors import NotGuaranteed, Refused
 from confide.contract.parameters import Declared, Parameter
-from confide.contract.remedies import tried
+from confide.contract.remedies import Remedy, tried
 from confide.contract.renamed import renamed
 
 __all__ = [
