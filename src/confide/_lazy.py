@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["RENAMED", "doors"]
+__all__ = ["RENAMED", "doors", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Package -> its old public names, and today's; of the packages that were imported."""
@@ -50,6 +50,23 @@ def doors(
         return public
 
     return __getattr__, __dir__
+
+
+def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """`__getattr__` for a module that has given names away: they work until 1.0.0, with a warning.
+
+    Args:
+        module: the module's `__name__`.
+        homes: name -> the module that defines it now.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        _warn_of_old_name(module, name, f"{homes[name]}.{name}")
+        return getattr(import_module(homes[name]), name)
+
+    return __getattr__
 
 
 def _warn_of_old_name(package: str, name: str, today: str) -> None:

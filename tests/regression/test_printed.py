@@ -12,7 +12,7 @@ import pytest
 
 from confide import Outcome
 from confide.audit import door_audit
-from confide.campaign.settlement import charge_of, check_budget
+from confide.campaign.charging import charge_of, check_budget
 from confide.contract import Accuracy, Budget, InvalidInput, NotGuaranteed, Privacy, Truthfulness
 from confide.privacy import Noise
 from confide.privacy.noise import RecordingNoise

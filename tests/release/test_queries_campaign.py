@@ -23,7 +23,7 @@ from campaign.forging import words
 from cases import fast
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.charging import data_set_charge
 from confide.campaign.verification import promises
 from confide.campaign.verification.findings import Broken
 from confide.cli.app import app

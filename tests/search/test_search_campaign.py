@@ -17,9 +17,9 @@ from campaign.forging import words
 from cases import fast
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.charging import data_set_charge
 from confide.campaign.check import check_sections
 from confide.campaign.harm import harm
-from confide.campaign.settlement import data_set_charge
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from confide.campaign.charging import data_set_charge
 from confide.campaign.file import BudgetTable, CampaignFile
-from confide.campaign.settlement import data_set_charge
 from confide.campaign.store.ledger import Charge
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.remedies import Remedy, accepted, tried, trying

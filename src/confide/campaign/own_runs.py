@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 from confide.campaign.own_code import code_digest, is_ours
 from confide.campaign.pausing import kept_in, own_folder, void
+from confide.campaign.planned import Planned
 from confide.campaign.states import State
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.privacy.noise import JournalNoise, Noise
 from confide.privacy.noise.given_noise import given
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.file import CampaignFile
     from confide.campaign.home import Home
     from confide.campaign.store import Store
@@ -63,7 +63,7 @@ def tried_before(file: CampaignFile, plan: CampaignPlan, home: Home) -> bool:
 
 
 @contextmanager
-def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[Noise]:
+def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
     """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
 
     Args:
@@ -86,7 +86,7 @@ def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[No
         yield given(kept.noise)  # what it comes from, an audit's run could not see either
 
 
-def same_code(campaign: Campaign, noise: JournalNoise) -> None:
+def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """Whether a run that goes on has the code with which it was begun; nothing, where all of it is confide's.
 
     Args:
@@ -110,7 +110,7 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
     noise.note(name, text)
 
 
-def published(campaign: Campaign, store: Store, number: int, release: Callable[[], bool]) -> bool:
+def published(campaign: Planned, store: Store, number: int, release: Callable[[], bool]) -> bool:
     """Run and publish, and destroy the noise that nobody will ask for again.
 
     Args:

@@ -44,7 +44,7 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
 
 def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
     """The same, whatever would do instead of a refused file."""
-    from confide.campaign.settlement import check_budget
+    from confide.campaign.charging import check_budget
     from confide.campaign.trial import try_out
     from confide.people.mechanism_plan import MechanismPlan
 

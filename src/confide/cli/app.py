@@ -200,10 +200,10 @@ def check(
     because of them. For the operator alone.
     """
     from confide.campaign.another import another_campaign
+    from confide.campaign.charging import ledger_says
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
     from confide.campaign.harm import harm, may_stop
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import progress_bar
@@ -216,10 +216,10 @@ def check(
         anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
-        stoppable = may_stop(it, there, known)
+        stoppable = may_stop(it.planned, there, known)
     with progress_bar("checking") as bar:
         found = it.check(bar)
-    stop = str(harm(it, found) or "") if stoppable else ""
+    stop = str(harm(it.planned, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
@@ -297,7 +297,7 @@ def run(
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
             _tell_of_empty_slots(it, there, settled)
         if handout is not None:
-            hand_out(it, handout, settled.outcome)
+            hand_out(it.planned, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
         background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
@@ -336,7 +336,7 @@ def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Pa
         return
     if noise is NoiseKind.simulated:
         raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
-    check_handout(it, handout, out or it.default_folder)
+    check_handout(it.planned, handout, out or it.default_folder)
 
 
 def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
