@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from confide.study import Claim, read_claims
+from confide.evidence import Claim, read_claims
 
 
 def rows(package: str) -> tuple[Claim, ...]:

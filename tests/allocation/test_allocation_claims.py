@@ -6,8 +6,8 @@ import pytest
 
 from confide.allocation.evidence_exposure import blocks_of_slots, matching_exposure
 from confide.allocation.printed.settings import MatchingSetting
+from confide.evidence import Claim
 from confide.privacy.tree_blocks import memberships, participation
-from confide.study import Claim
 
 from claims_tables import cases, check, complete, rows
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from confide.study import Claim
+from confide.evidence import Claim
 
 from claims_tables import check, complete, rows
 

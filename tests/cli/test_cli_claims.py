@@ -10,7 +10,7 @@ import pytest
 
 from cli.commands import Run
 from confide.contract.claims import Finding
-from confide.study import (
+from confide.evidence import (
     Claim,
     Evidence,
     MeasuredEvidence,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from confide.study import Claim, claims, pinned
+from confide.evidence import Claim, claims, pinned
 
 GOLDEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("claims.json").read_text(encoding="utf-8"))
 

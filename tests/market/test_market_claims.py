@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from confide.study import Claim
+from confide.evidence import Claim
 
 from claims_tables import check, complete, rows
 

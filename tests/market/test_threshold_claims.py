@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from confide.evidence import Claim
 from confide.market.threshold import evidence
-from confide.study import Claim
 
 from claims_tables import check, complete, rows
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from confide.evidence import Claim
 from confide.programs.evidence_solved import chain, crossroads, optimum, quiet_run, realised_regret, values_of
 from confide.programs.families.unit_demand import UnitDemand
-from confide.study import Claim
 
 from claims_tables import check, complete, rows
 

@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
+from confide.evidence import Claim
 from confide.search.discovery import components_of, in_random_order, made_up_group, without_noise
 from confide.search.evidence_examples import graph_of, selection_loss, toy, values_of
 from confide.search.search_accounting import printed_composition
 from confide.search.statistics import CommonNeighbours
-from confide.study import Claim
 
 from claims_tables import check, complete, rows
 

@@ -14,7 +14,7 @@ from confide.cli.options import AsJson, emit, write_public
 if TYPE_CHECKING:
     from confide.cli.output import ClaimModel
     from confide.contract.presentation import Section
-    from confide.study import Claim, Verified
+    from confide.evidence import Claim, Verified
 
 __all__ = ["claims"]
 
@@ -45,8 +45,8 @@ def claims(
     from confide.cli.render import show
     from confide.contract import InvalidInput
     from confide.contract.progress import progress_bar
-    from confide.study import claims as table
-    from confide.study import claims_markdown, pins_toml, verify_claims
+    from confide.evidence import claims as table
+    from confide.evidence import claims_markdown, pins_toml, verify_claims
 
     if slow and not verify:
         raise InvalidInput("slow", "nothing is recomputed", "give --verify too")
@@ -103,7 +103,7 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
 def _many(rows: Sequence[Claim]) -> Section:
     from confide.contract.claims import Verdict
     from confide.contract.presentation import Section, Table
-    from confide.study import parts_of_families
+    from confide.evidence import parts_of_families
 
     counts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])

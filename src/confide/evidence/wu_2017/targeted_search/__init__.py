@@ -1,0 +1,1 @@
+"""Chapter 7: targeted search of a private network."""
