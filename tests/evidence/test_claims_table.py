@@ -14,9 +14,9 @@ from typing import Any, get_args
 import pytest
 
 import confide
-from confide.contract import InvalidInput
-from confide.contract.claims import Verdict
-from confide.evidence import claims, claims_markdown, claims_table, read_claims, verify_claims
+from confide.contract import ConfideDeprecationWarning, InvalidInput
+from confide.evidence import Recomputed, claims, claims_markdown, claims_table, read_claims, verify_claims
+from confide.evidence.claim import Verdict
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -89,26 +89,21 @@ def test_nothing_is_missing_any_longer() -> None:
     assert set(ERRATA) == set(ERRATA_OF)
 
 
-def test_every_table_of_the_package_is_read() -> None:
+def test_every_module_of_claims_is_read() -> None:
     source = Path(confide.__file__).parent
-    packages = {".".join(("confide", *path.parent.relative_to(source).parts)) for path in source.rglob("claims.toml")}
-    assert {row.evidence.module.rpartition(".")[0] for row in ROWS.values()} == packages
+    modules = {".".join(("confide", *path.relative_to(source).with_suffix("").parts)) for path in source.rglob("*.py")
+               if "\nclaim = claims_of(" in path.read_text(encoding="utf-8")}
+    assert {row.evidence.module for row in ROWS.values()} == modules
     assert len(ROWS) >= 420
-
-
-@pytest.mark.slow  # each family's own tests run the evidence
-def test_every_row_has_its_evidence() -> None:
-    for row in ROWS.values():
-        function = getattr(import_module(row.evidence.module), row.evidence.function)
-        assert function.__module__ == row.evidence.module, row.id
 
 
 def test_every_row_says_all() -> None:
     for row in ROWS.values():
-        assert row.family == row.evidence.module.split(".")[1]
+        assert row.family == {"threshold": "market", "pairs": "market"}.get(row.part, row.part)
+        assert row.pin is not None
         assert row.line > 0
-        assert all(text.strip() == text for text in (row.id, row.statement, row.claim, row.ours))
-        assert all((row.statement, row.claim, row.ours))
+        assert all(text.strip() == text for text in (row.id, row.statement, row.claim, row.correction))
+        assert all((row.statement, row.claim, row.correction))
 
 
 # ---- read
@@ -125,7 +120,7 @@ def test_rows_are_chosen() -> None:
     assert claims("regression/lemma-6", family="market") == ()
     assert claims(search="no row says these words") == ()
     row, = claims("regression/lemma-6")
-    assert str(row.evidence) == "confide.regression.evidence.sensitivity_of_plain_ridge"
+    assert str(row.evidence) == "confide.evidence.cummings_2015.claims.sensitivity_of_plain_ridge"
     assert (row.cost, row.command) == ("fast", "confide claims regression/lemma-6 --verify")
 
 
@@ -143,6 +138,30 @@ def test_what_is_not_there_is_bad_input(asked: dict[str, str], told: str) -> Non
 
 
 # ---- verified
+
+MODULE = '''
+from confide.evidence import Recomputed, claims_of
+
+claim = claims_of("Doe 2020", family="zoo")
+CALLS = []
+
+@claim(
+    id="zoo/quick", statement="Theorem 1", line=7, verdict="holds",
+    claim="Half of it.",
+    correction="The same.",
+)
+def half():
+    return Recomputed("holds", 0.5, 0.5)
+
+@claim(
+    id="zoo/long", statement="Theorem 2", line=9, verdict="false", pinned=(0.1, 0.333), slow=("2026-02-03", 1_234.0),
+    claim="A tenth | of *it*.",
+    correction="A third.",
+)
+def third():
+    CALLS.append(1)
+    return Recomputed("holds-with-correction", 0.1, 1 / 3)
+'''
 
 TABLE = '''
 document = "Doe 2020"
@@ -170,16 +189,16 @@ measured = { claimed = 0.1, found = 0.333, day = 2026-02-03, seconds = 1_234.0 }
 '''
 
 PROOF = '''
-from confide.contract.claims import Finding
+from confide.evidence import Recomputed
 
 CALLS = []
 
 def half():
-    return Finding("holds", 0.5, 0.5)
+    return Recomputed("holds", 0.5, 0.5)
 
 def third():
     CALLS.append(1)
-    return Finding("holds-with-correction", 0.1, 1 / 3)
+    return Recomputed("holds-with-correction", 0.1, 1 / 3)
 '''
 
 
@@ -189,8 +208,7 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     package = tmp_path / "zoo_of_claims"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "proof.py").write_text(PROOF)
-    (package / "claims.toml").write_text(TABLE)
+    (package / "proof.py").write_text(MODULE)
     for name in [name for name in sys.modules if name.partition(".")[0] == package.name]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path)
@@ -202,8 +220,9 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     claims_table._table.cache_clear()
 
 
-def test_another_package_adds_its_table(zoo: Path) -> None:
+def test_another_package_adds_its_claims(zoo: Path) -> None:
     quick, long = claims(family="zoo")
+    assert (quick.pin, quick.correction, str(long.evidence)) == (None, "The same.", "zoo_of_claims.proof.third")
     assert (quick.cost, long.cost) == ("fast", "slow")
     assert long.command == "confide claims zoo/long --verify --slow"
     assert len(claims()) == len(ROWS) + 2
@@ -228,6 +247,52 @@ def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "told"), [
+    ("line=7, ", "", "has claim, correction, id, statement, verdict"),
+    ("line=7, ", "line=7, note=1, ", "has claim, correction, id, line, note"),
+    ('"holds"', '"true"', "'true' is no verdict"),
+    ('"holds"', "VERDICT", "line 8: .*must be written out"),
+    ("pinned=(0.1, 0.333), ", "", "stored figures go together"),
+    ("def half()", "def half(", "cannot be read"),
+    ("zoo/quick", "regression/lemma-6", "regression/lemma-6 stands twice"),
+])
+def test_a_bad_row_is_refused(zoo: Path, old: str, new: str, told: str) -> None:
+    assert old in MODULE
+    (zoo / "proof.py").write_text(MODULE.replace(old, new))
+    with pytest.raises(InvalidInput, match=told):
+        claims()
+
+
+def test_a_decorator_refuses_what_the_table_refuses(zoo: Path) -> None:
+    (zoo / "proof.py").write_text(MODULE.replace('"holds"', '"true"'))
+    with pytest.raises(InvalidInput, match="'true' is no verdict"):
+        import_module("zoo_of_claims.proof")
+
+
+# ---- tables of confide 0.1
+
+
+def test_a_table_of_another_package_is_read(zoo: Path) -> None:
+    decorated = claims(family="zoo")
+    (zoo / "proof.py").write_text(PROOF)
+    (zoo / "claims.toml").write_text(TABLE)
+    claims_table._table.cache_clear()
+    read = claims(family="zoo")
+    assert read == decorated
+    (zoo / "claims.toml").write_text(TABLE.replace('modules = ["proof"]', 'modules = ["proof", "gone"]'))
+    with pytest.raises(InvalidInput, match="no module 'gone'"):
+        read_claims("zoo", "zoo_of_claims")
+
+
+def test_the_old_place_of_findings_works() -> None:
+    from confide.contract import claims as place
+
+    with pytest.warns(ConfideDeprecationWarning, match=r"'contract.claims.Finding' is called .*\.Recomputed' now"):
+        assert place.Finding is Recomputed
+    with pytest.raises(AttributeError):
+        _ = place.NoSuchName
+
+
+@pytest.mark.parametrize(("old", "new", "told"), [
     ('document = "Doe 2020"', "", "no document and modules"),
     ('modules = ["proof"]', "", "no document and modules"),
     ('modules = ["proof"]', 'modules = ["gone"]', "gone"),
@@ -240,20 +305,15 @@ def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
     ("seconds = 1_234.0", "hours = 1", "stored figures"),
 ])
 def test_a_bad_table_is_refused(zoo: Path, old: str, new: str, told: str) -> None:
+    (zoo / "proof.py").write_text(PROOF)
     (zoo / "claims.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(InvalidInput, match=told):
         read_claims("zoo", "zoo_of_claims")
 
 
-def test_a_table_that_is_not_there_is_refused() -> None:
+def test_a_package_that_is_not_there_is_refused() -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_claims("zoo", "no_such_package_at_all")
-
-
-def test_ids_are_unique_over_all_tables(zoo: Path) -> None:
-    (zoo / "claims.toml").write_text(TABLE.replace("zoo/quick", "regression/lemma-6"))
-    with pytest.raises(InvalidInput, match="regression/lemma-6 stands twice"):
-        claims()
 
 
 # ---- the page

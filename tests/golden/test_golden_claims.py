@@ -16,7 +16,7 @@ def entry(row: Claim) -> dict[str, Any]:
     pin, stored = pinned()[row.id], row.measured
     return {
         "id": row.id, "family": row.family, "document": row.document, "statement": row.statement, "line": row.line,
-        "claim": row.claim, "verdict": row.verdict, "ours": row.ours, "function": row.evidence.function,
+        "claim": row.claim, "verdict": row.verdict, "ours": row.correction, "function": row.evidence.function,
         "cost": row.cost, "command": row.command,
         "measured": None if stored is None else {"claimed": stored.claimed, "found": stored.found,
                                                  "day": stored.day.isoformat(), "seconds": stored.seconds},

@@ -85,7 +85,7 @@ def _one(row: Claim) -> Section:
 
     facts = (("family", row.family),
              ("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
-             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.ours),
+             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.correction),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
     return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
 
@@ -101,9 +101,9 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
 
 
 def _many(rows: Sequence[Claim]) -> Section:
-    from confide.contract.claims import Verdict
     from confide.contract.presentation import Section, Table
     from confide.evidence import parts_of_families
+    from confide.evidence.claim import Verdict
 
     counts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
@@ -154,7 +154,7 @@ def _model(row: Claim, verified: Verified | None) -> ClaimModel:
     stored = row.measured
     return output.ClaimModel(
         id=row.id, family=row.family, document=row.document, statement=row.statement, line=row.line, claim=row.claim,
-        verdict=row.verdict, ours=row.ours, evidence=str(row.evidence), cost=row.cost, command=row.command,
+        verdict=row.verdict, ours=row.correction, evidence=str(row.evidence), cost=row.cost, command=row.command,
         measured=None if stored is None else output.MeasuredModel(
             claimed=output.finite(stored.claimed), found=output.finite(stored.found), day=stored.day.isoformat(),
             seconds=stored.seconds),

@@ -11,11 +11,10 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.evidence.catalogue import studies, study, study_names
-    from confide.evidence.claims_page import claims_markdown
-    from confide.evidence.claims_pinned import Pin, pinned, pins_toml
-    from confide.evidence.claims_table import Claim, Evidence, MeasuredEvidence, claims, parts_of_families, read_claims
-    from confide.evidence.claims_verified import Verified, verify_claims
-    from confide.evidence.errata_index import Erratum, errata
+    from confide.evidence.claim import Claim, Evidence, MeasuredEvidence, Pin, Recomputed, claims_of
+    from confide.evidence.claims_page import Erratum, claims_markdown, errata
+    from confide.evidence.claims_table import claims, parts_of_families, read_claims
+    from confide.evidence.claims_verified import Verified, pinned, pins_toml, verify_claims
     from confide.evidence.findings import Compared, Findings, Study
     from confide.evidence.gallery import GalleryEntry, exhibits, gallery_markdown, shown_quick, write_gallery
     from confide.evidence.kept import Kept, StudyCache
@@ -36,12 +35,14 @@ __all__ = [
     "MeasuredEvidence",
     "NotReproduced",
     "Pin",
+    "Recomputed",
     "Reproduced",
     "Study",
     "StudyCache",
     "Verified",
     "claims",
     "claims_markdown",
+    "claims_of",
     "errata",
     "exhibits",
     "full_times",
@@ -66,12 +67,11 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "claim": ("Claim", "Evidence", "Recomputed", "MeasuredEvidence", "Pin", "claims_of"),
         "catalogue": ("studies", "study", "study_names"),
-        "claims_page": ("claims_markdown",),
-        "claims_pinned": ("Pin", "pinned", "pins_toml"),
-        "claims_table": ("Claim", "Evidence", "MeasuredEvidence", "claims", "parts_of_families", "read_claims"),
-        "claims_verified": ("Verified", "verify_claims"),
-        "errata_index": ("Erratum", "errata"),
+        "claims_page": ("Erratum", "claims_markdown", "errata"),
+        "claims_table": ("claims", "parts_of_families", "read_claims"),
+        "claims_verified": ("Verified", "pinned", "pins_toml", "verify_claims"),
         "findings": ("Compared", "Findings", "Study"),
         "timings": ("FullTimes", "full_times", "this_machine", "times_toml"),
         "gallery": ("GalleryEntry", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"),

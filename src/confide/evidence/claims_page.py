@@ -1,18 +1,23 @@
-"""The table of claims as a page in Markdown: `confide claims --write FILE`, and the page in the documentation."""
+"""The table of claims as a page in Markdown: `confide claims --write FILE`, and the page in the documentation; with the
+errata that the specifications list, and the rows that show each.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import get_args
 
-from confide.contract.claims import Verdict
 from confide.contract.words import number
-from confide.evidence.claims_table import Claim, parts_of_families
-from confide.evidence.errata_index import errata
+from confide.evidence.claim import Claim, Verdict
+from confide.evidence.claims_table import parts_of_families
 
-__all__ = ["claims_markdown"]
+__all__ = ["Erratum", "claims_markdown", "errata"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
 _VERDICTS = get_args(Verdict)
@@ -30,6 +35,37 @@ _WORDS = {
     "false": "a counterexample, or a number that was computed, refutes it",
     "vacuous-at-practical-size": "true, and it says nothing at any size at which one would use it",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """One erratum.
+
+    Args:
+        specification: whose list it stands in, such as data_market.
+        number: in that list, from 1.
+        claims: ids of the rows that show it.
+        none: why no row does; empty where one does.
+    """
+
+    specification: str
+    number: int
+    claims: tuple[str, ...] = ()
+    none: str = ""
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """All of them, by specification and number.
+
+    Example:
+        >>> errata()[0].claims
+        ('channels/lemma-7-triangle',)
+    """
+    table = tomllib.loads(Path(__file__).with_name("errata.toml").read_text(encoding="utf-8"))
+    return tuple(Erratum(specification=name, number=int(number), claims=tuple(entry.get("claims", ())),
+                         none=entry.get("none", ""))
+                 for name, entries in table.items() for number, entry in entries.items())
 
 
 def claims_markdown(rows: Sequence[Claim]) -> str:
@@ -109,7 +145,7 @@ def _package(row: Claim) -> str:
 
 
 def _row(row: Claim) -> tuple[str, ...]:
-    ours = f"{_plain(row.ours)} (`{row.evidence.module.rpartition('.')[2]}.{row.evidence.function}`)"
+    ours = f"{_plain(row.correction)} (`{row.evidence.module.rpartition('.')[2]}.{row.evidence.function}`)"
     if row.measured is not None:
         stored = row.measured
         ours += (f" Evidence that takes long: {number(stored.found)} where {number(stored.claimed)} is claimed, "

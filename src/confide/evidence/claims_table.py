@@ -1,132 +1,55 @@
-"""Every published claim that was checked, of all families: one row a claim, with its verdict and its evidence.
+"""Every published claim that was checked, of all sources: one row a claim, with its verdict and its evidence.
 
-A family keeps its rows in `claims.toml` beside its code, and says there which of its modules hold the evidence. A
-package outside confide adds its own table by an entry point `confide.claims` that names the package of the table.
+Rows are read from the text of the modules that hold their evidence (`confide.evidence.claim`). A package outside
+confide adds its own by an entry point `confide.claims` that names a package of such modules.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources import files
-from typing import Any, Literal, get_args
+from importlib.resources.abc import Traversable
+from typing import Any, get_args
 
-from confide.contract.claims import Finding, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause, did_you_mean
+from confide.evidence.claim import Claim, ClaimsOf, Evidence, Verdict, claims_of, rows_of_text
 
-__all__ = ["Claim", "Evidence", "MeasuredEvidence", "claims", "parts_of_families", "read_claims"]
+__all__ = ["claims", "parts_of_families", "read_claims"]
 
-_PACKAGES = (
-    ("channels", "confide.channels"),
-    ("market", "confide.market"),
-    ("market", "confide.market.threshold"),
-    ("market", "confide.market.pairs"),
-    ("acquisition", "confide.acquisition"),
-    ("regression", "confide.regression"),
-    ("privacy", "confide.privacy"),
-    ("release", "confide.release"),
-    ("allocation", "confide.allocation"),
-    ("programs", "confide.programs"),
-    ("search", "confide.search"),
+_MODULES = (
+    "wang_2016.privacy_notions.claims",
+    "wang_2016.data_market.claims_known_costs",
+    "wang_2016.data_market.claims_unknown_costs",
+    "wang_2016.data_market.claims_pairs",
+    "fallah_2022.claims",
+    "fallah_2022.claims_algorithms",
+    "cummings_2015.claims",
+    "cummings_2015.claims_proofs",
+    "wu_2017.claims_privacy",
+    "wu_2017.claims_streams",
+    "wu_2017.query_release.claims_game",
+    "wu_2017.query_release.claims_dual_query",
+    "wu_2017.query_release.claims_queries",
+    "wu_2017.query_release.claims_experiments",
+    "wu_2017.private_matchings.claims_matchings",
+    "wu_2017.private_matchings.claims_bundles",
+    "wu_2017.private_matchings.claims_counters",
+    "wu_2017.private_matchings.claims_floors",
+    "wu_2017.private_programs.claims_engine",
+    "wu_2017.private_programs.claims_families",
+    "wu_2017.private_programs.claims_feasibility",
+    "wu_2017.private_programs.claims_incentives",
+    "wu_2017.targeted_search.claims_model",
+    "wu_2017.targeted_search.claims_privacy",
+    "wu_2017.targeted_search.claims_found",
 )
-"""(family, package of a table), by document and then as the documents go."""
-
-_WORDS = ("id", "statement", "claim", "ours", "evidence")
-_OPTIONAL = {"slow", "measured"}
-_STORED = {"claimed", "found", "day", "seconds"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """The function that recomputes a claim. Its module is imported when it is called.
-
-    Args:
-        module: dotted name.
-        function: its name there; without arguments, gives a `Finding`.
-    """
-
-    module: str
-    function: str
-
-    def __call__(self) -> Finding:
-        found: Finding = getattr(import_module(self.module), self.function)()
-        return found
-
-    def __str__(self) -> str:
-        return f"{self.module}.{self.function}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredEvidence:
-    """What evidence that takes long said when it last ran.
-
-    Args:
-        claimed: the number that the claim gives.
-        found: the number that we found.
-        day: when.
-        seconds: how long it took, on two cores.
-    """
-
-    claimed: float
-    found: float
-    day: date
-    seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """One published claim, what became of it, and how to see that.
-
-    Args:
-        id: family or part of it, and a name.
-        family: whose table it stands in.
-        document: the source.
-        statement: which theorem, algorithm, figure or section of it.
-        line: of the source's text as it was read.
-        claim: what is claimed, in our words.
-        verdict: whether it holds.
-        ours: what holds instead, and the figures that show it.
-        evidence: recomputes what decides the verdict.
-        measured: the stored figures of evidence that takes long; None where it is fast.
-    """
-
-    id: str
-    family: str
-    document: str
-    statement: str
-    line: int
-    claim: str
-    verdict: Verdict
-    ours: str
-    evidence: Evidence
-    measured: MeasuredEvidence | None = None
-
-    @property
-    def part(self) -> str:
-        """What the id begins with: the family, or a part of it, such as threshold of market."""
-        return self.id.partition("/")[0]
-
-    @property
-    def cost(self) -> Literal["fast", "slow"]:
-        """Slow evidence is recomputed on request alone."""
-        return "fast" if self.measured is None else "slow"
-
-    @property
-    def command(self) -> str:
-        """What recomputes this row alone."""
-        return f"confide claims {self.id} --verify{' --slow' if self.cost == 'slow' else ''}"
-
-    def says(self, text: str) -> bool:
-        """Whether a text, in any case, stands anywhere in this row."""
-        words = (self.id, self.family, self.document, self.statement, self.claim, self.ours, str(self.evidence))
-        return text.casefold() in "\n".join(words).casefold()
+"""Modules of claims, by document and then as the documents go."""
 
 
 def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
@@ -181,68 +104,83 @@ def claims(
 
 
 def read_claims(family: str, package: str) -> tuple[Claim, ...]:
-    """The table of one package.
+    """The claims of one package outside confide: those of its modules, by name, or of its `claims.toml`.
 
     Args:
-        family: what its rows belong to.
-        package: dotted name of the package that holds `claims.toml`.
+        family: what the rows of a `claims.toml` belong to; modules say it themselves.
+        package: dotted name of the package.
 
     Raises:
-        InvalidInput: the table is not there, or a row lacks something, says too much, or names a function that none of
-            the table's modules defines.
+        InvalidInput: the package is not there, a row lacks something or says too much, or a table names a function
+            that none of its modules defines.
     """
     place = f"claims of {package}"
     try:
-        table = tomllib.loads(files(package).joinpath("claims.toml").read_text(encoding="utf-8"))
-    except (OSError, ModuleNotFoundError, ValueError) as error:
+        folder = files(package)
+        if folder.joinpath("claims.toml").is_file():
+            return tuple(_of_toml(place, family, package, folder))
+        modules = sorted(each.name for each in folder.iterdir() if each.name.endswith(".py"))
+        return tuple(row for name in modules
+                     for row in rows_of_text(folder.joinpath(name).read_text(encoding="utf-8"),
+                                             f"{package}.{name.removesuffix('.py')}"))
+    except (OSError, ModuleNotFoundError, SyntaxError) as error:
         raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
-    document, modules, rows = table.get("document"), table.get("modules"), table.get("claim", [])
-    if not isinstance(document, str) or not isinstance(modules, list):
-        raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')
-    homes = _functions(place, package, modules)
-    return tuple(_row(place, family, document, homes, row) for row in rows)
 
 
-def _row(place: str, family: str, document: str, homes: dict[str, str], row: dict[str, Any]) -> Claim:
-    where = f"{place}, {row.get('id', 'a row without id')}"
-    if set(row) - _OPTIONAL != {*_WORDS, "line", "verdict"}:
-        raise InvalidInput(where, f"has {', '.join(sorted(row))}",
-                           f"must have {', '.join((*_WORDS, 'line', 'verdict'))}")
-    if row["verdict"] not in get_args(Verdict):
-        raise InvalidInput(where, f"{row['verdict']!r} is no verdict", f"must be one of {', '.join(get_args(Verdict))}")
-    if row["evidence"] not in homes:
-        raise InvalidInput(where, f"{row['evidence']!r} is no function of its modules",
-                           did_you_mean(row["evidence"], homes, "see modules at the head of the table"))
-    stored = row.get("measured")
-    if bool(row.get("slow")) != (stored is not None) or set(stored or _STORED) != _STORED:
-        raise InvalidInput(where, "slow evidence and its stored figures go together",
-                           "must have slow = true and measured = {claimed, found, day, seconds}, or neither")
-    return Claim(id=row["id"], family=family, document=document, statement=row["statement"], line=row["line"],
-                 claim=row["claim"], verdict=row["verdict"], ours=row["ours"],
-                 evidence=Evidence(module=homes[row["evidence"]], function=row["evidence"]),
-                 measured=None if stored is None else MeasuredEvidence(**stored))
-
-
+_OLD_WORDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
 _DEFINED = re.compile(r"^def ([a-z]\w*)\(", flags=re.MULTILINE)
 
 
-def _functions(place: str, package: str, modules: Sequence[str]) -> dict[str, str]:
-    """Public name -> the module that defines it, from the text: the list of claims needs none of the numbers."""
-    found: dict[str, str] = {}
+def _of_toml(place: str, family: str, package: str, folder: Traversable) -> Iterator[Claim]:
+    """The rows of a `claims.toml`, as packages wrote them for confide 0.1; they are read until 1.0.0."""
+    try:
+        table = tomllib.loads(folder.joinpath("claims.toml").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
+    document, modules = table.get("document"), table.get("modules")
+    if not isinstance(document, str) or not isinstance(modules, list):
+        raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')
+    homes: dict[str, str] = {}
     for module in modules:
         try:
-            text = files(package).joinpath(f"{module}.py").read_text(encoding="utf-8")
+            text = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
         except OSError:
             raise InvalidInput(place, f"{package} has no module {module!r}") from None
-        found |= dict.fromkeys(_DEFINED.findall(text), f"{package}.{module}")
-    return found
+        homes |= dict.fromkeys(_DEFINED.findall(text), f"{package}.{module}")
+    for row in table.get("claim", []):
+        yield _old_row(f"{place}, {row.get('id', 'a row without id')}", claims_of(document, family=family), homes, row)
+
+
+def _old_row(where: str, claims_of_it: ClaimsOf, homes: dict[str, str], row: dict[str, Any]) -> Claim:
+    if set(row) - {"slow", "measured"} != _OLD_WORDS:
+        raise InvalidInput(where, f"has {', '.join(sorted(row))}", f"must have {', '.join(sorted(_OLD_WORDS))}")
+    if row["evidence"] not in homes:
+        raise InvalidInput(where, f"{row['evidence']!r} is no function of its modules",
+                           did_you_mean(row["evidence"], homes, "see modules at the head of the table"))
+    written = {name: row[name] for name in _OLD_WORDS - {"ours", "evidence"}} | {"correction": row["ours"]}
+    stored = row.get("measured")
+    if bool(row.get("slow")) != (stored is not None) or (
+            stored is not None and (set(stored) != _STORED or not isinstance(stored["day"], date))):
+        raise InvalidInput(where, "slow evidence and its stored figures go together",
+                           "must have slow = true and measured = {claimed, found, day, seconds}, or neither")
+    if stored is not None:
+        written |= {"pinned": (stored["claimed"], stored["found"]),
+                    "slow": (stored["day"].isoformat(), stored["seconds"])}
+    return claims_of_it.row(Evidence(module=homes[row["evidence"]], function=row["evidence"]), written)
+
+
+_STORED = {"claimed", "found", "day", "seconds"}
 
 
 @cache
 def _table() -> tuple[Claim, ...]:
     """All rows: those of confide, then those of other packages by their names."""
+    here = files("confide.evidence")
+    rows = [row for name in _MODULES
+            for row in rows_of_text(here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"),
+                                    f"confide.evidence.{name}")]
     others = sorted((entry.name, entry.module) for entry in entry_points(group="confide.claims"))
-    rows = [row for family, package in (*_PACKAGES, *others) for row in read_claims(family, package)]
+    rows += [row for family, package in others for row in read_claims(family, package)]
     ids = [row.id for row in rows]
     if len(set(ids)) < len(ids):
         twice = sorted({each for each in ids if ids.count(each) > 1})

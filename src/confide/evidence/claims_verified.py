@@ -1,20 +1,22 @@
-"""The verdicts, recomputed: what the evidence for each claim says today. Evidence that fails is a fault of its row."""
+"""The verdicts and figures, recomputed: what the evidence for each claim says today, beside what its row pins, so that
+none drifts in silence. Evidence that fails is a fault of its row.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
 
-from confide.contract.claims import Verdict
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.evidence.claims_pinned import Pin, pinned
-from confide.evidence.claims_table import Claim
+from confide.evidence.claim import TOLERANCE, Claim, Pin, Verdict
+from confide.evidence.claims_table import claims
 
-__all__ = ["Verified", "verify_claims"]
+__all__ = ["Verified", "pinned", "pins_toml", "verify_claims"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +48,8 @@ class Verified:
 
     @property
     def pin(self) -> Pin | None:
-        """What was pinned of the row; None for rows of other packages."""
-        return pinned().get(self.claim.id)
+        """What was pinned of the row; None for rows that pin nothing."""
+        return self.claim.pin
 
     @property
     def drifted(self) -> bool:
@@ -96,3 +98,36 @@ def _recomputed(row: Claim) -> Verified:
                         seconds=perf_counter() - start, fault=type(error).__name__)
     return Verified(claim=row, recomputed=True, verdict=verdict, claimed=claimed, found=ours,
                     seconds=perf_counter() - start)
+
+
+def pinned() -> Mapping[str, Pin]:
+    """Every pin, by the id of its row.
+
+    Example:
+        >>> pinned()["regression/lemma-6"].verdict
+        'false'
+    """
+    return {row.id: row.pin for row in claims() if row.pin is not None}
+
+
+def pins_toml(found: Sequence[Verified]) -> str:
+    """What evidence finds, one line a row: what differs from a row's `pinned` is read before it is put there.
+
+    Args:
+        found: of all rows of the table. Wider tolerances of rows stay.
+
+    Raises:
+        InvalidInput: evidence of a row failed.
+    """
+    faults = [each.claim.id for each in found if each.fault]
+    if faults:
+        raise InvalidInput("pin", f"the evidence of {', '.join(faults)} fails", "mend it first")
+    lines = ["# What the evidence of every claim says. `confide claims --verify --pin FILE` writes it: what differs",
+             "# from a row's `pinned=(claimed, found)` is read, then put there. `within` is set by hand, for figures",
+             "# that depend on the machine."]
+    for each in found:
+        within = TOLERANCE if each.claim.pin is None else each.claim.pin.within
+        wider = f", within = {within!r}" if within != TOLERANCE else ""
+        lines.append(f'"{each.claim.id}" = {{ verdict = "{each.verdict}", claimed = {each.claimed:.9g}, '
+                     f"found = {each.found:.9g}{wider} }}")
+    return "\n".join(lines) + "\n"
