@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["RENAMED", "doors"]
+__all__ = ["MOVED", "RENAMED", "doors"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Package -> its old public names, and today's; of the packages that were imported."""
 
+MOVED: dict[str, Mapping[str, str]] = {}
+"""Package -> public names that it had, and the package of confide that has them; of the packages that were imported."""
+
 
 def doors(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
-    renamed: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a package whose public names live in submodules.
 
@@ -24,12 +27,16 @@ def doors(
         modules: submodule -> the public names it defines.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
+        moved: package of confide -> public names that stand there now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted([*home, *packages])
     old = dict(renamed or {})
     if old:
         RENAMED[package] = old
+    elsewhere = {name: place for place, names in (moved or {}).items() for name in names}
+    if elsewhere:
+        MOVED[package] = elsewhere
 
     def __getattr__(name: str) -> Any:
         if name in home:
@@ -39,6 +46,9 @@ def doors(
         elif name in old:
             _warn_of_old_name(package, name, old[name])
             return getattr(sys.modules[package], old[name])  # not kept: the next caller is told, too
+        elif name in elsewhere:
+            _warn_of_old_name(package, name, f"confide.{elsewhere[name]}.{name}")
+            return getattr(import_module(f"confide.{elsewhere[name]}"), name)
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         setattr(sys.modules[package], name, value)

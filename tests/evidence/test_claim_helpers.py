@@ -24,7 +24,12 @@ from confide.evidence.wu_2017.targeted_search import small_graphs
 from confide.evidence.wu_2017.targeted_search.small_graphs import graph_of, selection_loss, toy
 from confide.privacy.tree_blocks import memberships, participation
 from confide.programs.families.unit_demand import UnitDemand
-from confide.search.discovery import components_of, in_random_order, made_up_group, without_noise
+from confide.search.discovery import (
+    components_of,
+    in_random_order,
+    made_up_group,
+    without_noise,
+)
 from confide.search.search_accounting import printed_composition
 from confide.search.statistics import CommonNeighbours
 

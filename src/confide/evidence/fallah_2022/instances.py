@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.two_users import TwoUsers
+from confide.evidence.fallah_2022.two_users import TwoUsers
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["VARIANCE", "middles", "profiles", "regret", "two_users"]

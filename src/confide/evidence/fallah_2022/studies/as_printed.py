@@ -11,11 +11,11 @@ import numpy as np
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.optimum.grid import solve_grid
-from confide.acquisition.optimum.printed import algorithm1_as_printed
 from confide.acquisition.optimum.solver import solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
+from confide.evidence.fallah_2022.algorithm_1 import algorithm1_as_printed
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated, in_words, near
 
 __all__ = ["CASES", "STUDY"]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.optimum.central_noise import with_central_noise, without_central_noise
 from confide.acquisition.optimum.problem import problem7
 from confide.acquisition.optimum.solver import solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
+from confide.evidence.fallah_2022.central_noise import with_central_noise, without_central_noise
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
 
 __all__ = ["STUDY"]

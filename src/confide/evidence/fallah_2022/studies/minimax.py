@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table
+from confide.evidence.fallah_2022.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
 from confide.evidence.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 
 __all__ = ["STUDY"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.two_users import TwoUsers
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table
+from confide.evidence.fallah_2022.two_users import TwoUsers
 from confide.evidence.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 
 __all__ = ["PRICES", "STUDY", "case"]

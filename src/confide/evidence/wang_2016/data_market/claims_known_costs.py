@@ -12,13 +12,18 @@ import numpy as np
 from scipy.optimize import linprog
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wang_2016.data_market.enumeration import (
+    PaymentRule,
+    enumerated_interim,
+    genie_replica,
+    relabelled_rule,
+)
+from confide.evidence.wang_2016.data_market.genie import GenieMarket
+from confide.evidence.wang_2016.data_market.heterogeneous import HeterogeneousMarket
 from confide.market.binomials import majority_errors
 from confide.market.costs import LinearCost, PowerCost
 from confide.market.decision import error_probability
-from confide.market.enumeration import PaymentRule, enumerated_interim, genie_replica, relabelled_rule
 from confide.market.equilibrium import check_equilibrium, symmetric_equilibria
-from confide.market.genie import GenieMarket
-from confide.market.heterogeneous import HeterogeneousMarket
 from confide.market.majority import MajorityMarket, proof_function
 from confide.market.matching import payment_unit, price_floor
 from confide.market.optimum import least_payment

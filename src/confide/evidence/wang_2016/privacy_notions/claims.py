@@ -20,10 +20,10 @@ from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import FullPrior, IndependentRows
-from confide.channels.relaxation import relaxed_distortion
 from confide.channels.solvers.full_program import distances, neighbours
-from confide.channels.worked_priors import FIVE_STARS, PAIR
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
+from confide.evidence.wang_2016.privacy_notions.worked_priors import FIVE_STARS, PAIR
 
 __all__: list[str] = []
 

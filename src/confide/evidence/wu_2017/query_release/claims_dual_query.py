@@ -18,6 +18,15 @@ from scipy.stats import binom
 from confide.audit import exact_audit
 from confide.contract.renamed import renamed
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.query_release.published_runs import (
+    DELTA,
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_3_ETA,
+    FIGURE_3_RECORDS,
+    rounds_of,
+)
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -29,15 +38,6 @@ from confide.release.oracle.answer import Answer
 from confide.release.oracle.enumeration import Enumeration
 from confide.release.oracle.terms import Bits, Terms
 from confide.release.packed import PackedBits
-from confide.release.published_runs import (
-    DELTA,
-    FIGURE_1,
-    FIGURE_2,
-    FIGURE_3,
-    FIGURE_3_ETA,
-    FIGURE_3_RECORDS,
-    rounds_of,
-)
 from confide.release.query_game import query_logits
 from confide.release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.release.workload import Workload

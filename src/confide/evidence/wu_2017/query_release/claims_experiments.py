@@ -18,6 +18,14 @@ from numpy.typing import NDArray
 from confide.contract.errors import Refused
 from confide.contract.renamed import renamed
 from confide.evidence.claim import Recomputed, Verdict, claims_of
+from confide.evidence.wu_2017.query_release.published_runs import (
+    DELTA,
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_3_ETA,
+    FIGURE_3_RECORDS,
+    rounds_of,
+)
 from confide.privacy.accounting.advanced import largest_step
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ZCDP
@@ -30,7 +38,6 @@ from confide.release.mwem import MWEM
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
-from confide.release.published_runs import DELTA, FIGURE_2, FIGURE_3, FIGURE_3_ETA, FIGURE_3_RECORDS, rounds_of
 from confide.release.query_game import Netted, round_logits
 from confide.release.stand_ins import (
     ADULT,

@@ -11,16 +11,23 @@ from functools import cache
 import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.targeted_search.printed import printed_search
 from confide.evidence.wu_2017.targeted_search.small_graphs import TARGETS, graph_of, toy
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.search.baselines import target
 from confide.search.component_search import sfs
-from confide.search.discovery import Found, components_of, in_random_order, made_up_group, privately, without_noise
+from confide.search.discovery import (
+    Found,
+    components_of,
+    in_random_order,
+    made_up_group,
+    privately,
+    without_noise,
+)
 from confide.search.graph import Graph
 from confide.search.infection import infect
 from confide.search.oracles import Investigation
-from confide.search.printed import printed_search
 from confide.search.releases import OperatorLog
 from confide.search.synthetic import affiliation_network
 from confide.search.targeted import PTarget

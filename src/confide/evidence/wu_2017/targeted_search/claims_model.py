@@ -12,12 +12,12 @@ from math import inf
 import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.targeted_search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
 from confide.evidence.wu_2017.targeted_search.small_graphs import TARGETS, graph_of, toy, values_of
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.search.audit.made_up import network
 from confide.search.baselines import random_order, target
-from confide.search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
 from confide.search.oracles import Investigation
 from confide.search.statistics import (
     CommonNeighbours,

@@ -15,11 +15,11 @@ from confide.channels.distortion import privacy_distortion
 from confide.channels.kernels import h, h_inverse
 from confide.channels.notions import Notion
 from confide.channels.printed import printed_bounds
-from confide.channels.worked_priors import PAIR
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated
+from confide.evidence.wang_2016.privacy_notions.worked_priors import PAIR
 
 __all__ = ["PAIR", "dp_level", "identifiability_level", "information"]
 

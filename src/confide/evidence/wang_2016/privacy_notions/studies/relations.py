@@ -8,11 +8,11 @@ from confide.channels.kernels import h, h_inverse
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.notions import NOTIONS
 from confide.channels.priors import Prior
-from confide.channels.worked_priors import PAIR
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Findings, Study, advance, bound, evaluated, in_words
+from confide.evidence.wang_2016.privacy_notions.worked_priors import PAIR
 
 __all__ = ["relations"]
 

@@ -10,14 +10,14 @@ from scipy.optimize import linprog
 
 from confide.channels.kernels import h
 from confide.channels.priors import Prior
-from confide.channels.relaxation import relaxed_distortion
 from confide.channels.solvers.full_program import distances
-from confide.channels.worked_priors import PAIR
 from confide.charts import curves
 from confide.contract.errors import SolverFailed
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Findings, Study, advance, bound, in_words, near
+from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
+from confide.evidence.wang_2016.privacy_notions.worked_priors import PAIR
 
 __all__ = ["uncertified_distortion"]
 

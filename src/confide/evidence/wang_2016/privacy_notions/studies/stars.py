@@ -11,11 +11,11 @@ from confide.channels.constants import PriorConstants
 from confide.channels.kernels import h
 from confide.channels.notions import Notion
 from confide.channels.printed import printed_bounds
-from confide.channels.worked_priors import FIVE_STARS
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, evaluated, printed_digits
+from confide.evidence.wang_2016.privacy_notions.worked_priors import FIVE_STARS
 
 
 def _level(notion: Notion, share: float) -> float:

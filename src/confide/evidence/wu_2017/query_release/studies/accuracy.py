@@ -10,6 +10,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
+from confide.evidence.wu_2017.query_release.published_runs import EPSILONS, FIGURE_1
 from confide.evidence.wu_2017.query_release.studies.tables import (
     HEALTH,
     NOTE,
@@ -22,7 +23,6 @@ from confide.evidence.wu_2017.query_release.studies.tables import (
 )
 from confide.release.answers import true_answers
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.published_runs import EPSILONS, FIGURE_1
 from confide.release.workload import Workload
 
 __all__ = ["STUDY"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confide.evidence.wu_2017.query_release.published_runs import DELTA
 from confide.privacy.noise import Noise
 from confide.release.answers import TrueAnswers
 from confide.release.codes import Codes
@@ -14,7 +15,6 @@ from confide.release.columns import Binned, Bit
 from confide.release.dual_query import DualQuery
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.packed import PackedBits
-from confide.release.published_runs import DELTA
 from confide.release.schema import Schema
 from confide.release.stand_ins import (
     ADULT,

@@ -9,8 +9,8 @@ import pytest
 
 from cases import fast
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.two_users import TwoUsers, two_user_value
 from confide.contract import InvalidInput
+from confide.evidence.fallah_2022.two_users import TwoUsers, two_user_value
 from confide.privacy.noise.simulated import study_generator
 
 VARIANCE = 1 / 12

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds, shrunk
 from confide.acquisition.release.losses import gaussian_losses
 from confide.contract.errors import InvalidInput
+from confide.evidence.fallah_2022.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds, shrunk
 
 
 def test_the_constants_of_the_theorem() -> None:
