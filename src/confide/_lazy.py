@@ -15,7 +15,7 @@ RENAMED: dict[str, Mapping[str, str]] = {}
 
 def doors(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
-    renamed: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a package whose public names live in submodules.
 
@@ -25,10 +25,11 @@ def doors(
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed. One that has
             left the package is told with its module.
+        moved: package of confide -> public names that stand there now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
-    old = dict(renamed or {})
+    old = {**(renamed or {}), **{name: f"confide.{place}.{name}" for place, names in (moved or {}).items() for name in names}}
     if old:
         RENAMED[package] = old
 

@@ -15,8 +15,8 @@ from confide.acquisition.comparisons import (
     scaling_law,
 )
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
+from confide.evidence.fallah_2022.two_users import TwoUsers
 
 SCALING = [  # gamma, people, V (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n), how far the law is from it
     (10.0, 10**3, 1.4950887429, 0.0054), (1e4, 10**3, 63.2434887993, 0.102), (10.0, 10**6, 0.2638895793, 0.0002),

@@ -23,9 +23,9 @@ from confide.acquisition import (
 )
 from confide.acquisition.campaign.config import Belief, Price, Privacy, Record
 from confide.acquisition.targeting import PriceSetting
-from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
+from confide.evidence.fallah_2022.two_users import TwoUsers
 
 COST = UniformPrior().virtual_cost()
 GOOD: dict[type[Any], dict[str, Any]] = {

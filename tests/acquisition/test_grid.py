@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from confide.acquisition.optimum.grid import grid_spreads, solve_grid
-from confide.acquisition.optimum.printed import algorithm1_as_printed
 from confide.acquisition.optimum.problem import problem7
 from confide.acquisition.optimum.solver import solve
 from confide.contract import InvalidInput
+from confide.evidence.fallah_2022.algorithm_1 import algorithm1_as_printed
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.01, 0.001])

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from confide.acquisition.optimum.central_noise import with_central_noise, without_central_noise
 from confide.acquisition.optimum.problem import (
     equal_costs_value,
     levels,
@@ -18,6 +17,7 @@ from confide.acquisition.optimum.problem import (
 )
 from confide.acquisition.optimum.solver import solve
 from confide.contract import InvalidInput
+from confide.evidence.fallah_2022.central_noise import with_central_noise, without_central_noise
 
 PRICES = {"variance_price": 0.7, "noise_price": 3.0}
 

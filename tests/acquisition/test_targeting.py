@@ -19,8 +19,8 @@ from confide.acquisition.targeting import (
     price_for_budget,
     price_for_error,
 )
-from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
+from confide.evidence.fallah_2022.two_users import TwoUsers
 
 TWO = PriceSetting(prior=UniformPrior(), people=2, variance=1 / 12)
 

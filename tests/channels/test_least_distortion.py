@@ -10,9 +10,9 @@ import pytest
 from confide.channels import FullPrior, IndependentRows, PriorConstants
 from confide.channels.independent import dp_distortion, dp_level, identifiability_distortion, information
 from confide.channels.kernels import h, h_inverse
-from confide.channels.relaxation import relaxed_distortion
-from confide.study.privacy_notions import pair
-from confide.study.privacy_notions.relaxation import uncertified_distortion
+from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
+from confide.evidence.wang_2016.privacy_notions.studies import pair
+from confide.evidence.wang_2016.privacy_notions.studies.relaxation import uncertified_distortion
 
 OWN, KERNEL = math.log(9), math.acosh(9)
 

@@ -20,7 +20,7 @@ STUDIES = (
     "audit/",  # faults, samplers and made-up answers
     "/audit/",
     "/evidence",  # simulated noise, of claims
-    "study/",
+    "evidence/",
     "regression/campaign/stand_ins.py",  # made-up people
     "regression/release/released_moments.py",  # a prediction, from a public seed
     "channels/mechanisms/sequential.py",  # channels too large to be released from

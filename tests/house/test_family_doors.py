@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import confide
+from confide._lazy import MOVED
+from confide.contract import ConfideDeprecationWarning
 
 ROOT = Path(confide.__file__).parent
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(ROOT).parts)) for path in ROOT.rglob("__init__.py")
@@ -29,3 +31,15 @@ def test_every_family_stands_at_the_root() -> None:
                 if each.value.startswith("confide.")}
     assert len(families) >= 7
     assert families | {"channels", "people"} <= set(confide.__all__)
+
+
+def test_names_that_moved_are_found_where_they_were() -> None:
+    for name in PACKAGES:
+        import_module(name)
+    assert MOVED
+    for old, names in MOVED.items():
+        for name, place in names.items():
+            with pytest.warns(ConfideDeprecationWarning, match=f"{name!r} is called 'confide.{place}.{name}' now"):
+                found = getattr(import_module(old), name)
+            assert found is getattr(import_module(f"confide.{place}"), name)
+            assert name not in dir(import_module(old))

@@ -12,10 +12,10 @@ from scipy.optimize import linprog
 
 from cases import fast
 from confide.contract import InvalidInput
+from confide.evidence.wang_2016.data_market import GenieMarket
 from confide.market import (
     CustomCost,
     ExponentialCost,
-    GenieMarket,
     LinearCost,
     MajorityMarket,
     PairMarket,

@@ -8,17 +8,9 @@ import numpy as np
 import pytest
 
 from confide.contract import InvalidInput
-from confide.market import (
-    LinearCost,
-    MajorityMarket,
-    SignalModel,
-    Strategy,
-    enumerated_interim,
-    genie_replica,
-    interim_matrix,
-    relabelled_rule,
-)
-from confide.market.enumeration import PaymentRule
+from confide.evidence.wang_2016.data_market import enumerated_interim, genie_replica, relabelled_rule
+from confide.evidence.wang_2016.data_market.enumeration import PaymentRule
+from confide.market import LinearCost, MajorityMarket, SignalModel, Strategy, interim_matrix
 
 NATURE = SignalModel(0.6, 0.8)
 PROFILE = [Strategy.randomised(1.0), Strategy.randomised(0.4).thinned(0.8), Strategy.always("1"),

@@ -17,10 +17,9 @@ from scipy.stats import binom
 
 from cases import fast
 from confide.contract import InvalidInput, Relation, Unsupported
+from confide.evidence.wang_2016.data_market import GenieMarket, HeterogeneousMarket
 from confide.market import (
     ExponentialCost,
-    GenieMarket,
-    HeterogeneousMarket,
     LinearCost,
     LogNormalLaw,
     MajorityMarket,

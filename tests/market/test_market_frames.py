@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from confide.contract import InvalidInput
-from confide.market import BitCollection, HeterogeneousMarket, LinearCost, MajorityMarket, Reports
+from confide.evidence.wang_2016.data_market import HeterogeneousMarket
+from confide.market import BitCollection, LinearCost, MajorityMarket, Reports
 from confide.privacy import Noise
 
 COST = LinearCost(1.0)

@@ -13,14 +13,13 @@ import pytest
 from confide.contract import InvalidInput
 from confide.contract.encoding import canonical, encode
 from confide.contract.parameters import parameters
+from confide.evidence.wang_2016.data_market import GenieMarket, HeterogeneousMarket
 from confide.market import (
     BitCollection,
     CustomCost,
     ExponentialCost,
     ExponentialLaw,
     GammaLaw,
-    GenieMarket,
-    HeterogeneousMarket,
     HistogramLaw,
     LinearCost,
     LogNormalLaw,

@@ -15,6 +15,7 @@ from scipy.stats import betabinom, binom
 from statsmodels.datasets import fair
 
 from confide.contract import InvalidInput, Refused, Relation
+from confide.evidence.wang_2016.data_market import least_pair_payment
 from confide.market import (
     LinearCost,
     MajorityMarket,
@@ -28,7 +29,6 @@ from confide.market import (
     check_equilibrium,
     group_counts,
     interim_matrix,
-    least_pair_payment,
     least_payment,
     regret,
     symmetric_equilibria,

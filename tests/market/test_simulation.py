@@ -11,8 +11,8 @@ from scipy.stats import multinomial, norm
 from scipy.stats import t as student
 
 from confide.contract import InvalidInput, Refused
+from confide.evidence.wang_2016.data_market import GenieMarket
 from confide.market import (
-    GenieMarket,
     LinearCost,
     MajorityMarket,
     PairMarket,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from confide.evidence.wang_2016.data_market import enumerated_interim
 from confide.market import (
     LinearCost,
     LogNormalLaw,
@@ -17,7 +18,6 @@ from confide.market import (
     best_response,
     check_types,
     common_equilibria,
-    enumerated_interim,
 )
 from confide.market.threshold.type_equilibrium import interim_of_types
 

@@ -7,8 +7,8 @@ import pytest
 from tables_of_people import published
 
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.query_release.published_runs import FIGURE_1, rounds_of
 from confide.release.packed import PackedBits
-from confide.release.published_runs import FIGURE_1, rounds_of
 from confide.release.stand_ins import (
     ADULT,
     KDD99,

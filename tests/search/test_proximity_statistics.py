@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide.contract.errors import InvalidInput
-from confide.search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
+from confide.evidence.wu_2017.targeted_search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
 from confide.search.exact_laws import Rows
 from confide.search.statistics import (
     CommonNeighbours,

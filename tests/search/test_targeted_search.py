@@ -17,6 +17,7 @@ from confide.contract import InvalidInput, Outcome, Refused, SimulatedOutcome
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import BudgetExceeded
 from confide.contract.guarantees import Accuracy, Audience, Privacy, Relation
+from confide.evidence.wu_2017.targeted_search.printed import _Printed, printed_search
 from confide.privacy import Accountant
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ApproxDP, PureDP
@@ -28,7 +29,6 @@ from confide.search.component_search import ComponentSearch, search_component, s
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
-from confide.search.printed import _Printed, printed_search
 from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow
 from confide.search.targeted import PTarget

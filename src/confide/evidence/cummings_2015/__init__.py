@@ -1,0 +1,1 @@
+"""Cummings, Ioannidis and Ligett 2015, "Truthful linear regression"."""

@@ -1,0 +1,1 @@
+"""Chapter 4: matchings and allocations of bundles under joint differential privacy."""
