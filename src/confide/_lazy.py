@@ -21,7 +21,8 @@ def doors(
 
     Args:
         package: the package's `__name__`.
-        modules: submodule -> the public names it defines; `__version__` is given, but not listed.
+        modules: submodule, or the full name of a module elsewhere -> the public names it defines; `__version__` is
+            given, but not listed.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed. One that has
             left the package is told with its module.
@@ -29,13 +30,15 @@ def doors(
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
-    old = {**(renamed or {}), **{name: f"confide.{place}.{name}" for place, names in (moved or {}).items() for name in names}}
+    elsewhere = {name: f"confide.{place}.{name}" for place, names in (moved or {}).items() for name in names}
+    old = {**(renamed or {}), **elsewhere}
     if old:
         RENAMED[package] = old
 
     def __getattr__(name: str) -> Any:
         if name in home:
-            value = getattr(import_module(f"{package}.{home[name]}"), name)
+            inside = not home[name].startswith("confide.")
+            value = getattr(import_module(f"{package}.{home[name]}" if inside else home[name]), name)
         elif name in packages:
             value = import_module(f"{package}.{name}")
         elif name in old:

@@ -7,7 +7,6 @@ from typing import Any
 
 from confide.contract.renamed import warn_of_old
 
-
 _RENAMED = {"Exhibit": "GalleryEntry", "Measured": "MeasuredEvidence"}
 
 

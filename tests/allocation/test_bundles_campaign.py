@@ -449,7 +449,7 @@ def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> N
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.planted_bug == "a thousandth of the noise" for control in report.controls)
+    assert any(control.mutant == "a thousandth of the noise" for control in report.controls)
     assert [done for done, _ in told] == list(range(1, 11))
     assert {total for _, total in told} == {10}
 

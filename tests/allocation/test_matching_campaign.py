@@ -255,7 +255,7 @@ def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> 
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.planted_bug == "noise multiplied by 0.2" for control in report.controls)
+    assert any(control.mutant == "noise multiplied by 0.2" for control in report.controls)
     assert told[-1][0] == told[-1][1]
 
 

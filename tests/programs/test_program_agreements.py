@@ -12,11 +12,11 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
-from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs import UnitDemand
 from confide.programs.campaign.made_up import made_up
 from confide.programs.campaign.selling_words import part_of_another
+from confide.tables.slot_rows import SlotRows
 from people.all_kinds import campaign_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from confide import Outcome
-from confide.audit import door_audit
+from confide.audit import fixed_transcript_audit
 from confide.campaign.charging import charge_of, check_budget
 from confide.contract import Accuracy, Budget, InvalidInput, NotGuaranteed, Privacy, Truthfulness
 from confide.privacy import Noise
@@ -292,7 +292,7 @@ def test_the_counterexample_through_the_mechanisms_own_run() -> None:
 def test_the_audit_flags_the_print_and_keeps_what_is_proved() -> None:
     for mechanism, false in ((literal(2000, 10.0), True), (literal(80, 10.0), False)):
         hardest = itertools.islice(neighbours(mechanism, Noise.simulated), 6)
-        found = door_audit(mechanism.run, hardest, audit.claims_of(mechanism), Noise.simulated)
+        found = fixed_transcript_audit(mechanism.run, hardest, audit.claims_of(mechanism), Noise.simulated)
         assert {part: result.flagged for part, result in found.items()} == {
             "": false, "payment": false, "release": false}
         # The attack comes within a tenth of what is proved of the printed noise.

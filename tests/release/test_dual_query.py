@@ -25,7 +25,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.audit.enumerated import replacements, tiny_game, transcript_laws
-from confide.release.audit.planted import MixedSigns
+from confide.release.audit.mutants import MixedSigns
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import default_record, free_attributes, marginals_noise_std

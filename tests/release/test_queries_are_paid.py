@@ -20,7 +20,7 @@ from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
 from confide.release.answers import TrueAnswers
-from confide.release.audit.planted import DataDependentSize, HalfThePeople, MixedSigns, OneRoundLater, TwiceTheStep
+from confide.release.audit.mutants import DataDependentSize, HalfThePeople, MixedSigns, OneRoundLater, TwiceTheStep
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.query_game import Netted, QueryRound, draw_queries

@@ -26,13 +26,13 @@ from confide.privacy.noise.journal import JournalNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.search.baselines import random_order
 from confide.search.component_search import ComponentSearch, search_component, sfs
+from confide.search.component_walk import FINISHED, Walk
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow
 from confide.search.targeted import PTarget
-from confide.search.walking import FINISHED, Walk
 
 from false_alarms import alpha
 

@@ -7,10 +7,10 @@ import importlib.machinery
 from collections.abc import Iterator
 from pathlib import Path
 
+from confide.audit.own_modules import outermost, own_modules, place
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Kind
 from confide.contract.mechanism import Mechanism
-from confide.people.own_modules import outermost, own_modules, place
 
 __all__ = ["code_digest", "is_ours"]
 

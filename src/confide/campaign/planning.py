@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from confide.audit.own_modules import own_modules
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
 from confide.campaign.own_code import is_ours
@@ -17,7 +18,6 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
 from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind
 from confide.contract.wire import wire_parts
-from confide.people.own_modules import own_modules
 
 __all__ = ["planned"]
 

@@ -30,7 +30,7 @@ from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.running import Batches, check_shares, ran
-from confide.people.shares import written
+from confide.contract.written_shares import written
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.given_noise import given
 

@@ -13,7 +13,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.running import ran
 from confide.contract.wire import parts_of
-from confide.people.shares import written
+from confide.contract.written_shares import written
 from confide.privacy.groups import group_blocks
 from confide.privacy.noise import ForcedNoise
 

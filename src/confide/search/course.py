@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import BudgetExceeded, InvalidInput
+from confide.search.component_walk import CAPPED, FINISHED, FOUND, MORE, UNKNOWN, Walk
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import Ended, OperatorLog
-from confide.search.walking import CAPPED, FINISHED, FOUND, MORE, UNKNOWN, Walk
 
 __all__ = ["Candidates", "Course", "Finder", "as_cap", "as_components", "check_investigation"]
 

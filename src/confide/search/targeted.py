@@ -28,6 +28,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
+from confide.search.component_walk import Walk
 from confide.search.course import Course, as_cap, check_investigation
 from confide.search.kept_searches import check_charged, keep_call, keep_search
 from confide.search.noise_kinds import NoiseKind
@@ -46,7 +47,6 @@ from confide.search.settings import (
 )
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
-from confide.search.walking import Walk
 
 __all__ = ["Debit", "PTarget", "Search", "within_budget"]
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide import acquisition
+from confide.acquisition import audited
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.campaign.contract_pages import round_sections, terms_sections
 from confide.acquisition.campaign.pages_after import explained, result_sections, result_tables, study_sections
@@ -22,6 +23,7 @@ from confide.acquisition.campaign.rounds import as_document, as_drawn, lattice_c
 from confide.acquisition.campaign.submissions import Submissions, read_reports
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
+from confide.audit import audit
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.file_words import FileWords
@@ -381,9 +383,7 @@ class MeanKind(PeoplesKind):
         return study_sections(plan, collection, outcome)
 
     def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
-        from confide.acquisition.audit.whole import audit_mean
-
-        return audit_mean(plan.mechanism, seed, progress)
+        return audit(audited.mean(plan.mechanism, seed), progress)
 
 
 def _concerns(config: MeanConfig) -> Measured:

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market.audit import audit_majority
+from confide.market import audited
 from confide.market.campaign.config import BitsConfig
 from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
@@ -130,7 +130,7 @@ class BitsKind(BitKind):
         return _plan(config)
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        return audit_majority(plan.collection, seed, progress)
+        return audit(audited.majority(plan.collection, seed), progress)
 
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
         return randomized_response(bits, plan.market.epsilon, noise, stream="reports")

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market.audit import audit_pairs
+from confide.market import audited
 from confide.market.campaign.config import Belief, BitsPairConfig
 from confide.market.campaign.kind import BitKind
 from confide.market.campaign.plan import MARKET_KEYS, BitPlan, equilibria_table, worth_asking
@@ -168,8 +168,8 @@ class BitsPairKind(BitKind):
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         groups = plan.pages.belief.groups if isinstance(plan.pages, PairPages) else None
-        return audit_pairs(plan.collection, seed, progress,
-                           groups=[(each.name, each.size, each.ones) for each in groups or ()])
+        known = [(each.name, each.size, each.ones) for each in groups or ()]
+        return audit(audited.pairs(plan.collection, seed, known), progress)
 
     def group(self, config: Any) -> Category | None:
         role: Category | None = config.belief.role()

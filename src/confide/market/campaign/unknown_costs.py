@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, audit
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market.audit import audit_unknown_costs
+from confide.market import audited
 from confide.market.campaign.config import BitConfig, BitsUnknownCostsConfig
 from confide.market.campaign.kind import BitKind
 from confide.market.campaign.pictures import beside_expected
@@ -146,7 +146,7 @@ class BitsUnknownCostsKind(BitKind):
         return _plan(config)
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        return audit_unknown_costs(plan.collection, seed, progress)
+        return audit(audited.unknown_costs(plan.collection, seed), progress)
 
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """Her answer, and what privacy is worth to her: both for her own device alone."""

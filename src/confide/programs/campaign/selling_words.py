@@ -11,12 +11,12 @@ from confide.contract.guarantees import Truthfulness
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import few, percent
 from confide.numerics.fewest import fewest
-from confide.people.slot_rows import SlotRows
 from confide.privacy.groups import SIZES
 from confide.privacy.noise import Noise
 from confide.programs.campaign.made_up import made_up
 from confide.programs.campaign.words import said
 from confide.programs.reading.slots import collected
+from confide.tables.slot_rows import SlotRows
 
 if TYPE_CHECKING:
     from confide.programs.campaign.plan import SharingPlan

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.people.slot_rows import SlotRows
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.electricity import Electricity
@@ -26,6 +25,7 @@ from confide.programs.program import Program, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.tables.frames import columns_of, fields_of, is_table, own_fields, own_row
 from confide.tables.reader import Reader
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["Layout", "collected", "layout", "own_records"]
 

@@ -10,12 +10,12 @@ from confide.audit import (
     AuditRow,
     Control,
     DampedNoise,
-    DoorAudit,
     Loss,
     Neighbours,
     RepeatedNoise,
+    TranscriptAudit,
     charge_rows,
-    door_audit,
+    fixed_transcript_audit,
     implies,
     part_controls,
     sampler_audit,
@@ -27,8 +27,8 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.regression.audit.mutants import Unclipped, planted, wider_ball
 from confide.regression.audit.neighbouring import CROWD, ball_matters, neighbours
-from confide.regression.audit.planted import Unclipped, planted, wider_ball
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
@@ -117,7 +117,7 @@ def privacy_rows(
     everything = [promise for promise, _ in promised.get("", ())]
     if any(promise.loss == claims[""] for promise in everything):
         del claims[""]
-    found = door_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
+    found = fixed_transcript_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
     follow = {promise.sentence(): each for promise, each in promised.get("", ())} | {
         part: held[0][1] for part, held in promised.items() if part and len(held) == 1}
     people = mechanism.setting.people
@@ -182,11 +182,11 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
     claims = {"": parts[""]}
     if not mechanism.printed_mode and ball_matters(mechanism):
         broken.append(("a ball ten times as wide", wider_ball(mechanism).run, pairs))
-    out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
+    out = [Control("privacy loss", bug, fixed_transcript_audit(run, shown, claims, source)[""].flagged)
            for bug, run, shown in broken]
 
-    def walked(changed: Callable[[Noise], Noise] = lambda noise: noise) -> dict[str, DoorAudit]:
-        return door_audit(lambda data, noise: mechanism.run(data, changed(noise)), hardest, parts, source)
+    def walked(changed: Callable[[Noise], Noise] = lambda noise: noise) -> dict[str, TranscriptAudit]:
+        return fixed_transcript_audit(lambda data, noise: mechanism.run(data, changed(noise)), hardest, parts, source)
 
     out += part_controls(walked(), walked, lambda part: f"privacy loss: {_NAMES.get(part, part)}")
     printed = printed_audit(1.0, Noise.simulated(seed))

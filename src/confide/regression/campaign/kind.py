@@ -24,7 +24,6 @@ from confide.contract.replanned import in_file, nearest
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
-from confide.people.column_rows import typed_cells
 from confide.regression import planner
 from confide.regression.audit import audit_regression
 from confide.regression.campaign import pages
@@ -37,6 +36,7 @@ from confide.regression.campaign.typed import parse_record
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
+from confide.tables.column_rows import typed_cells
 
 __all__ = ["KIND", "PlannedRegression", "RegressionKind"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.people.slot_rows import cell_bytes, cells_of
 from confide.tables import Records
+from confide.tables.slot_rows import cell_bytes, cells_of
 
 __all__ = ["RecordCodec"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from confide.contract.errors import InvalidInput
-from confide.people.column_rows import check_typed
 from confide.tables import Design, Numeric
+from confide.tables.column_rows import check_typed
 
 __all__ = ["parse_record"]
 

@@ -17,10 +17,10 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    DoorAudit,
     Neighbours,
+    TranscriptAudit,
     completed,
-    door_audit,
+    fixed_transcript_audit,
     part_controls,
     promise_rows,
     sampler_audit,
@@ -130,10 +130,10 @@ def _transcript_controls(twin: Mechanism, seed: int) -> list[Control]:
     drawn = histories(seed)
 
     def shows(run: Run) -> bool:  # one pair that shows a bug is enough
-        return any(door_audit(run, [pair], claims, lambda _, at=number: drawn(at))[""].flagged  # type: ignore[misc]
+        return any(fixed_transcript_audit(run, [pair], claims, lambda _, at=number: drawn(at))[""].flagged  # type: ignore[misc]
                    for number, pair in enumerate(pairs))
 
-    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
         return audited(twin, seed, run=lambda data, source: quiet(twin, data, noise(source)))
 
     return [*(Control("privacy, its own run", bug, shows(run)) for bug, run in broken),

@@ -90,7 +90,7 @@ class QueriesKind(CustodiansKind):
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True, cells=problems.told(),
-                     null=pages.null_record(plan.schema))
+                     missing_as=pages.null_record(plan.schema))
 
     def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
