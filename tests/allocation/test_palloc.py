@@ -147,7 +147,7 @@ def _increments(mechanism: PAlloc, records: Any, board: AuctionBillboard) -> np.
 
 
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
-@pytest.mark.parametrize("seed", fast(2, range(12)))
+@pytest.mark.parametrize("seed", fast(1, range(12)))
 def test_without_noise_welfare_is_within_the_increments_of_what_is_held(seed: int, tests: Any) -> None:
     """Spec allocation 13.9: capped additive, cap 2, alpha 1/16, 40 x 6, s = 10; SW >= OPT - alpha held."""
     rows, mechanism = capped(40, 6, 2, seed), quiet(outbid_tests=tests)

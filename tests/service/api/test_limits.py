@@ -216,16 +216,17 @@ def test_a_store_that_is_busy_is_a_documented_answer(tmp_path: Path, monkeypatch
         assert asked > 30
 
 
-@pytest.mark.parametrize(("path", "body"), [
-    ("/login", b'{"name":"ada","password":"\\ud800xxxxxxxxxxxxx"}'), ("/login", b'{"name":"\\ud800","password":"x"}'),
-    ("/login", b'{"name":"a\\u0000","password":"x"}'), ("/join", b'{"code":"\\ud800"}'),
-    ("/drafts", b'{"text":"\\ud800"}'), ("/drafts", b'{"text":"\\u0000"}'),
-    ("/operators", b'{"name":"eve","password":"\\udfffxxxxxxxxxxxx","role":"viewer"}')])
-def test_what_is_no_text_is_refused(path: str, body: bytes, tmp_path: Path) -> None:
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, anybody):
-        found = anybody.logged_in("ada")("POST", path, content=body, status=422, headers={
-            "Content-Type": "application/json"})
-        assert found["status"] == 422
+        ada = anybody.logged_in("ada")
+        for path, body in (
+                ("/login", b'{"name":"ada","password":"\\ud800xxxxxxxxxxxxx"}'),
+                ("/login", b'{"name":"\\ud800","password":"x"}'), ("/login", b'{"name":"a\\u0000","password":"x"}'),
+                ("/join", b'{"code":"\\ud800"}'),
+                ("/drafts", b'{"text":"\\ud800"}'), ("/drafts", b'{"text":"\\u0000"}'),
+                ("/operators", b'{"name":"eve","password":"\\udfffxxxxxxxxxxxx","role":"viewer"}')):
+            found = ada("POST", path, content=body, status=422, headers={"Content-Type": "application/json"})
+            assert found["status"] == 422, (path, body)
 
 
 def test_failures_at_one_place_slow_no_other(tmp_path: Path, waits: list[float]) -> None:

@@ -206,7 +206,7 @@ NUMBER = '"law": "lattice", "low": "0", "high": "1", "steps": "1", "sigma": "1"'
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
-    ("bits-unknown-costs", '["no", "yes"]', '["never", "yes"]'),  # "no" would leave nothing
+    pytest.param("bits-unknown-costs", '["no", "yes"]', '["never", "yes"]', marks=pytest.mark.slow),  # leaves nothing
     pytest.param("bits-unknown-costs", '["no", "yes"]', '["no", "yes", "2"]', marks=pytest.mark.slow),
     pytest.param("bits-unknown-costs", '"answer"', '"worth"', marks=pytest.mark.slow),
     pytest.param("bits-unknown-costs", '"worth": "worth"', '"worth": "answer"', marks=pytest.mark.slow),
