@@ -354,7 +354,7 @@ def test_a_ledger_that_is_none(settings: dict[str, Any], field: str) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.8, 1.1, 2.3])
 def test_an_account_admits_a_fit_of_its_whole_budget(epsilon: float) -> None:
-    """As it is written: 0.8 is a decimal that lies below its double, to which concentrated noise would be calibrated."""
+    """As it is written: the decimal 0.8 lies below its double, to which concentrated noise would be calibrated."""
     books = ledger(epsilon, 1e-6)
     settings: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-6, "release": "adassp"}
     one = model(None, ledger=books, account=ACCOUNT, **settings).fit(*people(16))
