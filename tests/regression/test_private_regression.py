@@ -352,6 +352,16 @@ def test_a_ledger_that_is_none(settings: dict[str, Any], field: str) -> None:
         model(None, **settings).fit(*people(16))
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.8, 1.1, 2.3])
+def test_an_account_admits_a_fit_of_its_whole_budget(epsilon: float) -> None:
+    """As it is written: the decimal 0.8 lies below its double, to which concentrated noise would be calibrated."""
+    books = ledger(epsilon, 1e-6)
+    settings: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-6, "release": "adassp"}
+    one = model(None, ledger=books, account=ACCOUNT, **settings).fit(*people(16))
+    assert one.privacy_spent_.epsilon == pytest.approx(epsilon)
+    assert books.spent(ACCOUNT).epsilon <= epsilon
+
+
 class Obliging:
     """A ledger of somebody else's, which debits whatever it is asked to."""
 
