@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 
 from audit.test_audit_of_unpublished_answers import Board, Sound, privacy_row
-from confide.audit import AuditReport, Verdict, exact_bytes
+from confide.audit import AuditReport, Verdict, exact_bytes, mechanism_audit
 from confide.audit.crowd_paths import crowd_paths
 from confide.audit.full_size_pairs import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.pair_words import pair_words
 from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
-from confide.people import default_audit
 from confide.privacy.noise import ForcedNoise
 from confide.tables import Category
 
@@ -99,7 +98,7 @@ def test_records_one_after_the_other_are_cut_into_batches_of_a_store() -> None:
 
 def report(it: Counts, monkeypatch: pytest.MonkeyPatch, *, cells: int) -> AuditReport:
     """As if no crowd of more cells could be made up."""
-    monkeypatch.setattr(default_audit, "built", lambda people, columns: people * columns <= cells)
+    monkeypatch.setattr(mechanism_audit, "built", lambda people, columns: people * columns <= cells)
     return audit_mechanism(it, TEN[:1], 60, seed=5, tries=0)
 
 

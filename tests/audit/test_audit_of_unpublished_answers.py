@@ -15,14 +15,13 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
-from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict
+from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict, mechanism_audit, side_channels
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.own_modules import first_run
 from confide.audit.side_channels import overheard
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.contract.renamed import ConfideDeprecationWarning
-from confide.people import default_audit, overhearing
 from confide.privacy import PureDP, SparseVector, report_noisy_max
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise
@@ -156,7 +155,7 @@ def test_what_changes_its_module_is_not_measured_where_that_is_not_imported_anew
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     KEPT.clear()
-    monkeypatch.setattr(default_audit, "first_run", lambda *_: None)
+    monkeypatch.setattr(mechanism_audit, "first_run", lambda *_: None)
     found = report(Sound(also="raw in the first run of a module"))
     row = privacy_row(found)
     assert row.verdict is Verdict.NOT_MEASURED
@@ -173,7 +172,7 @@ def failing_again() -> None:
 
 def test_modules_that_fail_the_second_time_break_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """As some compiled ones do."""
-    monkeypatch.setattr(default_audit, "first_run", lambda *_: failing_again)
+    monkeypatch.setattr(mechanism_audit, "first_run", lambda *_: failing_again)
     found = report(Sound())
     assert found.passed, found.problems
     assert "could not be imported anew" in privacy_row(found).note
@@ -198,7 +197,7 @@ def waiting(end: threading.Event) -> float:
 
 @pytest.mark.slow
 def test_threads_that_go_on_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overhearing, "_PATIENCE", 0.01)
+    monkeypatch.setattr(side_channels, "_PATIENCE", 0.01)
     end = threading.Event()
     monkeypatch.setitem(DISGUISES, "a thread", lambda it, true, noise: waiting(end))
     found = report(Sound(also="a thread"))

@@ -38,7 +38,7 @@ def test_a_cell_is_read_alone() -> None:
         assert real(cell) == number
 
 
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_an_odd_report_of_a_concern_is_none(odd: Any) -> None:
     it = TwoPartMechanism(people=4, prior=UniformPrior(), mse_price=200.0)
     with warnings.catch_warnings():
@@ -56,7 +56,7 @@ def test_what_holds_no_number_at_all_is_refused(reports: Any) -> None:
         it.contracts(reports)
 
 
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_an_odd_row_of_valuations_is_null_in_a_release_and_named_in_a_study(odd: Any) -> None:
     rows = [[0.25, 0.5], [0.25, odd], [0.75, 0.5]]
     read = Valuations.of(rows, people=3, goods=2, unusable="null")
@@ -83,7 +83,7 @@ def test_rows_of_other_lengths_and_none_are_null() -> None:
         Valuations.whole([[0.5], [0.5, 0.5]])
 
 
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_an_odd_row_of_a_program_and_an_odd_bit_are_null(odd: Any) -> None:
     it = PrivDude(UnitDemand(3, 5.0, goods=2), 5.0, 1e-2, 12, 6)
     found = it.run([[0.25, 0.5], [0.25, odd], [0.75, 0.5]], Noise.secure())
