@@ -15,9 +15,9 @@ import pytest
 
 from confide import market as markets
 from confide.contract import InvalidInput
+from confide.evidence.wang_2016.data_market import HeterogeneousMarket
 from confide.market import (
     BitCollection,
-    HeterogeneousMarket,
     LinearCost,
     LogNormalLaw,
     MajorityMarket,
