@@ -22,7 +22,7 @@ def test_a_design_that_is_none(design: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({}, "budget: is missing, and so is error; give exactly one"),
+    ({}, r"budget: is missing \(or error\); give one of budget \(.* and error \("),
     ({"budget": 1.0, "error": 0.1}, "budget: is given beside error; give exactly one"),
     ({"budget": "much"}, "budget: 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
     ({"error": -1.0}, "error: -1.0 is out of range"),

@@ -21,6 +21,7 @@ from confide.market import (
     NoPurchase,
     PairMarket,
     PairPrior,
+    StateEstimate,
     UnknownCostPlan,
     plan,
     plan_mean,
@@ -95,15 +96,22 @@ def test_where_nothing_is_bought_the_mechanism_asks_nobody(tmp_path: Path) -> No
     for found in (plan(budget=0.01, **BELIEF), plan(error=0.4, **BELIEF),
                   plan_unknown_costs(0.4, 0.8, 0.7, LogNormalLaw(0.0, 1.0), people=50)):
         it = found.mechanism
-        assert it.market == NoPurchase(prior_error=found.error)
+        assert it.market == NoPurchase(prior_error=found.error, guess=1)
         outcome = it.run([], Noise.secure())
         assert [each.loss for each in outcome.guarantees.privacy] == [PureDP(0.0)]
         assert [each.highest for each in outcome.guarantees.of(Budget)] == [0.0]
         assert (outcome.billboard.present, outcome.shares.num_rows, it.events()) == (0, 0, ())
+        assert it.answer(outcome.billboard) == StateEstimate(state=1, wrong=found.error, people=0)
         with pytest.raises(InvalidInput, match="reports"):
             it.run([1], Noise.secure())
     outcome.save(tmp_path)
     assert Outcome.load(tmp_path).mechanism == it
+
+
+def test_where_nothing_is_bought_the_likelier_state_is_the_answer() -> None:
+    for prior, state in ((0.3, 0), (0.7, 1)):
+        it = plan_unknown_costs(0.4, 0.8, prior, LogNormalLaw(0.0, 1.0), people=50).mechanism
+        assert it.answer(it.run([], Noise.simulated(1)).billboard).state == state
 
 
 def test_large_payments_are_paid_in_whole_units() -> None:

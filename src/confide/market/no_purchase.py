@@ -16,6 +16,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
+from confide.market.decision import StateEstimate
 from confide.market.paid import Paid, PaidByCounts
 from confide.market.settled import Settled
 from confide.privacy.losses import PureDP
@@ -23,7 +24,7 @@ from confide.privacy.losses import PureDP
 __all__ = ["NoPurchase"]
 
 
-@wire("NoPurchase", "prior_error")
+@wire("NoPurchase", "guess prior_error")
 @dataclass(frozen=True)
 class NoPurchase(Settled, PaidByCounts):
     """A market in which nobody is asked and nobody is paid; the state is guessed by the prior.
@@ -32,12 +33,15 @@ class NoPurchase(Settled, PaidByCounts):
         InvalidInput: the probability is out of range.
 
     Example:
-        >>> market = NoPurchase(prior_error=0.3)
+        >>> market = NoPurchase(prior_error=0.3, guess=1)
         >>> market.people, market.error_probability(), market.pay(ones=0, zeros=0).total
         (0, 0.3, 0.0)
+        >>> market.estimate(ones=0, zeros=0)
+        StateEstimate(state=1, wrong=0.3, people=0)
     """
 
     prior_error: Annotated[float, Parameter("probability that the guess by the prior is wrong", above=0, at_most=0.5)]
+    guess: Annotated[int, Parameter("the state that the prior makes likelier", at_least=0, at_most=1)] = 0
 
     people: ClassVar[int] = 0
     presence: ClassVar[float] = 1.0
@@ -64,6 +68,19 @@ class NoPurchase(Settled, PaidByCounts):
         """
         self.participants(ones, zeros)
         return Paid(0.0, 0.0, 0.0)
+
+    def estimate(self, ones: int, zeros: int) -> StateEstimate:
+        """The state that the prior makes likelier.
+
+        Args:
+            ones: 0.
+            zeros: 0.
+
+        Raises:
+            InvalidInput: somebody reported.
+        """
+        self.participants(ones, zeros)
+        return StateEstimate(state=self.guess, wrong=self.prior_error, people=0)
 
     def error_probability(self) -> float:
         """The probability that the guess by the prior is wrong."""

@@ -115,10 +115,11 @@ class MarketPlan(PlannedMarket):
     market: MajorityMarket | None
     max_payment: float | None = None
     _inputs: tuple[float, float, Cost, int] | None = field(default=None, repr=False, compare=False)
+    _guess: int = field(default=0, repr=False, compare=False)
 
     @property
     def _market(self) -> MajorityMarket | NoPurchase:
-        return NoPurchase(self.error) if self.market is None else self.market
+        return NoPurchase(self.error, self._guess) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -465,7 +466,8 @@ def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: floa
     """Nobody is asked: the prior alone is good enough, or the best that there is."""
     return MarketPlan(target=target, criterion=criterion, people=0, epsilon=0.0, total=0.0,
                       error=min(signal_model.prior_one, signal_model.prior_zero), lower_bound=0.0, searched=0,
-                      complete=True, market=None, max_payment=cap, _inputs=inputs)
+                      complete=True, market=None, max_payment=cap, _inputs=inputs,
+                      _guess=int(signal_model.prior_one > signal_model.prior_zero))
 
 
 def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int,

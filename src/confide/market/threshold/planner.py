@@ -81,6 +81,7 @@ class UnknownCostPlan(PlannedMarket):
     market: ThresholdMarket | None
     max_payment: float | None = None
     _again: Callable[[str, float | None], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
+    _guess: int = field(default=0, repr=False, compare=False)
 
     @property
     def participants(self) -> float:
@@ -89,7 +90,7 @@ class UnknownCostPlan(PlannedMarket):
 
     @property
     def _market(self) -> ThresholdMarket | NoPurchase:
-        return NoPurchase(self.error) if self.market is None else self.market
+        return NoPurchase(self.error, self._guess) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -348,7 +349,8 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
     blind = min(signal_model.prior_one, signal_model.prior_zero)
     if chosen != "thesis" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=0.0, participation=0.0, threshold=0.0,
-                               total=0.0, error=blind, market=None, max_payment=cap, _again=again)
+                               total=0.0, error=blind, market=None, max_payment=cap, _again=again,
+                               _guess=int(signal_model.prior_one > signal_model.prior_zero))
     start, search = time.process_time(), _Search(target, signal_model, law, n, chosen, top)
     if level is None:
         total, at, share = search.best()
