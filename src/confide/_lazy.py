@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["RENAMED", "doors", "moved"]
+__all__ = ["MOVED", "RENAMED", "doors", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Package -> its old public names, and today's; of the packages that were imported."""
+
+MOVED: dict[str, Mapping[str, str]] = {}
+"""Package -> public names that it had, and their whole names today; of the packages that were imported."""
 
 
 def doors(
@@ -31,9 +34,11 @@ def doors(
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
     elsewhere = {name: f"confide.{place}.{name}" for place, names in (moved or {}).items() for name in names}
+    if renamed:
+        RENAMED[package] = dict(renamed)
+    if elsewhere:
+        MOVED[package] = elsewhere
     old = {**(renamed or {}), **elsewhere}
-    if old:
-        RENAMED[package] = old
 
     def __getattr__(name: str) -> Any:
         if name in home:

@@ -10,7 +10,7 @@ from confide.audit import AuditReport, Concern, Verdict
 from confide.campaign import Campaign
 from confide.cli.output import ReportModel
 from confide.contract import kind, kind_names
-from confide.contract.presentation import json_ready
+from confide.contract.words import json_ready
 
 FAST = ("bits-pair",)
 """The others take seconds each."""

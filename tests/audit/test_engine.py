@@ -14,7 +14,7 @@ from confide.audit import (
     AuditRow,
     Concern,
     Laws,
-    Measured,
+    Measurement,
     Neighbours,
     RepeatedNoise,
     Transcripts,
@@ -136,7 +136,7 @@ def test_a_measurement_is_repeated_on_what_is_faulty() -> None:
     def rows(paid: float) -> list[AuditRow]:
         return [AuditRow.at_most("money", 1.0, paid, "counted", concern=Concern.BUDGET, unit="EUR")]
 
-    money = Measured(named="money", rows=rows, sound=1.0, faults={"twice": 2.0, "the same": 1.0})
+    money = Measurement(named="money", rows=rows, sound=1.0, faults={"twice": 2.0, "the same": 1.0})
     report = audit(audited(walked(), money))
     assert [(control.mutant, control.flagged) for control in report.controls if control.name == "money"] == [
         ("twice", True), ("the same", False)]

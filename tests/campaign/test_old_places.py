@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import resolve_name
 
 import pytest
 
@@ -22,6 +23,18 @@ def test_a_name_works_from_its_old_place_and_warns(old: str, name: str, new: str
     module, now = import_module(old), getattr(import_module(new), name)
     with pytest.warns(ConfideDeprecationWarning, match=f"{new}.{name}"):
         assert getattr(module, name) is now
+
+
+@pytest.mark.parametrize(("old", "name", "today"), [
+    ("confide.study", "Exhibit", "confide.evidence:GalleryEntry"),
+    ("confide.study", "Measured", "confide.evidence:MeasuredEvidence"),
+    ("confide.study", "claims", "confide.evidence:claims"),
+    ("confide.campaign.service.work", "Rounds", "confide.service.work:CampaignRounds"),
+])
+def test_an_old_name_works_from_an_old_place(old: str, name: str, today: str) -> None:
+    import_module("confide.campaign.service")
+    with pytest.warns(ConfideDeprecationWarning):
+        assert getattr(import_module(old), name) is resolve_name(today)
 
 
 def test_other_names_are_not_there() -> None:

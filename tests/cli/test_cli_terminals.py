@@ -13,8 +13,8 @@ import pytest
 from cli.commands import Result
 from confide.cli import output, render
 from confide.contract import Picture, Section, Table, Text
-from confide.contract.presentation import json_ready
 from confide.contract.progress import progress_bar
+from confide.contract.words import json_ready
 
 
 class Terminal(io.StringIO):

@@ -19,6 +19,7 @@ DOORS = (
 STUDIES = (
     "audit/",  # faults, samplers and made-up answers
     "/audit/",
+    "/audited",
     "/evidence",  # simulated noise, of claims
     "evidence/",
     "regression/campaign/stand_ins.py",  # made-up people

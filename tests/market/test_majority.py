@@ -384,7 +384,11 @@ def test_bad_parameters(changes: dict[str, object], field: str) -> None:
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("reports", [[0, 1] * 4, [0, 1, 3] + [0] * 7, [0, 1, math.nan] + [0] * 7])
+def test_no_number_is_no_report() -> None:
+    assert np.array_equal(GOLDEN.pay_reports([0, 1, math.nan] + [0] * 7), GOLDEN.pay_reports([0, 1, 2] + [0] * 7))
+
+
+@pytest.mark.parametrize("reports", [[0, 1] * 4, [0, 1, 3] + [0] * 7])
 def test_bad_reports(reports: list[float]) -> None:
     with pytest.raises(InvalidInput, match="reports"):
         GOLDEN.pay_reports(reports)

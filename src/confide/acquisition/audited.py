@@ -28,7 +28,7 @@ from confide.audit import (
     DeviceNoise,
     Laws,
     Loss,
-    Measured,
+    Measurement,
     Neighbours,
     Transcripts,
     heard,
@@ -92,12 +92,12 @@ def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
              if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE]
     return Audited(promises=it.guarantees(), events=it.events, paid=partial(_paid, it), measured=[
         *messages(made.lattice, seed, it=it, run=partial(_campaign, it, made)),
-        Measured(named="contracts", rows=_computed, sound=lambda: _caps(
+        Measurement(named="contracts", rows=_computed, sound=lambda: _caps(
             it, [*all_made, *(it.contracts(each) for each in extreme_reports(it, seed))])),
         _incentives(it, seed),
-        Measured(named=DECODED, sound=it.run, rows=partial(_decoded, it, made, seed),
+        Measurement(named=DECODED, sound=it.run, rows=partial(_decoded, it, made, seed),
                  faults={"a coin more than the contract says": partial(_generous, it)}),
-        Measured(named=CHECKED, sound=it.run, rows=partial(_checked, it, made, seed),
+        Measurement(named=CHECKED, sound=it.run, rows=partial(_checked, it, made, seed),
                  faults={"more steps than there are": partial(_miscounted, it)}),
         Transcripts(named=JOINTLY, run=partial(_played, it, made), pairs=partial(_joint_pairs, it, made, seed),
                     seed=seed, promises=local, note=f"in one pair all {len(made.terms.index):,} people report")])
@@ -106,7 +106,7 @@ def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
 def messages(
     contracts: LatticeContracts, seed: int, *, it: TwoPartMechanism | None = None, run: _Sum = aggregate,
     source: Noise | None = None,
-) -> list[Transcripts | Measured | Laws]:
+) -> list[Transcripts | Measurement | Laws]:
     """What is known of what clients send under their contracts, and of the sum that is published.
 
     Args:
@@ -147,24 +147,24 @@ def messages(
                         words: partial(_answered, run) for words, run in _clients(contract).items()}),
         Laws(draws=lambda: heard(client, contract.low, seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
              source=source),
-        Measured(named="privacy of the sum", rows=of_sum, sound=np.square(noise_std), faults={
+        Measurement(named="privacy of the sum", rows=of_sum, sound=np.square(noise_std), faults={
             "half of one person's noise, and nobody else's": np.square(noise_std[:1]) / 2}),
-        Measured(named="privacy of the sum", rows=lambda told: [] if told is None else [_sum_row(claimed, told, 3)],
+        Measurement(named="privacy of the sum", rows=lambda told: [] if told is None else [_sum_row(claimed, told, 3)],
                  faults={f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all their "
                          "summands": real.divergence}),
-        Measured(named="levels, local", sound=sound, faults={"noise of half the scale": sound // 2},
+        Measurement(named="levels, local", sound=sound, faults={"noise of half the scale": sound // 2},
                  rows=at_most_one(f"{_LEVEL} platform", lambda noise: _worst(contracts, noise)[0], exact)),
-        Measured(named="levels, central", sound=sound, faults={"noise of half the scale": sound // 2},
+        Measurement(named="levels, central", sound=sound, faults={"noise of half the scale": sound // 2},
                  rows=at_most_one(f"{_LEVEL} public", lambda noise: _worst(contracts, noise)[1], exact)),
-        Measured(named="levels", sound=run,
+        Measurement(named="levels", sound=run,
                  faults={"nothing in the place of absentees": _silent} if several else {},
                  rows=at_most_one("privacy: the same towards the public, when somebody vanished",
                                   lambda run: _with_absentees(contracts, seed, run),
                                   "the variance that the platform asked for, along its own run")),
-        Measured(named="fellows", rows=lambda told: [] if told is None else at_most_one(
+        Measurement(named="fellows", rows=lambda told: [] if told is None else at_most_one(
             f"{_LEVEL} fellows", float, exact)(told), faults={
                 "a fellow's own noise, counted as if it hid others from her too": alone} if several else {}),
-        Measured(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
+        Measurement(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
                  rows=lambda run: [AuditRow.at_most(
                      "accuracy: estimate without noise against the weighted mean (widths)", contracts.rounding_bias(),
                      _noiseless(contracts, seed, run), "all clients' and the platform's own run, without noise",
@@ -410,7 +410,7 @@ def _losses(
 # ---- lies
 
 
-def _incentives(it: TwoPartMechanism, seed: int) -> Measured:
+def _incentives(it: TwoPartMechanism, seed: int) -> Measurement:
     """What lies gain, by the mechanism's own payments in whole coins and by such as were broken on purpose."""
     small, reports, who, where = _profile(it, seed)
     visible = small.price_per_nat * 1e-6 * small.caps.local
@@ -432,7 +432,7 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Measured:
         return [AuditRow.at_most("truth", of_truth, gain, "a search", concern=Concern.INCENTIVES),
                 AuditRow.at_least("participation", of_part, least, "a search", concern=Concern.PARTICIPATION)]
 
-    return Measured(named="truth and participation", rows=_computed, sound=partial(
+    return Measurement(named="truth and participation", rows=_computed, sound=partial(
         _lies, it, small, reports, who, where), faults={
             "people are paid what their reports cost, without a rent": lambda: seen(costs_alone, visible, -math.inf),
             "the lowest type is the one who is just willing": lambda: seen(from_below, math.inf, -visible)})

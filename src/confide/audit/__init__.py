@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
     from confide.audit.devices import DeviceNoise
-    from confide.audit.engine import Audited, Laws, Measured, Transcripts, audit, heard
+    from confide.audit.engine import Audited, Laws, Measurement, Transcripts, audit, heard
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
@@ -54,7 +54,7 @@ __all__ = [
     "Finding",
     "Laws",
     "Loss",
-    "Measured",
+    "Measurement",
     "Mutant",
     "Neighbours",
     "RepeatedNoise",
@@ -109,7 +109,7 @@ __getattr__, __dir__ = doors(
         "concerns": ("completed",),
         "devices": ("DeviceNoise",),
         "fixed_transcript": ("TranscriptAudit", "Neighbours", "fixed_transcript_audit"),
-        "engine": ("Audited", "Laws", "Measured", "Transcripts", "audit", "heard"),
+        "engine": ("Audited", "Laws", "Measurement", "Transcripts", "audit", "heard"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "UnreleasedIntermediate"),

@@ -36,7 +36,7 @@ from confide.contract.progress import advance
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["Audited", "Laws", "Measured", "Run", "Transcripts", "audit", "heard"]
+__all__ = ["Audited", "Laws", "Measurement", "Run", "Transcripts", "audit", "heard"]
 
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
@@ -140,7 +140,7 @@ class Transcripts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Measured:
+class Measurement:
     """A measurement of something sound, and the same of faulty ones, which it must flag.
 
     Args:
@@ -212,7 +212,7 @@ class Audited:
 
     promises: Guarantees
     events: Callable[[], Iterable[Spend]]
-    measured: Sequence[Transcripts | Measured | Laws]
+    measured: Sequence[Transcripts | Measurement | Laws]
     paid: Paid = lambda _, events: events
     unpromised: Mapping[Concern, str] | None = None
     unmeasured: Callable[[Guarantee], str] = _nothing

@@ -13,7 +13,7 @@ _NAMES = {
     "access": ("Attempts", "Invitations", "Logins", "Operator", "Operators", "Participant", "Role", "Sessions",
                "csrf_of", "digest_of", "new_code", "new_token"),
     "work": ("CampaignRounds", "Draft", "Drafts", "Intake", "Job", "Jobs", "Opened", "OpenedCampaign",
-             "ParticipantActions", "ParticipantStanding", "Task", "Worker"),
+             "ParticipantActions", "ParticipantStanding", "Task", "Worker", "Participation", "Rounds", "Standing"),
     "language": ("chosen", "extracted", "languages", "translations"),
 }
 

@@ -34,7 +34,7 @@ from confide.cli.options import (
 )
 from confide.cli.reproduce import reproduce
 from confide.cli.serving import operators, serve
-from confide.contract.presentation import json_ready
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store

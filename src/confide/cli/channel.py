@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
-from confide.contract.presentation import json_ready
+from confide.contract.words import json_ready
 
 __all__ = ["channel"]
 

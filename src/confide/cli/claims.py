@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
-from confide.contract.presentation import json_ready
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ClaimModel

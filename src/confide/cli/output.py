@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from confide.contract.presentation import Section, json_ready
+from confide.contract.presentation import Section
+from confide.contract.words import json_ready
 
 __all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
            "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "MigrateOutput", "MigratedModel",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
-from confide.contract.presentation import json_ready
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ReproducedModel

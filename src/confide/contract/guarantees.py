@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from confide.contract.presentation import Shown, Table, Text, json_ready
+from confide.contract.presentation import Shown, Table, Text
 from confide.contract.renamed import renamed
 from confide.contract.wire import declared, parts_of, wire, wire_parts, wire_types
 from confide.contract.worded import worded
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, json_ready
 
 __all__ = [
     "GUARANTEES",

@@ -113,11 +113,5 @@ def _said(text: str) -> Mapping[str, str]:
 
 def _declared(first: tuple[Any, ...]) -> Mapping[str, str]:
     """What a class declares of its parameters, where the first argument is one."""
-    from confide.contract.parameters import Declared, parameters
-
-    kind: Any = first[0] if first else None
-    if not (isinstance(kind, type) and issubclass(kind, Declared)):
-        return {}
-    declared: Any = kind  # mypy holds no class with a `__hash__` of its instances for hashable
-    return {name: ", ".join(filter(None, (each.parameter.text, each.parameter.range)))
-            for name, each in parameters(declared).items()}
+    said = getattr(first[0], "_said_of_parameters", None) if first and isinstance(first[0], type) else None
+    return {} if said is None else said()

@@ -189,6 +189,13 @@ class Declared:
     def __post_init__(self) -> None:
         check_parameters(self)
 
+    @classmethod
+    def _said_of_parameters(cls) -> Mapping[str, str]:
+        """Each parameter, and what is declared of it in words: for errors that name what a call lacks."""
+        kind: Any = cls  # mypy holds no class with a `__hash__` of its instances for hashable
+        return {name: ", ".join(filter(None, (each.parameter.text, each.parameter.range)))
+                for name, each in parameters(kind).items()}
+
 
 def check_parameters(it: Any) -> None:
     """Check all declared parameters of a dataclass's instance, in the order of the fields.

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from confide.contract.guarantees import Guarantees, in_full
-from confide.contract.presentation import Picture, Shown, Table, Text, json_ready
+from confide.contract.presentation import Picture, Shown, Table, Text
 from confide.contract.wire import wire_name
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -21,7 +20,7 @@ from confide.contract.files import as_path
 from confide.contract.wire import wire
 from confide.contract.words import number, printable
 
-__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text", "json_ready"]
+__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text"]
 
 _GAP = "  "  # between columns of text
 _DRAWN = (".svg", ".png", ".html")
@@ -201,26 +200,3 @@ class Section:
     def to_dict(self) -> dict[str, Any]:
         return {"title": self.title, "study": self.study, "private": self.private,
                 "blocks": [block.to_dict() for block in self.blocks]}
-
-
-def json_ready(value: Any) -> Any:
-    """A value of numbers, texts, sequences and mappings as every JSON reader accepts it.
-
-    Sequences become lists; infinities the strings "Infinity" and "-Infinity"; what is no number "NaN".
-
-    Args:
-        value: of plain Python or numpy numbers.
-
-    Example:
-        >>> json_ready({"a": (1.5, float("inf"))})
-        {'a': [1.5, 'Infinity']}
-    """
-    if isinstance(value, Mapping):
-        return {k: json_ready(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_ready(v) for v in value]
-    if hasattr(value, "tolist"):  # numpy's
-        return json_ready(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value

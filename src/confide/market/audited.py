@@ -8,33 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import expit
 from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
 from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
-from confide.audit.engine import Audited, Laws, Measured, Transcripts, heard
+from confide.audit.engine import Audited, Laws, Measurement, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
-from confide.contract.renamed import renamed
-from confide.market.binomials import table_of_errors
+from confide.market.audited_faults import (
+    Alike,
+    AsIfAllAtEpsilon,
+    Asymptotic,
+    InWholeCoins,
+    InWholeCoinsByType,
+    NeverAlone,
+    Noiseless,
+    OneTooFew,
+    again,
+    of_types,
+)
 from confide.market.collection import BitCollection, Reports
 from confide.market.counts import binomial_weights
 from confide.market.equilibrium import check_equilibrium
 from confide.market.majority import MajorityMarket
-from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.pairs.accuracy import failure_probability
 from confide.market.pairs.insiders import audit_groups
 from confide.market.pairs.market import PairMarket
 from confide.market.replies import best_response, utility
 from confide.market.strategies import NONE
-from confide.market.threshold.signed_payments import signed_tables
-from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
+from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import check_types
 from confide.market.totals import TotalPayment
 from confide.privacy.noise import Noise
@@ -80,7 +87,7 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
     small = replace(market, people=5, presence=1.0, epsilon=1.0)
 
     def truth() -> list[AuditRow]:
-        found = check_equilibrium(_again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
+        found = check_equilibrium(again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
         return [_reply(collection, found.regret, market.liability()[1], "the exact best reply over all channels, to "
                        f"payments in whole coins; its level is {found.rows[0].best.level:.6g}, {market.epsilon:g} is "
                        "bought"),
@@ -92,7 +99,7 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
                 _right(collection, wrong, f"{evidence}; the better guess of each")]
 
     def bent(kind: type[MajorityMarket]) -> list[AuditRow]:
-        return [_gain(check_equilibrium(_again(kind, small), tolerance=0.0).regret, small.margin)]
+        return [_gain(check_equilibrium(again(kind, small), tolerance=0.0).regret, small.margin)]
 
     return _audited(collection, seed, (None,), (), truth, money, {
         "payments as if infinitely many took part (in a market of 5 people)": partial(bent, Asymptotic),
@@ -144,7 +151,7 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
     small = replace(market, people=3, participation=0.5, threshold=None)
 
     def truth() -> list[AuditRow]:
-        types = check_types(_of_types(InWholeCoinsByType, market, minor_units=collection.minor_units))
+        types = check_types(of_types(InWholeCoinsByType, market, minor_units=collection.minor_units))
         return [_reply(collection, types.regret, market.terms.stake, "the exact best reply over all channels up to the "
                        f"ceiling, of {len(types.rows)} types, to payments in whole coins"),
                 _worth_it(collection, min(row.utility for row in types.rows),
@@ -161,7 +168,7 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
                 _right(collection, wrong, evidence)]
 
     def bent(kind: type[ThresholdMarket]) -> list[AuditRow]:
-        return [_gain(check_types(_of_types(kind, small)).regret, small.margin)]
+        return [_gain(check_types(of_types(kind, small)).regret, small.margin)]
 
     return _audited(
         collection, seed, [share * market.cost_threshold for share in _TYPES],
@@ -204,12 +211,12 @@ def _audited(
         one_device,
         Laws(draws=lambda: heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
              seed=seed, factor=drawn / wrong),
-        Measured(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
+        Measurement(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
             "a coin more for whoever comes after somebody who reported 1": partial(_paid_by_the_last, collection)}),
-        Measured(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
+        Measurement(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
             "a coin more for each 1 than the counts pay": partial(_dearer, collection)}),
-        jointly, Measured(named="truth", sound=truth, faults=faults, rows=_computed),
-        Measured(named="money", sound=money, rows=_computed)])
+        jointly, Measurement(named="truth", sound=truth, faults=faults, rows=_computed),
+        Measurement(named="money", sound=money, rows=_computed)])
 
 
 def _both_bits(worths: _Worths) -> list[Neighbours]:
@@ -490,125 +497,3 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
             total = np.where(ones > 0, ones * for_one, 0.0) + np.where(ones < k, (k - ones) * for_zero, 0.0)
             mean += present[k] * float((laws[0] + laws[1]) @ total)
     return mean, wrong
-
-
-# ---- markets as they really pay, and such as were broken on purpose
-
-
-def _again(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
-    """Another market with the parameters of a sound one."""
-    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
-
-
-def _of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
-    """Another market with the parameters of a sound one."""
-    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost_law, sound.epsilon,
-                participation=sound.participation, ceiling=sound.ceiling, **more)
-
-
-@renamed()
-@dataclass(frozen=True)
-class InWholeCoins(MajorityMarket):
-    """The market as it really pays.
-
-    Args:
-        minor_units: smallest coins per unit.
-
-    Example:
-        >>> from confide.market import LinearCost
-        >>> market = (10, 0.8, 0.7, LinearCost(1.0), 1.0)
-        >>> [round(check_equilibrium(InWholeCoins(*market, minor_units=coins)).regret, 6) for coins in (1, 100)]
-        [0.002423, 0.0]
-    """
-
-    minor_units: int = 100
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        for_one, for_zero = (np.ceil(each * self.minor_units) / self.minor_units
-                             for each in super().tariff(least, largest))
-        return for_one, for_zero
-
-
-@renamed()
-@dataclass(frozen=True)
-class Asymptotic(MajorityMarket):
-    """It pays as if the majority were always right."""
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sound = super().tariff(least, largest)
-        limit, unit = self.signal_model, self.payment_at().unit / self.signal_model.edge
-        return np.full_like(sound[0], unit / limit.prior_one), np.full_like(sound[1], unit / limit.prior_zero)
-
-
-@renamed()
-@dataclass(frozen=True)
-class OneTooFew(MajorityMarket):
-    """It pays n participants what n - 1 should get."""
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        last = self.people if largest is None else int(largest)
-        found = super().tariff(max(least - 1, 1), max(last - 1, 1))
-        skipped = (last - least + 1) - len(found[0])
-        return tuple(np.append(np.repeat(each[:1], skipped), each) for each in found)  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
-class Noiseless(PairMarket):
-    """It pays as if the peers reported their bits."""
-
-    @cached_property
-    def payment(self) -> MatchingPayment:
-        sound = super().payment
-        p = self.prior
-        one, zero = p.signal_one, p.signal_zero
-        return replace(sound, statistic=PeerStatistic(
-            *((one, zero) if self.agreement else (zero, one)), abs(p.covariance)))
-
-
-@dataclass(frozen=True)
-class Alike(PairMarket):
-    """It pays both reports the mean of what they should get."""
-
-    @cached_property
-    def payment(self) -> MatchingPayment:
-        sound = super().payment
-        return replace(sound, statistic=PeerStatistic(0.5, 0.5, sound.statistic.covariance))
-
-
-@renamed()
-@dataclass(frozen=True)
-class InWholeCoinsByType(ThresholdMarket):
-    """The market as it really pays.
-
-    Args:
-        minor_units: smallest coins per unit.
-    """
-
-    minor_units: int = 100
-
-    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.ceil(super().payment_tables(least, largest) * self.minor_units)
-        return found / self.minor_units
-
-
-@renamed()
-@dataclass(frozen=True)
-class AsIfAllAtEpsilon(ThresholdMarket):
-    """Its payments take every participant to report at the least level."""
-
-    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        bent = reporting_of(self.signal_model, float(expit(-self.epsilon)), self.epsilon)
-        first, most = max(least, 2), self.people if largest is None else largest
-        errors = table_of_errors(most - 1, bent, first - 1)
-        return np.concatenate([np.zeros((first - least, 2, 2)),
-                               signed_tables(self.terms, self.signal_model, errors, self.company)])
-
-
-@renamed()
-@dataclass(frozen=True)
-class NeverAlone(ThresholdMarket):
-    """Its payments leave out that a participant can be alone."""
-
-    @property
-    def company(self) -> float:
-        return 1.0
