@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from confide.contract.renamed import renamed
+from confide.market.binomials import table_of_errors
 from confide.market.majority import MajorityMarket
 from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.pairs.market import PairMarket

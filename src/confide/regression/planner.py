@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
@@ -440,7 +441,9 @@ def _split(
         total = Decimal(repr(float(epsilon)))
         paid = total * Decimal(repr(PAYMENT_SHARE))
         epsilon_payment, epsilon_release = float(paid), float(total - paid)
-        while written(epsilon_payment) + written(epsilon_release) > written(epsilon):
+        # The total counts as it is written, and as the double that an account's sum is compared with.
+        while (written(epsilon_payment) + max(written(epsilon_release), Fraction(epsilon_release))
+               > min(written(epsilon), Fraction(epsilon))):
             epsilon_release = math.nextafter(epsilon_release, 0.0)
         epsilon_release = spendable(epsilon_release, delta)  # concentrated noise counts as the double
     if release == "averaged" and epsilon_release is None:
