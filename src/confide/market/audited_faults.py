@@ -41,7 +41,7 @@ class InWholeCoins(MajorityMarket):
         minor_units: smallest coins per unit.
 
     Example:
-        >>> from confide.market import LinearCost
+        >>> from confide.market import LinearCost, check_equilibrium
         >>> market = (10, 0.8, 0.7, LinearCost(1.0), 1.0)
         >>> [round(check_equilibrium(InWholeCoins(*market, minor_units=coins)).regret, 6) for coins in (1, 100)]
         [0.002423, 0.0]
