@@ -21,9 +21,9 @@ from confide.acquisition import (
     UniformPrior,
     WeightCap,
 )
-from confide.acquisition.campaign.config import Belief, Price, Privacy, Record
 from confide.acquisition.targeting import PriceSetting
 from confide.acquisition.two_users import TwoUsers
+from confide.campaign.kinds.acquisition.config import Belief, Price, Privacy, Record
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 

@@ -274,7 +274,7 @@ def test_the_outermost_package_counts(tmp_path: Path, monkeypatch: pytest.Monkey
 
 OWN_KIND = '''
 import numpy as np
-from confide.allocation.campaign import kind as theirs
+from confide.campaign.kinds.allocation import kind as theirs
 from confide.contract import InvalidInput
 
 SHOWN = []

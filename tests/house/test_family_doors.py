@@ -25,7 +25,7 @@ def test_a_package_lists_what_it_has(name: str) -> None:
 
 
 def test_every_family_stands_at_the_root() -> None:
-    families = {each.value.split(".")[1] for each in entry_points(group="confide.kinds")
-                if each.value.startswith("confide.")}
+    families = {each.value.removeprefix("confide.campaign.kinds.").split(".")[0]
+                for each in entry_points(group="confide.kinds") if each.value.startswith("confide.")}
     assert len(families) >= 7
     assert families | {"channels", "people"} <= set(confide.__all__)

@@ -1,0 +1,163 @@
+"""What a campaign that shares by a program would give, from public parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.campaign.kinds.programs.coding import Coding
+from confide.campaign.kinds.programs.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Guarantees
+from confide.contract.presentation import Section
+from confide.contract.replanned import in_keys
+from confide.contract.wire import wire_name
+from confide.privacy.groups import SIZES
+from confide.programs.dude import Dude
+from confide.programs.planning import Mode, ProgramPlan, plan
+
+__all__ = ["SharingPlan", "plan_of"]
+
+_PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
+           "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
+
+_KEYS = {"epsilon": "privacy.epsilon", "rounds": "solution.rounds", "burn_in": "solution.burn_in"}
+"""What the planner calls a setting -> its key in the file."""
+
+_NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharingPlan:
+    """A mechanism with the names of its campaign.
+
+    Args:
+        config: of the file.
+        coding: its program in its own names.
+        mode: what everybody gets.
+        outlook: what to expect of it at these sizes.
+        ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
+    """
+
+    config: ProgramConfig
+    coding: Coding
+    mode: ModeName
+    outlook: ProgramPlan
+    ran: Dude | None = field(default=None)
+
+    @property
+    def mechanism(self) -> Dude:
+        """That will run, or that ran."""
+        return self.outlook.mechanism if self.ran is None else self.ran
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def whole(self) -> bool:
+        """Whether everybody gets one whole part, and rows are kept."""
+        return self.mode in ("round", "tight", "audited")
+
+    @property
+    def charges(self) -> bool:
+        """Whether prices are charged."""
+        return getattr(self.mechanism, "alpha", None) is not None
+
+    @cached_property
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) what is kept back of each row, in the file's own units; zeros of averages."""
+        return np.asarray(self.mechanism.reserve * self.coding.load_units)
+
+    @cached_property
+    def another(self) -> tuple[float, float] | None:
+        """What one more identity is handed on made-up people, and its standard error; see `part_of_another`."""
+        from confide.campaign.kinds.programs.selling_words import part_of_another
+
+        return part_of_another(self)
+
+    @cached_property
+    def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
+        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
+        them, and with the file's alpha where there is one and they charge.
+        """
+        found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
+        for mode in MODES:
+            try:
+                found.append((mode, self.outlook if mode == self.mode else _outlook(
+                    self.config, self.coding, mode, with_alpha(mode, alpha))))
+            except (InvalidInput, Refused) as error:
+                found.append((mode, error.problem if isinstance(error, InvalidInput) else error.reason))
+        return tuple(found)
+
+    def sections(self) -> Sequence[Section]:
+        from confide.campaign.kinds.programs.pages_before import plan_sections
+
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        from confide.campaign.kinds.programs.pages_before import offer_sections
+
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        it, unit = self.mechanism, self.coding.unit
+        return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
+                "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
+                "supply": self.coding.supplies.tolist(), "reserve": self.reserve.tolist(),
+                **{name: value for name, value in self.outlook.to_dict().items()
+                   if name in ("people", "noise_std", "expected_excess", "certified_excess", "excess_share",
+                               "unused_share", "settles", "needed_rounds", "vacuous")},
+                "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
+                "gain": it.gain * unit if self.charges else None,
+                "gain_of_groups": {str(size): it.gain_of(size) * unit for size in SIZES}  # type: ignore[attr-defined]
+                if self.charges else None, "unit": self.coding.worth,
+                "rounds": it.rounds, "burn_in": it.burn_in}
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(_KEYS)
+def plan_of(config: ProgramConfig) -> SharingPlan:
+    """The plan of a file.
+
+    Raises:
+        InvalidInput: a key out of range.
+        Refused: noise or margins that leave too little of the supply.
+    """
+    coding = coding_of(config)
+    mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
+    options = config.solution.options(mode)
+    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options))
+
+
+def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
+    """What to expect of a mode; refuses hopeless ones. Nothing is timed: a plan is the same on every machine.
+
+    An alpha of the file is in the file's own unit.
+    """
+    privacy, solution = config.privacy, config.solution
+    name: Mode = MODES[mode]  # type: ignore[assignment]
+    scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
+    try:
+        found = plan(coding.program, mode=name, **privacy.model_dump(), most_excess=solution.most_excess,
+                     most_unused=solution.most_unused, timed=False,
+                     load_units=coding.load_units.tolist(), mode_names=_NAMES,
+                     row_names=[repr(row) for row in coding.rows], **{**options, **scaled})
+        _ = found.mechanism  # refuses margins that leave nothing
+    except InvalidInput as error:
+        raise _placed(error, coding) from None
+    return found
+
+
+def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
+    """The same of a key of the file."""
+    place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
+    if error.field == "alpha" and coding.unit != 1.0:
+        return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
+    return InvalidInput(place, error.problem, error.ways)
+

@@ -1,0 +1,304 @@
+"""A planned release: its mechanism, why it was chosen, and what it will be worth, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+from confide.campaign.kinds.release.config import QueriesConfig, Recommended
+from confide.campaign.kinds.release.methods import build, declined
+from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.mechanism import Mechanism
+from confide.contract.presentation import Section
+from confide.contract.public_warnings import PublicWarning
+from confide.contract.remedies import Remedy, accepted, tried, trying
+from confide.contract.replanned import changed, instead, keyed, nearest, replanned
+from confide.contract.wire import wire_name
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
+from confide.release.mwem import MWEM
+from confide.release.planning import ReleasePlan, candidates, plan
+from confide.release.predicted import HOPELESS, Prediction, predict
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["QueriesPlan", "plan_of"]
+
+_KEYS = {each: f"method.{each}" for each in ("eta", "rounds", "samples")}
+"""What a method calls a setting -> its key in the file."""
+
+_DELTA_SHARE = 1e-3
+"""Of one record: a delta that is far below 1/records."""
+
+STEPS = (0.25, 0.5, 2.0, 4.0)
+"""Other epsilons that a plan looks at, as multiples of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QueriesPlan:
+    """What a campaign of the kind `queries` would give.
+
+    Args:
+        config: the file.
+        schema: the public columns.
+        workload: the queries.
+        mechanism: what will run.
+        advice: where the file left the choice of the method; None where it names one.
+        doubts: what is doubtful about the file, in words.
+    """
+
+    config: QueriesConfig
+    schema: Schema
+    workload: Workload
+    mechanism: Mechanism
+    advice: ReleasePlan | None
+    doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def records(self) -> int:
+        """n."""
+        return self.config.data.records
+
+    @property
+    def method(self) -> str:
+        """Its name, as the file would say it."""
+        return self.config.method.name if self.advice is None else self.advice.method
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """What the errors will be about."""
+        return predict(self.method, self.mechanism, self.workload)
+
+    @cached_property
+    def loss(self) -> PureDP | ApproxDP:
+        """What the release loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        losses = [promise.loss for promise in self.guarantees.privacy]
+        stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
+        pure = [loss for loss in losses if isinstance(loss, PureDP)]
+        if stated:
+            return min(stated, key=lambda loss: loss.epsilon)
+        return min(pure, key=lambda loss: loss.epsilon) if pure else Accountant(self.events).loss(
+            self.config.privacy.delta)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What a run spends."""
+        return tuple(self.mechanism.events())  # type: ignore[arg-type]
+
+    @cached_property
+    def epsilons(self) -> dict[str, float]:
+        """The epsilon that each calculator proves at the file's delta; those that prove none are left out."""
+        delta, found = self.config.privacy.delta, {}
+        if isinstance(self.mechanism, DualQuery) and self.mechanism.free != "marginals" and delta:
+            from confide.release.calculators import all_epsilons
+
+            it = self.mechanism
+            found = all_epsilons(it.records, it.eta, it.rounds, it.samples, delta)
+        else:
+            found = dict(Accountant(self.events).bounds(delta))
+        return {name: value for name, value in found.items() if math.isfinite(value)}
+
+    @cached_property
+    def spends(self) -> tuple[tuple[str, float, float], ...]:
+        """What each part of a run spends: its name, rho, and its part of the whole."""
+        parts: dict[str, list[Event]] = {}
+        for event in self.events:
+            name = "draws of the rounds" if event.label.startswith("round ") else event.label or "the release"
+            parts.setdefault(name, []).append(event)
+        rhos = {name: Accountant(tuple(events)).rho() for name, events in parts.items()}
+        whole = math.fsum(rhos.values())
+        return tuple((name, rho, rho / whole if whole else math.nan) for name, rho in rhos.items())
+
+    @property
+    def rounds(self) -> int | None:
+        """T of a method that goes in rounds."""
+        match self.mechanism:
+            case DualQuery() | MWEM():
+                return self.mechanism.rounds
+            case Reweighted():
+                return self.mechanism.dual_query.rounds
+            case MarginalFit():
+                return self.mechanism.batches
+        return None
+
+    @property
+    def rows(self) -> int:
+        """Synthetic rows that are handed out."""
+        if not self.config.rows.count:
+            return 0
+        own = isinstance(self.mechanism, DualQuery | Reweighted)  # the records are the release
+        return (self.rounds or 0) if own else self.config.rows.count
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The promise of accuracy; it may say nothing."""
+        return next(iter(self.guarantees.of(Accuracy)), None)
+
+    @cached_property
+    def others(self) -> tuple[Prediction, ...]:
+        """What every method would be worth at this budget, and why some cannot run."""
+        if self.advice is not None:
+            return self.advice.predictions
+        privacy = self.config.privacy
+        found = candidates(self.schema, self.records, self.workload, privacy.spendable, privacy.delta)
+        both = (self.prediction, *(each for each in found if each.method != self.method))
+        return tuple(sorted(both, key=lambda each: (each.mechanism is None, math.isnan(each.average), each.average)))
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
+        """What other epsilons would be worth, by the same choice of the method: (epsilon, figures)."""
+        privacy, found = self.config.privacy, []
+        for step in STEPS:
+            epsilon = privacy.epsilon * step
+            try:
+                if isinstance(self.config.method, Recommended):
+                    best = plan(self.schema, records=self.records, workload=self.workload, epsilon=epsilon,
+                                delta=privacy.delta,
+                                     rows=bool(self.config.rows.count)).prediction
+                else:
+                    other = self.config.model_copy(
+                        update={"privacy": privacy.model_copy(update={"epsilon": epsilon})})
+                    best = predict(self.method, build(other, self.schema, self.workload), self.workload)
+            except ConfideError as error:
+                best = Prediction(method=self.method, mechanism=None, average=math.inf, largest=math.inf,
+                                  refused=str(error))
+            found.append((epsilon, best))
+        return tuple(found)
+
+    def sections(self) -> Sequence[Section]:
+        from confide.campaign.kinds.release.pages import plan_sections
+
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        from confide.campaign.kinds.release.pages import offer_sections
+
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        accuracy = self.accuracy
+        return {
+            "method": self.method, "mechanism": wire_name(self.mechanism),
+            "reasons": [] if self.advice is None else list(self.advice.reasons), "doubts": list(self.doubts),
+            "records": self.records, "columns": len(self.schema.columns), "attributes": self.schema.attributes,
+            "queries": len(self.workload), "rounds": self.rounds, "synthetic_rows": self.rows,
+            "epsilons": self.epsilons, "rho": Accountant(self.events).rho(),
+            "spends": [{"part": name, "rho": rho} for name, rho, _ in self.spends],
+            "predicted": {"average": self.prediction.average, "largest": self.prediction.largest,
+                          "basis": self.prediction.basis},
+            "promised": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
+                                                       "failure_probability": accuracy.failure_probability},
+            "methods": [{"method": each.method, "average": each.average, "largest": each.largest,
+                         "refused": each.refused} for each in self.others],
+            "alternatives": [{"epsilon": epsilon, "method": each.method, "average": each.average,
+                              "largest": each.largest, "refused": each.refused}
+                             for epsilon, each in self.alternatives],
+        }
+
+
+@lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
+def plan_of(config: QueriesConfig) -> QueriesPlan:
+    """Plan from a file's public parameters.
+
+    Raises:
+        InvalidInput: what the file asks for makes no sense; names the key.
+        Refused: no setting stays within the budget, or what it pays for says nothing; names the key, and says what
+            would do.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        schema = config.public_columns()
+        plan = _made(config, schema, config.queries(schema))
+    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, PublicWarning))
+    return replace(plan, doubts=tuple(doubts))
+
+
+def _made(config: QueriesConfig, schema: Schema, workload: Workload) -> QueriesPlan:
+    """The plan for these columns and queries, whatever else of the file is tried."""
+    def replan(other: QueriesConfig) -> QueriesPlan:
+        return _made(other, schema, workload)
+
+    try:
+        advice = _advice(config, schema, workload) if isinstance(config.method, Recommended) else None
+        mechanism = build(config, schema, workload) if advice is None else advice.mechanism
+    except (InvalidInput, Refused) as error:
+        if trying() or (isinstance(error, InvalidInput) and not error.remedies):
+            raise
+        words = [each for each in error.ways if isinstance(each, str)]
+        numbers = replanned(error, config, replan, _KEYS)
+        raise instead(error, [*numbers, *_would_do(config, schema, workload, replan),
+                              *([] if str(error).startswith("privacy.") else words)] or words) from None
+    plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice)
+    if plan.prediction.hopeless:
+        raise _hopeless(plan, replan)
+    return plan
+
+
+def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> ReleasePlan:
+    try:
+        return plan(schema, records=config.data.records, workload=workload, epsilon=config.privacy.spendable,
+                    delta=config.privacy.delta,
+                         rows=bool(config.rows.count))
+    except Refused as error:
+        raise declined(error) from None
+
+
+def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan]) -> Refused:
+    """Answering 1/2 to everything costs no privacy, and is as good."""
+    whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
+    return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
+                   f"about {plan.records:,} records would be off by {HOPELESS:g} or more on average "
+                   f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
+                   _would_do(plan.config, plan.schema, plan.workload, replan)
+                   or "no other [privacy] epsilon, [data] records or method was found that does alone")
+
+
+def _would_do(
+    config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
+) -> list[str | Remedy]:
+    """The changes of one key of the file that do; each was tried on the whole plan as printed."""
+    if trying():
+        return []
+    privacy, records = config.privacy, config.data.records
+    found: list[str | Remedy] = [
+        *nearest(config, replan, "privacy.epsilon", privacy.epsilon),
+        *nearest(config, replan, "data.records", records, more=", where so many are held")]
+    if privacy.delta == 0:
+        found += [keyed(each, {"delta": "privacy.delta"}) for each in tried(
+            "{delta}", lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,
+            delta=_DELTA_SHARE / records)]
+    elif accepted(lambda: replan(changed(config, {"privacy.delta": 0.0}))):
+        found.append(Remedy("[privacy] delta = {delta}", {"delta": 0}, file={"privacy.delta": 0.0}))
+    return [*found, *_methods(config, schema, workload, replan)]
+
+
+def _methods(
+    config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
+) -> list[Remedy]:
+    """The best two of the other methods that can run in this file, and say something."""
+    def does(keys: Mapping[str, Any]) -> bool:
+        return accepted(lambda: replan(changed(config, keys)))
+
+    found = list[Remedy]()
+    others = sorted(candidates(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta),
+                    key=lambda each: each.average)
+    for name in [each.method for each in others if each.mechanism is not None and each.method != config.method.name]:
+        words = f'[method] name = "{name}"'
+        if does({"method.name": name}):
+            found.append(Remedy(words, {}, file={"method.name": name}))
+        elif does({"method": {"name": name}}):  # the other keys are of the file's own method
+            found.append(Remedy(f"{words} and no other key of [method]", {}, file={"method": {"name": name}}))
+    return found[:2]
