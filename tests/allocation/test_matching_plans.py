@@ -15,7 +15,6 @@ from confide.allocation import PMatch, SinkhornMatch
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.valuations import Valuations
 from confide.campaign import Campaign
-from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import AuctionTable, ScalingTable
 from confide.campaign.kinds.allocation.predicted import lottery_welfare, made_up, most_welfare, predicted
 from confide.contract import InvalidInput, Refused, kind
@@ -50,7 +49,7 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
         (promise,) = market.guarantees().of(Truthfulness)
         assert 0.5 * most < promise.gain <= most
         assert f"no lie gains more than {promise.gain:.4g} of value" in words(
-            pages.offer_sections(replace(plan, market=market))).lower()
+            replace(plan, market=market).offer()).lower()
 
 
 @pytest.mark.parametrize(("edit", "field", "says"), [

@@ -13,7 +13,7 @@ from confide.allocation.incentives import mean_shift, prices_loss
 from confide.allocation.instances import instance_a
 from confide.allocation.planning.lone_lies import lone_lies
 from confide.allocation.planning.second_ids import over_crowds
-from confide.campaign.kinds.allocation.selling_words import group_gain
+from confide.campaign.kinds.allocation.plan import group_gain
 from confide.contract import Guarantees, InvalidInput, Truthfulness
 from confide.contract.offering import lies
 from confide.privacy import PureDP

@@ -11,7 +11,7 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
-from confide.campaign.kinds.market.coalition_words import deciding, smallest
+from confide.campaign.kinds.market.plan import deciding, smallest
 from confide.contract import InvalidInput, kind
 from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
 from confide.market.coalitions import answer_coalition, share_coalition, turned

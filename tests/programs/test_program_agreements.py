@@ -13,7 +13,7 @@ import pytest
 from campaign.forging import words
 from confide.campaign import Campaign
 from confide.campaign.kinds.programs.made_up import made_up
-from confide.campaign.kinds.programs.selling_words import part_of_another
+from confide.campaign.kinds.programs.plan import part_of_another
 from confide.people.slot_rows import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs import UnitDemand

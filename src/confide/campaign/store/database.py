@@ -185,7 +185,8 @@ class Database:
         if found != REVISION:
             from confide.campaign.store.migrations import upgrade  # slow to import, and rarely needed
 
-            upgrade(self)
+            with self.writing() as connection:
+                upgrade(connection)
 
     def _no_store(self) -> InvalidInput:
         return InvalidInput("store", f"{self.name} holds no store", _MAKER)

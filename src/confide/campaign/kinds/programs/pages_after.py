@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.pages_before import sentence, step
-from confide.campaign.kinds.programs.plan import SharingPlan
+from confide.campaign.kinds.programs.plan import SharingPlan, sentence, step
 from confide.campaign.kinds.programs.words import described, said, sure
 from confide.charts import curves
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome

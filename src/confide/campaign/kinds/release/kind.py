@@ -16,7 +16,7 @@ from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.audit import audit_plan
 from confide.campaign.kinds.release.config import QueriesConfig
 from confide.campaign.kinds.release.held import HeldTable
-from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
+from confide.campaign.kinds.release.plan import QueriesPlan, null_record, plan_of
 from confide.campaign.kinds.release.post_processing import more_answers, more_rows
 from confide.campaign.kinds.release.results import AnyOutcome, bars, released_answers, synthetic_rows, uncut_answers
 from confide.campaign.kinds.release.study import study_sections
@@ -90,7 +90,7 @@ class QueriesKind(CustodiansKind):
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True, cells=problems.told(),
-                     null=pages.null_record(plan.schema))
+                     null=null_record(plan.schema))
 
     def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
