@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
 from confide.campaign.file import load
-from confide.campaign.kinds.regression.kind import RegressionKind
+from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
 from confide.campaign.report import head
 from confide.campaign.signatures import sign

@@ -22,7 +22,7 @@ from campaign.forging import edit, forge, found, left_open, rechain, remake, res
 from cases import fast
 from confide.campaign import load, verify
 from confide.campaign.folder import as_csv
-from confide.campaign.kinds.regression.kind import RegressionKind
+from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE
 from confide.campaign.verification.cells import same_rows, same_table
 from confide.campaign.verification.likeness import same_doubles, same_text, same_words

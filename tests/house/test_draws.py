@@ -21,7 +21,7 @@ STUDIES = (
     "/audit/",
     "/evidence",  # simulated noise, of claims
     "study/",
-    "campaign/kinds/regression/stand_ins.py",  # made-up people
+    "campaign/kinds/regressions/stand_ins.py",  # made-up people
     "regression/release/released_moments.py",  # a prediction, from a public seed
     "channels/mechanisms/sequential.py",  # channels too large to be released from
 )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from confide.campaign import Campaign
-from confide.campaign.kinds.regression.config import largest_smallest_eigenvalue
-from confide.campaign.kinds.regression.stand_ins import stand_ins
+from confide.campaign.kinds.regressions.config import largest_smallest_eigenvalue
+from confide.campaign.kinds.regressions.stand_ins import stand_ins
 from confide.contract import InvalidInput
 from confide.contract.kinds import Check, Collection
 from confide.contract.outcome import PublicOutcome

@@ -16,7 +16,7 @@ from toy_network import EDGES
 
 from cases import fast
 from confide.campaign import Store, verify
-from confide.campaign.kinds.search.held import AnswersSoFar
+from confide.campaign.kinds.searching.held import AnswersSoFar
 from confide.campaign.pausing import KeptNoise
 from confide.cli.app import app
 from confide.cli.failures import guarded

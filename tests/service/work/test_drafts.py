@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from confide.campaign import Store
-from confide.campaign.kinds.market.bits import BitsKind
+from confide.campaign.kinds.bits import BitsKind
 from confide.campaign.store.service_schema import draft as draft_table
 from confide.contract import InvalidInput, Refused, kind
 from confide.service.work import Drafts, Opened

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from confide.campaign.contracts import round_of
-from confide.campaign.kinds.acquisition.kind import MeanKind
+from confide.campaign.kinds.mean import MeanKind
 from confide.campaign.states import State
 from confide.campaign.store.reports import put_row
 from confide.contract import InvalidInput, Refused, kind

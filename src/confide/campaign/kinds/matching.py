@@ -46,6 +46,7 @@ class MatchingKind(PeoplesKind):
     """Hand one good to each person at most, by what everybody would give for it."""
 
     name = "matching"
+    template_file = "templates/matching.toml"
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
     file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES

@@ -12,7 +12,7 @@ import json
 import os
 from pathlib import Path
 
-from confide.campaign.kinds.search.config import SearchConfig
+from confide.campaign.kinds.searching.config import SearchConfig
 from confide.contract.errors import InvalidInput
 from confide.contract.files import check_unpublished
 

@@ -54,6 +54,7 @@ class ProgramKind(PeoplesKind):
     """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
 
     name = "program"
+    template_file = "templates/program.toml"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
     file_words = FileWords(

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from confide.audit import AuditReport, AuditRow, Concern, Control, completed
-from confide.campaign.kinds.search.plan import PlannedSearch
+from confide.campaign.kinds.searching.plan import PlannedSearch
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance

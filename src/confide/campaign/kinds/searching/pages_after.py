@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from confide.campaign.kinds.search.plan import BASIS, PlannedSearch
+from confide.campaign.kinds.searching.plan import BASIS, PlannedSearch
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience
 from confide.contract.offering import likelier

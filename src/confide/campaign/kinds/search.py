@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from confide.audit import AuditReport
-from confide.campaign.kinds.search import pages_after
-from confide.campaign.kinds.search.checking import checked
-from confide.campaign.kinds.search.config import SearchConfig
-from confide.campaign.kinds.search.held import HeldNetwork
-from confide.campaign.kinds.search.pages_after import AnyOutcome
-from confide.campaign.kinds.search.plan import PlannedSearch, plan_of
-from confide.campaign.kinds.search.waiting import play
+from confide.campaign.kinds.searching import pages_after
+from confide.campaign.kinds.searching.checking import checked
+from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching.held import HeldNetwork
+from confide.campaign.kinds.searching.pages_after import AnyOutcome
+from confide.campaign.kinds.searching.plan import PlannedSearch, plan_of
+from confide.campaign.kinds.searching.waiting import play
 from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
@@ -45,7 +45,7 @@ class SearchKind(CustodiansKind):
     @property
     def template(self) -> str:
         """A commented campaign file to start from."""
-        return files("confide.campaign.kinds.search").joinpath("template.toml").read_text(encoding="utf-8")
+        return files("confide.campaign.kinds").joinpath("templates", "search.toml").read_text(encoding="utf-8")
 
     def plan(self, config: SearchConfig) -> PlannedSearch:
         """Calibrate from the file's public parameters."""
@@ -99,12 +99,12 @@ class SearchKind(CustodiansKind):
         return pages_after.explain(_as_settled(plan, outcome))
 
     def study(self, plan: PlannedSearch, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        from confide.campaign.kinds.search.study import study_sections
+        from confide.campaign.kinds.searching.study import study_sections
 
         return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
 
     def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
-        from confide.campaign.kinds.search.audit import audit_plan
+        from confide.campaign.kinds.searching.audit import audit_plan
 
         return audit_plan(plan, seed, progress)
 

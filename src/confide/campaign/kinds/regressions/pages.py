@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from confide.campaign.kinds.regression.identity_words import identities_section, identity_warnings
-from confide.campaign.kinds.regression.stand_ins import StandIns
+from confide.campaign.kinds.regressions.identity_words import identities_section, identity_warnings
+from confide.campaign.kinds.regressions.stand_ins import StandIns
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, Guarantee
 from confide.contract.offering import Question, answer, likelier, withdrawing

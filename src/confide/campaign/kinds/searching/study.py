@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.search.pages_after import release_of
-from confide.campaign.kinds.search.plan import PlannedSearch
+from confide.campaign.kinds.searching.pages_after import release_of
+from confide.campaign.kinds.searching.plan import PlannedSearch
 from confide.charts import curves
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from confide.campaign.kinds.search.config import SearchConfig
-from confide.campaign.kinds.search.held import HeldNetwork
-from confide.campaign.kinds.search.waiting import used_before
+from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching.held import HeldNetwork
+from confide.campaign.kinds.searching.waiting import used_before
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check
 from confide.contract.presentation import Block, Section, Table, Text

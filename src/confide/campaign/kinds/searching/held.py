@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.search.config import SearchConfig
-from confide.campaign.kinds.search.places import check_places, file_of, waiting_path
+from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching.places import check_places, file_of, waiting_path
 from confide.contract.errors import InvalidInput
 from confide.search.answers import spelled
 from confide.search.graph import Graph

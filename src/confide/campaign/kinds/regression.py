@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport
-from confide.campaign.kinds.regression import pages
-from confide.campaign.kinds.regression.config import RegressionConfig
-from confide.campaign.kinds.regression.identity_words import deciding
-from confide.campaign.kinds.regression.stand_ins import StandIns, stand_ins
-from confide.campaign.kinds.regression.stored_records import RecordCodec
-from confide.campaign.kinds.regression.study import study_sections
-from confide.campaign.kinds.regression.typed import parse_record
+from confide.campaign.kinds.regressions import pages
+from confide.campaign.kinds.regressions.config import RegressionConfig
+from confide.campaign.kinds.regressions.identity_words import deciding
+from confide.campaign.kinds.regressions.stand_ins import StandIns, stand_ins
+from confide.campaign.kinds.regressions.stored_records import RecordCodec
+from confide.campaign.kinds.regressions.study import study_sections
+from confide.campaign.kinds.regressions.typed import parse_record
 from confide.contract.asked import Field
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
@@ -102,6 +102,7 @@ class RegressionKind(PeoplesKind):
     """Buy a private regression from people who could lie."""
 
     name = "regression"
+    template_file = "templates/regression.toml"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
     file_words = FileWords(keys={

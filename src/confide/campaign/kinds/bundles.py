@@ -15,7 +15,7 @@ from confide.campaign.kinds.allocation.asked import fields_of_goods
 from confide.campaign.kinds.allocation.bundle_config import BundlesConfig, PointsTogether
 from confide.campaign.kinds.allocation.bundle_plan import BundlesPlan, bundles_plan_of
 from confide.campaign.kinds.allocation.config import FILE_WORDS
-from confide.campaign.kinds.allocation.kind import MatchingKind
+from confide.campaign.kinds.matching import MatchingKind
 from confide.contract.asked import Field
 from confide.contract.file_words import FileWords
 from confide.contract.wire import wire_types
@@ -33,7 +33,7 @@ class BundlesKind(MatchingKind):
     types: ClassVar[Mapping[str, type]] = wire_types(
         Additive, AuctionBillboard, BundleRules, CappedAdditiveValuation, Clearing, PAlloc, SymmetricConcave,
         UnitDemandValuation, WelfareCertificate)
-    template_file = "bundles_template.toml"
+    template_file = "templates/bundles.toml"
 
     def plan(self, config: Any) -> BundlesPlan:
         """Calibrate from the file's public parameters."""

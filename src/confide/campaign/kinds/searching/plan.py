@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from confide.campaign.kinds.search.config import PLACES, SearchConfig, statistic_of
+from confide.campaign.kinds.searching.config import PLACES, SearchConfig, statistic_of
 from confide.charts import curves
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Privacy

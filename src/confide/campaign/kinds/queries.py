@@ -45,7 +45,7 @@ class QueriesKind(CustodiansKind):
     @property
     def template(self) -> str:
         """A commented campaign file to start from."""
-        return files("confide.campaign.kinds.release").joinpath("template.toml").read_text(encoding="utf-8")
+        return files("confide.campaign.kinds").joinpath("templates", "queries.toml").read_text(encoding="utf-8")
 
     def check_new(self, config: QueriesConfig) -> None:
         """No more bins than whole numbers, which files could have before."""
