@@ -21,9 +21,8 @@ import confide
 from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
 from cases import fast
 from confide.campaign import load, verify
-from confide.campaign.folder import as_csv
 from confide.campaign.kinds.regression import RegressionKind
-from confide.campaign.pack import NOTE
+from confide.campaign.pack import NOTE, as_csv
 from confide.campaign.verification.cells import same_rows, same_table
 from confide.campaign.verification.likeness import same_doubles, same_text, same_words
 from confide.contract import Certificate, PublicOutcome

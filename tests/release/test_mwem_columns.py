@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.campaign.kinds.release.types import TYPES
+from confide.campaign.kinds.release.results import TYPES
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Accuracy

@@ -11,8 +11,14 @@ import numpy as np
 from confide.audit import AuditReport
 from confide.campaign.kinds.market.config import BitsConfig
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.pictures import beside_expected
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, equilibria_table, more_reports, worth_asking
+from confide.campaign.kinds.market.plan import (
+    MARKET_KEYS,
+    BitPlan,
+    beside_expected,
+    equilibria_table,
+    more_reports,
+    worth_asking,
+)
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text

@@ -14,8 +14,7 @@ import numpy as np
 from confide.audit import AuditReport
 from confide.campaign.kinds.market.config import BitConfig, BitsUnknownCostsConfig
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.pictures import beside_expected
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, worth_asking
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, beside_expected, worth_asking
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress

@@ -23,8 +23,8 @@ from confide.audit import AuditReport
 from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.asked import fields_of_goods
 from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, MatchingConfig
+from confide.campaign.kinds.allocation.pages import study_sections
 from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
-from confide.campaign.kinds.allocation.study import study_sections
 from confide.campaign.kinds.allocation.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput

@@ -16,11 +16,17 @@ from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.audit import audit_plan
 from confide.campaign.kinds.release.config import QueriesConfig
 from confide.campaign.kinds.release.held import HeldTable
+from confide.campaign.kinds.release.pages import study_sections
 from confide.campaign.kinds.release.plan import QueriesPlan, null_record, plan_of
 from confide.campaign.kinds.release.post_processing import more_answers, more_rows
-from confide.campaign.kinds.release.results import AnyOutcome, bars, released_answers, synthetic_rows, uncut_answers
-from confide.campaign.kinds.release.study import study_sections
-from confide.campaign.kinds.release.types import TYPES
+from confide.campaign.kinds.release.results import (
+    TYPES,
+    AnyOutcome,
+    bars,
+    released_answers,
+    synthetic_rows,
+    uncut_answers,
+)
 from confide.contract.custody import CustodiansKind
 from confide.contract.file_words import FileWords
 from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots

@@ -15,12 +15,10 @@ from confide import regression
 from confide.audit import AuditReport
 from confide.campaign.kinds.regressions import pages
 from confide.campaign.kinds.regressions.config import RegressionConfig
-from confide.campaign.kinds.regressions.identity_words import deciding
+from confide.campaign.kinds.regressions.pages import deciding, study_sections
 from confide.campaign.kinds.regressions.stand_ins import StandIns, stand_ins
-from confide.campaign.kinds.regressions.stored_records import RecordCodec
-from confide.campaign.kinds.regressions.study import study_sections
-from confide.campaign.kinds.regressions.typed import parse_record
 from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Collection, PayoutTerms, Progress
@@ -31,14 +29,15 @@ from confide.contract.replanned import in_file, nearest
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
-from confide.people.column_rows import typed_cells
+from confide.people.column_rows import check_typed, typed_cells
+from confide.people.slot_rows import cell_bytes, cells_of
 from confide.regression import planner
 from confide.regression.audit import audit_regression
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
 
-__all__ = ["KIND", "PlannedRegression", "RegressionKind"]
+__all__ = ["KIND", "PlannedRegression", "RecordCodec", "RegressionKind", "parse_record"]
 
 _ROWS = 65536  # of a batch
 
@@ -259,3 +258,49 @@ def _would_do(config: RegressionConfig) -> list[str | Remedy]:
 
 
 KIND = RegressionKind()
+
+
+def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -> tuple[np.ndarray, float]:
+    """(x, y) of one participant, on her own side.
+
+    Args:
+        design: coding of the features.
+        response: role of the response.
+        values: column -> what she typed.
+
+    Raises:
+        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message is hers.
+    """
+    check_typed(values, (*design.columns, response.column))
+    x, problem = design.encode_one(values)
+    y, wrong = response.encode_one(values[response.column])
+    if problem or wrong:
+        raise InvalidInput("record", str(problem or wrong), "such a record counts as empty and is paid nothing")
+    return x, y
+
+
+@dataclass(frozen=True)
+class RecordCodec:
+    """Records as bytes: the features and the response of one row as little-endian doubles.
+
+    Args:
+        dimension: d, the number of coded features.
+
+    Example:
+        >>> codec = RecordCodec(2)
+        >>> slots, reports = codec.pack(Records(np.array([4]), np.array([[0.5, -0.25]]), np.array([1.0])))
+        >>> back = codec.unpack(slots, reports)
+        >>> back.index.tolist(), back.X.tolist(), back.y.tolist()
+        ([4], [[0.5, -0.25]], [1.0])
+    """
+
+    dimension: int
+
+    def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        return batch.index, cell_bytes(np.column_stack([batch.X, batch.y]))
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:
+        """The batch of some slots."""
+        rows = cells_of(reports, self.dimension + 1)
+        return Records(slots, rows[:, :-1], rows[:, -1])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.billboards import WelfareCertificate
+from confide.campaign.kinds.allocation.crowds import Crowd, counts
 from confide.campaign.kinds.allocation.plan import SHOWN, GoodsPlan, step
 from confide.campaign.kinds.allocation.words import worth
 from confide.charts import curves
@@ -15,7 +16,7 @@ from confide.contract.presentation import Picture, Section, Table, Text
 from confide.contract.promised import stated
 from confide.privacy.groups import group_blocks
 
-__all__ = ["explain", "result_sections"]
+__all__ = ["explain", "result_sections", "study_sections"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 _DRAWN = 6  # goods of a picture
@@ -115,3 +116,32 @@ def explain(
     told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "
                 "from what is public; whoever hands you the good learns which it is.")
     return [Section(title=f"{who}: {plan.called(goods)}", private=True, blocks=(Text(tuple(told)),))]
+
+
+_SHOWN = 20
+
+
+def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> list[Section]:
+    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply.
+
+    Args:
+        plan: the plan.
+        crowd: everybody.
+        outcome: of the simulated run.
+    """
+    it, told = plan.market, outcome.diagnostics
+    prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
+    best, exact = crowd.best(it.copies, prices)
+    given = counts(outcome.shares, it.goods)
+    rows = [("this run (simulated noise)", told["welfare"]), *crowd.baselines(it.copies, seed=0),
+            ("the best allocation (exact optimum)" if exact else "no allocation gives more (by weak duality)", best)]
+    note = "In units of " + plan.most + "." + ("" if exact else " The best allocation may be below the bound.")
+    order = np.argsort(-prices, kind="stable")[:_SHOWN]
+    return [Section(title="Welfare, beside what there could have been", study=True, blocks=(
+        Table(columns=("allocation", "welfare", "share of the best" if exact else "share of the bound"),
+              rows=tuple((name, welfare, welfare / best if best else None) for name, welfare in rows), note=note),
+        Table(columns=("good", "copies", "given"), rows=tuple(
+            (plan.names[good], it.copies[good], int(given[good])) for good in order.tolist()),
+            note=f"{int(given.sum()):,} copies are given, {int(told['over_allocated']):,} of them beyond the supply; "
+                 "only the run itself hides anybody's values."),
+    ))]

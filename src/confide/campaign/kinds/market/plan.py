@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from scipy.stats import binom
+
 from confide.campaign.kinds.market.config import BitConfig
+from confide.charts import intervals
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.promised import promises_table
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
@@ -25,8 +28,8 @@ from confide.numerics.fewest import fewest
 from confide.privacy.groups import groups_section
 from confide.privacy.response import response_table
 
-__all__ = ["MARKET_KEYS", "BitPlan", "Pages", "deciding", "equilibria_table", "more_reports", "smallest",
-           "worth_asking"]
+__all__ = ["MARKET_KEYS", "BitPlan", "Pages", "beside_expected", "deciding", "equilibria_table", "more_reports",
+           "smallest", "worth_asking"]
 
 MARKET_KEYS = {"people": "people.count", "epsilon": "privacy.epsilon", "signal_accuracy": "state.signal_accuracy",
                "prior_one": "state.prior_one", "presence": "people.presence"}
@@ -377,3 +380,32 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
                 "only one of them spends privacy")
     return (f"can all hand in the report that is paid more, whatever is true: each gains "
             f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")
+
+
+_COVERED = 0.95
+
+
+def beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
+    """The share of ones among all reports, and between what it would lie under either state; none without reports.
+
+    Args:
+        plan: of a market whose reports depend on one state.
+        ones: how many reported 1.
+        zeros: how many reported 0.
+    """
+    people, it, bit = ones + zeros, plan.market, plan.config.bit
+    if not people:
+        return []
+    chances: dict[str, Any] = {bit.one: it.reporting.agree, bit.zero: it.reporting.miss}
+    rows = []
+    for state, chance in chances.items():
+        low, high = (float(end) / people for end in binom.interval(_COVERED, people, float(chance)))
+        rows.append((f"expected if it is {state}", "share", float(chance), low, high))
+    share = ones / people
+    rows.append(("came in", "share", share, share, share))
+    words = "; ".join(f"if the answer is {state}, {row[3]:.1%} to {row[4]:.1%} would be expected"
+                      for state, row in zip(chances, rows, strict=False))
+    return intervals(
+        rows, title=f"Share of {bit.one} among the reports", axis=f"share of {bit.one}",
+        alt=f"{share:.1%} of {people:,} reports say {bit.one}; {words}, in 19 of 20 campaigns, if the beliefs are "
+            "right.")

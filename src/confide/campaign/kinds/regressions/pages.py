@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
+import pyarrow.compute as pc
 
-from confide.campaign.kinds.regressions.identity_words import identities_section, identity_warnings
 from confide.campaign.kinds.regressions.stand_ins import StandIns
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, Guarantee
 from confide.contract.offering import Question, answer, likelier, withdrawing
+from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import in_full, promises_table, says_something
-from confide.contract.words import money, money_at_least, money_at_most, number
+from confide.contract.words import few, money, money_at_least, money_at_most, number, percent
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.regression.compared_releases import knowing_nothing
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
-from confide.regression.records import Batch, row_norms
+from confide.regression.records import Batch, as_batches, row_norms
 from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
+from confide.regression.second_identities import fewest_moving, moved_by
 from confide.tables import Design, Numeric
 
-__all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
+__all__ = ["deciding", "explain", "identities_section", "identity_warnings", "least_squares", "offer_sections",
+           "plan_sections", "r_squared", "result_sections", "study_sections"]
 
 LEVEL = 0.95
 
@@ -407,3 +411,123 @@ def explain(
         )),
     ]
 
+
+def _setting(plan: RegressionPlan, response: Numeric) -> tuple[int, float, float, float]:
+    """People, the largest residual and the typical error in the answer's unit, and the average leverage."""
+    m = plan.mechanism
+    return (m.setting.people, response.upper - response.lower,
+            math.sqrt(m.release.prediction_error(m.setting)) * response.scale, float(m.setting.features))
+
+
+def deciding(plan: RegressionPlan, response: Numeric) -> int | None:
+    """The fewest identities with average features that move predictions by their typical error.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+    """
+    people, residual, error, leverage = _setting(plan, response)
+    return fewest_moving(error, people, residual, leverage)
+
+
+def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> Section:
+    """The fewest identities that gain, what each gains, and what they do to the coefficients.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+        money: a typical payment in words.
+    """
+    people, residual, error, leverage = _setting(plan, response)
+    many, unit = deciding(plan, response), response.unit or f"units of {response.column}"
+    rows = [
+        ("ids of one person, who earns more than with one", "2"),
+        ("  a second id with a copy of her record is paid, on average", money),
+        (f"  predictions move by at most ({unit})", number(moved_by(1, people, residual, leverage))),
+        ("identities alike that can move predictions by their typical error",
+         "none can" if many is None else f"{many:,} ({percent(many / people, 2)} of the invited)"),
+        (f"  the typical error ({unit})", number(error)),
+    ]
+    return Section(title="Second identities and agreements", blocks=(
+        Table(columns=("what", "figure"), rows=tuple(rows),
+              note="Closed sums, for least squares without noise: a ridge makes it less. Moves are in root mean square "
+                   "over all people, of records whose features are as far from the middle as an average person's, and "
+                   "whose answer is wrong by the whole range."),
+        Text((f"With 2 ids of one person they gain {money} more than with one, on average and before the cost of "
+              "privacy: the second id hands in a copy of the first one's record.",
+              "A promise of truth is about one person alone: what a group gains is not stated. Two people in different "
+              "groups of the split who shift their answers alike can each be paid more. The operator has to see to it "
+              "that nobody has two ids, and to check the features.",))))
+
+
+def identity_warnings(plan: RegressionPlan, response: Numeric) -> tuple[str, ...]:
+    """What the operator should know before anybody is asked.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+    """
+    said = few(deciding(plan, response), plan.mechanism.setting.people, "identities")
+    return () if said is None else (
+        f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
+
+
+def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
+    """The least-squares coefficients (d,) of streamed records, without privacy."""
+    gram, cross = np.zeros((features, features)), np.zeros(features)
+    for batch in batches:
+        gram += batch.X.T @ batch.X
+        cross += batch.X.T @ batch.y
+    return np.linalg.lstsq(gram, cross, rcond=None)[0]
+
+
+def r_squared(batches: Iterable[Batch], coefficients: dict[str, np.ndarray]) -> dict[str, float]:
+    """R^2 of several coefficient vectors on streamed records."""
+    errors = dict.fromkeys(coefficients, 0.0)
+    count, total, squares = 0, 0.0, 0.0
+    for batch in batches:
+        count += len(batch.y)
+        total += float(batch.y.sum())
+        squares += float(batch.y @ batch.y)
+        for name, theta in coefficients.items():
+            errors[name] += float(np.sum((batch.y - batch.X @ theta) ** 2))
+    spread = squares - total**2 / max(1, count)
+    return {name: 1.0 - error / spread for name, error in errors.items()}
+
+
+def study_sections(
+    plan: RegressionPlan, billboard: RegressionBillboard, data: Iterable[Batch], outcome: SimulatedOutcome,
+    design: Design, response: Numeric,
+) -> list[Section]:
+    """Released beside least squares, the fit of both, and what would have been paid in all."""
+    m = plan.mechanism
+    plain = least_squares(as_batches(data, m.setting.features), m.setting.features)
+    fits = r_squared(as_batches(data, m.setting.features), {"released": billboard.coef, "least squares": plain})
+    names, units = design.natural_names(), design.natural_units(response)
+    ours = design.natural(billboard.coef, response).coefficients
+    theirs = design.natural(plain, response).coefficients
+    together = zip(names, ours, theirs, units, strict=True)
+    rows = tuple((name, float(a), float(b), float(a - b), unit) for name, a, b, unit in together)
+    bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
+    for name, a, b, unit in zip(names, ours, theirs, units, strict=True):
+        bars.setdefault(unit, []).extend(
+            (name, source, float(v), float(v), float(v))
+            for source, v in (("released (simulated noise)", a), ("least squares, no privacy", b)))
+    coins = pc.sum(outcome.shares["payment"]).as_py() / m.payment.minor_units
+    paid = outcome.shares["payment"].to_numpy() / m.payment.minor_units
+    money = tuple((f"{q:.0%} of payments are at most", float(np.quantile(paid, q))) for q in (0.0, 0.1, 0.5, 0.9, 1.0))
+    return [
+        Section(title="Beside least squares without privacy", study=True, blocks=(
+            Table(columns=("coefficient", "released", "least squares", "difference", "unit"), rows=rows),
+            Table(columns=("fit on these records", "R squared"), rows=tuple(fits.items())),
+            *(picture for unit, group in bars.items() for picture in intervals(
+                group, title="With and without privacy", axis=unit,
+                alt=f"Released coefficients in {unit} beside the least-squares coefficients of the same records.")),
+        )),
+        Section(title="What would have been paid", study=True, blocks=(
+            Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "
+                  f"{money_at_most(plan.figures.expected_total, m.payment.minor_units, m.payment.currency)} on "
+                  "average.",)),
+            Table(columns=("payments", m.payment.currency), rows=money),
+        )),
+    ]

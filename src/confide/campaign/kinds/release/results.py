@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,19 +14,34 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.wire import wire_types
 from confide.privacy.noise.simulated import study_generator
-from confide.release.baselines import IndependentBillboard, NoisyAnswers, NoisyBillboard
+from confide.release.baselines import (
+    AllZeros,
+    FixedBillboard,
+    IndependentBillboard,
+    IndependentMarginals,
+    NoisyAnswers,
+    NoisyBillboard,
+    Uniform,
+)
 from confide.release.certificate import AnswersCertificate
+from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
-from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.marginal_fit import FittedMarginals, FittedMarginalsCertificate, MarginalFit, MeasuredTables
 from confide.release.measured_sums import noise_bar
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
+from confide.release.oracle.enumeration import Enumeration
+from confide.release.oracle.integer_program import IntegerProgram
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
 from confide.release.schema import Schema
-from confide.release.synthetic import SyntheticRecords
+from confide.release.selection_rules import MostDrawn
+from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["LEVEL", "AnyOutcome", "Bars", "bars", "released_answers", "synthetic_rows", "uncut_answers"]
+__all__ = ["LEVEL", "TYPES", "AnyOutcome", "Bars", "bars", "released_answers", "synthetic_rows", "uncut_answers"]
 
 B = TypeVar("B", bound=Billboard)
 
@@ -156,3 +172,11 @@ def _board(board: Billboard, kind: type[B]) -> B:
     if not isinstance(board, kind):
         raise InvalidInput("billboard", f"{type(board).__name__} is no {kind.__name__}")
     return board
+
+
+TYPES: Mapping[str, type] = wire_types(
+    AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FittedMarginals,
+    FittedMarginalsCertificate, FixedBillboard, IndependentBillboard, IndependentMarginals, IntegerProgram, Levels,
+    LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MarginalFit, MeasuredTables, MostDrawn,
+    NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
+    SyntheticRecords, Uniform, Workload)
