@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confide.audit import AuditReport
-from confide.campaign.kinds.market.config import BitsConfig
+from confide.campaign.kinds.market.config import BitConfig, Costs, People, Privacy, State
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.plan import (
     MARKET_KEYS,
@@ -21,6 +22,7 @@ from confide.campaign.kinds.market.plan import (
 )
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
+from confide.contract.known_keys import keys_of
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
@@ -36,6 +38,23 @@ from confide.privacy.response import randomized_response
 __all__ = ["KIND", "BitsKind"]
 
 _SMALLEST_TARGET = 1e-9  # a plan is looked for down to this error
+
+
+@keys_of(MajorityMarket, "presence")
+class BitsPeople(People):
+    """`[people]` of the kind `bits`."""
+
+    if TYPE_CHECKING:
+        presence: float
+
+
+class BitsConfig(BitConfig):
+    """All tables of the kind `bits`."""
+
+    people: BitsPeople
+    state: State
+    cost: Costs
+    privacy: Privacy
 
 
 class BitsPages:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from confide.audit import AuditReport
-from confide.campaign.kinds.market.config import Belief, BitsPairConfig
+from confide.campaign.kinds.market.config import BitConfig, Costs, Positive, Privacy
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, equilibria_table, worth_asking
 from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
+from confide.contract.known_keys import Keys
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.replanned import in_file
 from confide.contract.words import number
@@ -25,6 +27,7 @@ from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.insiders import audit_groups
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.planner import MeanPlan, plan_mean
+from confide.market.pairs.prior import PairPrior
 from confide.privacy.noise import Noise
 from confide.privacy.response import randomized_response
 from confide.tables import Category
@@ -32,6 +35,60 @@ from confide.tables import Category
 __all__ = ["KIND", "BitsPairKind", "insiders_table"]
 
 _FAILURE = 0.05
+
+
+class Group(Keys):
+    """One of `[belief] groups`: what is publicly known of people who belong together."""
+
+    name: str = Field(min_length=1, description="public; the groups' names differ")
+    size: int = Field(ge=2, description="number of people")
+    ones: int = Field(ge=0, description="number of them whose bit is 1")
+
+
+class Belief(Keys):
+    """`[belief]`: how the bits of two people go together, as everybody believes who knows her own bit alone. Give
+    groups, or beta, or pairs; never from the answers.
+    """
+
+    groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
+                                             "knows which")
+    column: str | None = Field(default=None, min_length=1, description="of the file of reports: whose peers are whose; "
+                               "its values are the groups' names. Otherwise all are peers of all")
+    beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
+    pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        default=None, description="[P(both are 1), P(both are 0)] of two people")
+
+    @model_validator(mode="after")
+    def _one(self) -> Belief:
+        if sum(each is not None for each in (self.groups, self.beta, self.pairs)) != 1:
+            raise ValueError("give exactly one of groups, beta and pairs")
+        if self.column is not None and self.groups is None:
+            raise ValueError("column belongs to groups")
+        if self.groups is not None and len({each.name for each in self.groups}) < len(self.groups):
+            raise ValueError("two groups have one name")
+        return self
+
+    def prior(self, people: int) -> PairPrior:
+        """The law of the bits."""
+        if self.groups is not None:
+            return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
+        if self.beta is not None:
+            return PairPrior.beta_binomial(*self.beta, people)
+        return PairPrior.of_pairs(people, *(self.pairs or (0.0, 0.0)))
+
+    def role(self) -> Category | None:
+        """Role of the column of groups."""
+        if self.column is None or self.groups is None:
+            return None
+        return Category(column=self.column, levels=tuple(each.name for each in self.groups))
+
+
+class BitsPairConfig(BitConfig):
+    """All tables of the kind `bits-pair`."""
+
+    belief: Belief
+    cost: Costs
+    privacy: Privacy
 
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:

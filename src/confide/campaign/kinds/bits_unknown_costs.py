@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+import pydantic
 
 from confide.audit import AuditReport
-from confide.campaign.kinds.market.config import BitConfig, BitsUnknownCostsConfig
+from confide.campaign.kinds.market.config import BitConfig, State, belongs
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, beside_expected, worth_asking
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
+from confide.contract.known_keys import Keys, keys_of
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
@@ -25,6 +27,7 @@ from confide.market.audit import audit_unknown_costs
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
 from confide.market.strategies import NONE
+from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
 from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import common_equilibria
@@ -41,6 +44,78 @@ WORTH = "worth"
 _SMALLEST_TARGET = 1e-9
 _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "participation.threshold",
          "ceiling": "privacy.ceiling"}
+
+
+@keys_of(LogNormalLaw, "meanlog sdlog", optional=True)
+@keys_of(ExponentialLaw, "mean", optional=True)
+@keys_of(GammaLaw, "shape scale", optional=True)
+@keys_of(UniformLaw, "high", optional=True)
+class CostLawTable(Keys):
+    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
+    own alone.
+    """
+
+    law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
+        description="of C, what a nat is worth to one person: lognormal has meanlog and sdlog, exponential has mean, "
+        "gamma has shape and scale, uniform (from 0) has high")
+
+    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
+
+    @pydantic.model_validator(mode="after")
+    def _parameters(self) -> CostLawTable:
+        for law, names in self._NEEDS.items():
+            for name in names:
+                belongs(name, getattr(self, name), law, self.law)
+        return self
+
+    def build(self) -> CostLaw:
+        """F."""
+        values = [float(getattr(self, name)) for name in self._NEEDS[self.law]]
+        match self.law:
+            case "lognormal":
+                return LogNormalLaw(*values)
+            case "exponential":
+                return ExponentialLaw(*values)
+            case "gamma":
+                return GammaLaw(*values)
+            case _:
+                return UniformLaw(0.0, *values)
+
+
+@keys_of(ThresholdMarket, "epsilon")
+class Levels(Keys):
+    """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
+
+    if TYPE_CHECKING:
+        epsilon: float
+
+    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that "
+                                    "people's devices let through: what is promised, and charged")
+
+
+@keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
+class Taking(Keys):
+    """`[participation]`: who is to take part. Give share, or threshold."""
+
+    if TYPE_CHECKING:
+        share: float | None
+        threshold: float | None
+
+    @pydantic.model_validator(mode="after")
+    def _one(self) -> Taking:
+        if (self.share is None) == (self.threshold is None):
+            raise ValueError("give exactly one of share and threshold")
+        return self
+
+
+class BitsUnknownCostsConfig(BitConfig):
+    """All tables of the kind `bits-unknown-costs`."""
+
+    state: State
+    costs: CostLawTable
+    privacy: Levels
+    participation: Taking
 
 
 class UnknownCostPages:
