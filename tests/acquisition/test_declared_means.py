@@ -21,8 +21,8 @@ from confide.acquisition import (
     UniformPrior,
     WeightCap,
 )
-from confide.acquisition.campaign.config import Belief, Price, Privacy, Record
 from confide.acquisition.targeting import PriceSetting
+from confide.campaign.kinds.acquisition.config import Belief, Price, Privacy, Record
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 from confide.evidence.fallah_2022.two_users import TwoUsers

@@ -19,7 +19,7 @@ from people.all_kinds import KINDS, campaign_of
 
 AUDITS = ("audit.engine",
           "regression.audit.whole", "allocation.audit.whole", "programs.audit.whole", "search.audit.whole",
-          "release.campaign.audit")
+          "campaign.kinds.release.audit")
 
 
 class Priced(Exception):

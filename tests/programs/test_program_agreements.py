@@ -12,10 +12,10 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
+from confide.campaign.kinds.programs.made_up import made_up
+from confide.campaign.kinds.programs.plan import part_of_another
 from confide.privacy.noise import Noise
 from confide.programs import UnitDemand
-from confide.programs.campaign.made_up import made_up
-from confide.programs.campaign.selling_words import part_of_another
 from confide.tables.slot_rows import SlotRows
 from people.all_kinds import campaign_of
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from confide import regression
+from confide.campaign.kinds.regressions.config import Model, PaymentTable, PrivacyTable
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 from confide.regression import (
@@ -34,7 +35,6 @@ from confide.regression import (
     UniformSphere,
 )
 from confide.regression.bounds import RidgeBounds
-from confide.regression.campaign.config import Model, PaymentTable, PrivacyTable
 from confide.regression.spectrum import Spectrum
 
 RULE, BALL, NOISE = ScoringRule(1.0, 2.0), UniformBall(2, 1.0), UniformNoise(0.5)

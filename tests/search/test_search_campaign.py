@@ -20,10 +20,10 @@ from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
 from confide.campaign.check import check_sections
 from confide.campaign.harm import harm
+from confide.campaign.kinds.searching.audit import audit_life
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law
-from confide.search.campaign.audit import audit_life
 
 # ---- the whole life
 

@@ -8,10 +8,9 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign, hand_out, settle
-    from confide.campaign.file import CampaignFile, load, schema
+    from confide.campaign.file import CampaignFile, Planned, load, schema
     from confide.campaign.home import Home
     from confide.campaign.keys import key_sections
-    from confide.campaign.planned import Planned
     from confide.campaign.settlement import Settled
     from confide.campaign.states import State, StateEvent, advance
     from confide.campaign.store import Store
@@ -42,10 +41,9 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "campaign": ("Campaign", "hand_out", "settle"),
-        "file": ("CampaignFile", "load", "schema"),
+        "file": ("CampaignFile", "Planned", "load", "schema"),
         "home": ("Home",),
         "keys": ("key_sections",),
-        "planned": ("Planned",),
         "settlement": ("Settled",),
         "states": ("StateEvent", "State", "advance"),
         "store": ("Store",),

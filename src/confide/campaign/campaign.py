@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from confide.campaign.file import CampaignFile, load
-from confide.campaign.folder import write_rejected
-from confide.campaign.planned import Planned, default_folder
+from confide.campaign.file import CampaignFile, Planned, default_folder, load
+from confide.campaign.pack import write_rejected
 from confide.contract.errors import Refused
 from confide.contract.files import as_path
 from confide.contract.kinds import (

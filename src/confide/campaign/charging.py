@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from confide.campaign.file import CampaignFile
+from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.harm import accepted, check_harm, harmful, may_stop
 from confide.campaign.own_runs import charged_code
-from confide.campaign.planned import Planned
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
 from confide.contract.errors import BudgetExceeded, ConfideError, Refused

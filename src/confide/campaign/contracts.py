@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confide.campaign.charging import commit
-from confide.campaign.file import CampaignFile
+from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.home import Home
-from confide.campaign.planned import Planned
 from confide.campaign.signatures import sign, signed_by
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused

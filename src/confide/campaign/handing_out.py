@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from confide.campaign.folder import as_csv
-from confide.campaign.planned import Planned
+from confide.campaign.file import Planned
+from confide.campaign.pack import as_csv
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path, check_unpublished, write_new
 from confide.contract.kinds import HandingKind

@@ -15,9 +15,8 @@ from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from confide.campaign.check import cell_texts, reasons
-from confide.campaign.file import CampaignFile
+from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.home import Home
-from confide.campaign.planned import Planned
 from confide.campaign.states import State
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from confide.campaign.charging import charge_of, cost_of
+from confide.campaign.file import Planned
 from confide.campaign.own_runs import charged_code
-from confide.campaign.planned import Planned
 from confide.contract.kinds import ContractKind, Kind, LocalKind
 
 if TYPE_CHECKING:

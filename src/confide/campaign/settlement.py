@@ -34,15 +34,13 @@ import pyarrow as pa
 from confide._lazy import moved
 from confide.campaign.another import another_campaign
 from confide.campaign.charging import charge_of, charged, committed
-from confide.campaign.folder import check_empty, check_place
+from confide.campaign.file import Planned, default_folder
 from confide.campaign.handing_in import collected
 from confide.campaign.home import released_elsewhere
-from confide.campaign.own_code import is_ours
-from confide.campaign.own_runs import published, run_noise, same_code
-from confide.campaign.pack import public_files, write_pack
+from confide.campaign.own_runs import is_ours, run_noise, same_code, until_published
+from confide.campaign.pack import check_empty, check_place, public_files, write_pack
 from confide.campaign.pausing import forget, kept_noise
 from confide.campaign.payouts.terms import amounts
-from confide.campaign.planned import Planned, default_folder
 from confide.campaign.states import State
 from confide.contract.encoding import column_bytes
 from confide.contract.errors import ConfideError, InvalidInput, Refused, RunFailed, StoreFailed
@@ -174,7 +172,10 @@ def _run_and_publish(campaign: Planned, store: Store, known: Stored, progress: P
     codec = file.kind.codec(plan)
     if isinstance(file.kind, PausingKind):
         return _play_and_publish(campaign, store, known, file.kind, progress)
-    return published(campaign, store, known.number, lambda: _released(campaign, store, known, codec, progress))
+    ours = False
+    with until_published(campaign, store, known.number):
+        ours = _released(campaign, store, known, codec, progress)
+    return ours  # noqa: RET504 - it stays False where somebody else has published
 
 
 def _released(

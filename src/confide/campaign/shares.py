@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from confide.campaign.contracts import read_contract
+from confide.campaign.file import Planned, slot_of
 from confide.campaign.home import Home
 from confide.campaign.pages import withdrawn_section
-from confide.campaign.planned import Planned, slot_of
 from confide.campaign.states import unknown
 from confide.campaign.store import Store
 from confide.campaign.stored import existing, stored_outcome

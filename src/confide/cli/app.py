@@ -274,9 +274,9 @@ def run(
     """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign import Store
     from confide.campaign.another import check_meant
-    from confide.campaign.folder import REPORT
     from confide.campaign.handing_out import hand_out
     from confide.campaign.ledger_gaps import ledger_warnings
+    from confide.campaign.pack import REPORT
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where

@@ -29,7 +29,7 @@ from campaign.store.templates import empty
 from cases import fast
 from confide.campaign import Campaign, State, Store
 from confide.campaign.charging import charge_of
-from confide.campaign.folder import NOTE
+from confide.campaign.pack import NOTE
 from confide.campaign.payouts import export_batch, import_confirmations
 from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.errors import RunFailed

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import local
 from typing import Any
 
-from confide.campaign import folder, settlement
+from confide.campaign import pack, settlement
 from confide.campaign.home import Home
 from confide.campaign.store import Store
 from confide.campaign.store import store as store_module
@@ -106,7 +106,7 @@ def _arm(planned: Mapping[str, Any]) -> None:
     around(store_module, "erase_paid", "in the publication, before it is kept")
     around(Home, "release", "before the release is noted", "after the release was noted")
     around(settlement, "write_pack", "before the pack is written", "after the pack was written")
-    around(folder, "sync", "while it is written")
+    around(pack, "sync", "while it is written")
     around(jobs.Jobs, "finish", "before the job is done", "after the job was done")
 
 

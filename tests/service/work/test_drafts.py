@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import update
 
 from confide.campaign import Store
+from confide.campaign.kinds.bits import BitsKind
 from confide.campaign.store.service_schema import draft as draft_table
 from confide.contract import InvalidInput, Refused, kind
-from confide.market.campaign.bits import BitsKind
 from confide.service.work import Drafts, Opened
 from confide.service.work.faults import Changed, Unknown
 from service.parts import Parts

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from confide.acquisition.campaign.kind import MeanKind
 from confide.campaign.contracts import round_of
+from confide.campaign.kinds.mean import MeanKind
 from confide.campaign.states import State
 from confide.campaign.store.reports import put_row
 from confide.contract import InvalidInput, Refused, kind

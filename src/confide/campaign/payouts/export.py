@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from confide.campaign.file import Planned
 from confide.campaign.payouts.confirmations import Status, parse_confirmations, read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, parse_payees, read_payees
 from confide.campaign.payouts.payment import Batch, Payer, Payment, message
 from confide.campaign.payouts.table import as_table
-from confide.campaign.planned import Planned
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path, check_unpublished, write_new
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from confide.campaign.planned import Planned
+from confide.campaign.file import Planned
 from confide.contract.kinds import PayoutTerms
 
 if TYPE_CHECKING:

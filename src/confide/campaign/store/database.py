@@ -187,7 +187,8 @@ class Database:
         elif found != REVISION:
             from confide.campaign.store.migrations import upgrade  # slow to import, and rarely needed
 
-            upgrade(self)
+            with self.writing() as connection:
+                upgrade(connection)
 
     def _make(self) -> None:
         """All tables at once, as migrations would leave them; of two who do so, the second finds it done."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.contracts import Round, finish, round_of
-from confide.campaign.folder import hidden_beside, tidy
+from confide.campaign.pack import hidden_beside, tidy
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import nothing_asked
