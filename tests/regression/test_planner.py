@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cases import fast
 from confide.contract import InvalidInput, Refused
 from confide.contract.words import number
 from confide.privacy import Noise
@@ -71,10 +72,10 @@ def test_budget_and_truth_radius_are_inverse() -> None:
     assert richer.figures.truth_radius < 0.5
 
 
-@pytest.mark.parametrize(("error", "more"), [
+@pytest.mark.parametrize(("error", "more"), fast(2, [
     (1e-4, {}), (1e-3, {"release": "ridge"}), (0.1, {"release": "averaged"}),
     (2e-5, {"release": "adassp", "delta": 1e-6}),
-])
+]))
 def test_an_error_takes_about_the_least_epsilon(error: float, more: dict[str, object]) -> None:
     parts = {"epsilon_release": None, "epsilon_payment": None, "truth_radius": 1.9, "people": 100_000}
     found = plan(**{**SMALL, **parts, **more, "error": error})  # type: ignore[arg-type]

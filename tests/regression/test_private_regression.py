@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
+from cases import fast
 from confide.contract import Audience, InvalidInput, Refused, Relation
 from confide.contract.errors import BudgetExceeded
 from confide.contract.metered import Overspent
@@ -97,10 +98,10 @@ class Watched:
 # ---- scikit-learn's contract
 
 
-@pytest.mark.parametrize("settings", [
+@pytest.mark.parametrize("settings", fast(1, [
     {"release": "sufficient statistics"}, {"release": "adassp", "delta": 1e-3},
     {"release": "ridge", "smallest_eigenvalue": 1e-3},
-], ids=lambda settings: settings["release"])
+]), ids=lambda settings: settings["release"])
 def test_scikit_learn_checks(settings: dict[str, Any]) -> None:
     """All of them but the named ones, which do fail: an exception that is none is found, too."""
     one = PrivateRegression(epsilon=1e6, feature_bounds=(-5, 5), response_bounds=(-5, 5), residual_std=0.5,
@@ -486,8 +487,8 @@ def test_no_digest_tells_of_data_without_the_key() -> None:
 # ---- intervals and scores
 
 
-@pytest.mark.parametrize("settings", [{}, {"release": "adassp", "delta": 1e-6},
-                                      {"release": "ridge", "smallest_eigenvalue": 0.02, "epsilon": 8.0}],
+@pytest.mark.parametrize("settings", fast(1, [{}, {"release": "adassp", "delta": 1e-6},
+                                              {"release": "ridge", "smallest_eigenvalue": 0.02, "epsilon": 8.0}]),
                          ids=["sufficient statistics", "adassp", "ridge"])
 def test_intervals_cover_the_truth(settings: dict[str, Any], quiet: None) -> None:
     truth, inside = np.array([CONSTANT, *SLOPES]), np.zeros(4)

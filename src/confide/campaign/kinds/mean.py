@@ -415,7 +415,7 @@ def _plan(config: MeanConfig) -> PlannedMean:
     return _planned(config)
 
 
-def _planned(config: MeanConfig) -> PlannedMean:
+def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
     record, price, privacy = config.record, config.price, config.privacy
     try:
         mechanism = TwoPartMechanism(
@@ -429,7 +429,7 @@ def _planned(config: MeanConfig) -> PlannedMean:
             raise
         # It is well-formed, and hopeless.
         raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
-    found = PlannedMean(mechanism=mechanism, config=config)
+    found = PlannedMean(mechanism=mechanism, config=config, least=least)
     if found.here.bought == 0:
         raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:
@@ -440,7 +440,7 @@ def _planned(config: MeanConfig) -> PlannedMean:
 def _would_do(config: MeanConfig) -> list[str | Remedy]:
     """The changes of one key with which the mean is bought, nearly whatever is reported; each was tried as printed."""
     def does(other: MeanConfig) -> bool:
-        return _planned(other).here.bought >= _NEARLY_ALWAYS
+        return _planned(other, _NEARLY_ALWAYS).here.bought >= _NEARLY_ALWAYS
 
     price, limit = config.price.error, config.privacy.largest_local_loss
     found = [

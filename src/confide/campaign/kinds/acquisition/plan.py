@@ -71,15 +71,20 @@ class Expected:
         return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
 
 
-def _expected(setting: str, planned: TwoPartMechanism, **changes: Any) -> Expected:
-    """Means over profiles at changed parameters."""
+def _expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **changes: Any) -> Expected:
+    """Means over profiles at changed parameters; nothing where less than the least share of them buys the mean."""
     try:
         it = replace(planned, **changes)
     except InvalidInput:
         return Expected(setting=setting, bought=0.0,
                         why="out of reach: largest_local_loss is too small for so few people")
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
-    found = [bought(it, reports) for reports, _ in prior_draws(it.prior, it.people, draws, 0)]
+    found, missed = list[Any](), 0
+    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
+        found.append(bought(it, reports))
+        missed += not found[-1].asked > 0
+        if missed > (1.0 - least) * draws + 1e-9:
+            return Expected(setting=setting, bought=0.0, why="it is bought too seldom")
     table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
     paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
     why = "" if share == 1 else (
@@ -107,10 +112,12 @@ class PlannedMean:
     Args:
         mechanism: what runs.
         config: of the file.
+        least: share of made-up profiles, in [0, 1], below which nothing counts as bought.
     """
 
     mechanism: TwoPartMechanism
     config: MeanConfig
+    least: float = 0.0
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -119,7 +126,7 @@ class PlannedMean:
     @cached_property
     def here(self) -> Expected:
         """Of the campaign as it is."""
-        return _expected("this campaign", self.mechanism)
+        return _expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
