@@ -19,8 +19,8 @@ from confide.allocation import (
     instance_b,
 )
 from confide.allocation.bundles import CappedAdditiveValuation
-from confide.allocation.printed import PrintedPMatch
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.private_matchings import PrintedPMatch
 from confide.privacy.noise import Noise
 
 SIZES = {"people": 300, "goods": 4, "supply": 60, "epsilon": 8.0}

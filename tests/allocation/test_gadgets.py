@@ -10,11 +10,11 @@ from scipy.optimize import linear_sum_assignment
 
 from confide.allocation.ascending.auction import Auction
 from confide.allocation.ascending.running import Rules
-from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
-from confide.allocation.limits.lower_bounds import price_floor
+from confide.allocation.gadgets import PriceGadgets, SpyGadgets
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.private_matchings.lower_bounds import price_floor
 from confide.privacy.noise import ForcedNoise, Noise
 from confide.privacy.tree_counter import TreeCounter
 

@@ -22,7 +22,7 @@ from confide.allocation.bundles import (
 )
 from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
-from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound, most_unsold
+from confide.allocation.bundles.promises import bundle_welfare_bound, most_unsold
 from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.palloc import PAlloc
 from confide.contract.encoding import decode as rebuilt
@@ -30,6 +30,7 @@ from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Audience, Privacy
 from confide.contract.wire import wire_types
+from confide.evidence.wu_2017.private_matchings.printed_bundles import PrintedBundles
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise

@@ -8,6 +8,16 @@ import numpy as np
 import pytest
 
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.private_programs.printed_bounds import (
+    concentrated_factor,
+    gaussian_factor,
+    leading_terms,
+    printed_accuracy,
+    printed_deviation,
+    printed_factor,
+    printed_regret,
+    smallest_supply,
+)
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.bounds import (
@@ -19,16 +29,6 @@ from confide.programs.bounds import (
     regret_of_steps,
 )
 from confide.programs.constants import Constants
-from confide.programs.printed_bounds import (
-    concentrated_factor,
-    gaussian_factor,
-    leading_terms,
-    printed_accuracy,
-    printed_deviation,
-    printed_factor,
-    printed_regret,
-    smallest_supply,
-)
 from confide.programs.schedule import Schedule, squared_budget
 
 USUAL = {"rows": 10, "tau": 1.0, "width": 1e5, "failure_probability": 0.05}

@@ -8,17 +8,9 @@ from typing import Any
 import pytest
 
 from confide.contract import InvalidInput, Picture, Plan, Refused
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
-from confide.programs import (
-    PrintedDude,
-    PrivDude,
-    RoundDude,
-    TightDude,
-    TightenAndAudit,
-    TrueDude,
-    UnitDemand,
-    plan,
-)
+from confide.programs import PrivDude, RoundDude, TightDude, TightenAndAudit, TrueDude, UnitDemand, plan
 from confide.programs.dude import Dude
 from confide.programs.instances import popular
 

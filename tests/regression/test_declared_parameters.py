@@ -11,18 +11,17 @@ import pytest
 from confide import regression
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
+from confide.evidence.cummings_2015 import Corollary1, Printed
 from confide.regression import (
     AdaSSP,
     Averaged,
     Behaviour,
     BernoulliPeers,
     BetaPrior,
-    Corollary1,
     ExponentialCosts,
     GaussianBall,
     ParetoCosts,
     PaymentScheme,
-    Printed,
     RidgeRelease,
     ScoringRule,
     Setting,

@@ -18,6 +18,7 @@ from confide.audit import best_response_among
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
+from confide.evidence.cummings_2015.printed_numbers import printed_least_payment, printed_least_squares, printed_remark
 from confide.privacy import Accountant, Noise, PureDP
 from confide.regression import (
     Atoms,
@@ -38,7 +39,6 @@ from confide.regression.least_squares_bounds import (
     truthful_payments,
 )
 from confide.regression.leave_one_out import fitted, leverages, on_grid, sums
-from confide.regression.printed import printed_least_payment, printed_least_squares, printed_remark
 from confide.regression.records import Batch, as_batches
 from confide.regression.spectrum import Spectrum
 

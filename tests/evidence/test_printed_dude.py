@@ -10,9 +10,10 @@ import pytest
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Privacy
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
-from confide.programs import PrintedDude, PrivDude, UnitDemand
+from confide.programs import PrivDude, UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.instances import popular
 

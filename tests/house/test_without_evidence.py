@@ -1,0 +1,79 @@
+"""The evidence is apart: without its folder everything but `confide claims` and `confide reproduce` works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import confide
+
+SOURCE = Path(confide.__file__).parent
+TESTS = Path(__file__).parents[1]
+
+IMPORT_ALL = """
+import importlib, pkgutil, warnings
+import confide
+from confide.contract import ConfideDeprecationWarning
+warnings.simplefilter("error", ConfideDeprecationWarning)
+assert confide.__file__.startswith({copy!r}), confide.__file__
+skipped = []
+for each in pkgutil.walk_packages(confide.__path__, "confide."):
+    if each.name != "confide.__main__":
+        importlib.import_module(each.name)
+        skipped.append(each.name)
+for each in [name for name in skipped if hasattr(importlib.import_module(name), "__all__")]:
+    module = importlib.import_module(each)
+    for name in module.__all__:
+        getattr(module, name)
+print(len(skipped))
+"""
+FAST = (
+    "contract/test_contract_guarantees.py", "contract/test_plan.py", "privacy/test_losses.py",
+    "market/test_market_costs.py", "acquisition/test_inner.py", "allocation/test_decode.py",
+    "programs/test_knapsack.py", "regression/test_costs.py", "release/test_workload.py",
+    "search/test_search_graph.py", "channels/test_mechanisms.py", "campaign/test_campaign_records.py",
+    "cli/test_cli_share.py",
+)
+"""Of every room, what is tested in seconds."""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package without its evidence."""
+    place = tmp_path_factory.mktemp("apart")
+    shutil.copytree(SOURCE, place / "confide", ignore=shutil.ignore_patterns("evidence", "__pycache__"))
+    return place
+
+
+def run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=280,
+                          cwd=TESTS.parent, env={**os.environ, "PYTHONPATH": str(copy)})
+
+
+@pytest.mark.slow  # it imports all of confide, from a copy without compiled files
+def test_everything_imports(copy: Path) -> None:
+    done = run(copy, "-c", IMPORT_ALL.format(copy=str(copy)))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 500
+
+
+@pytest.mark.slow
+def test_the_command_line_works_but_for_two_verbs(copy: Path) -> None:
+    assert "regression" in run(copy, "-m", "confide", "kinds").stdout
+    for verb in ("claims", "reproduce"):
+        done = run(copy, "-m", "confide", verb)
+        assert done.returncode != 0
+        assert "confide.evidence" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_other_rooms_pass_their_tests(copy: Path) -> None:
+    done = run(copy, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow",
+               *(str(TESTS / name) for name in FAST))
+    assert done.returncode == 0, done.stdout[-3000:]
