@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confide._lazy import doors
-from confide._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from confide import (
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         search,
         tables,
     )
+    from confide._version import __version__ as __version__
     from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
@@ -39,7 +39,8 @@ __all__ = [
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
+    {"_version": ("__version__",), "contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"),
+     "privacy.noise": ("Noise",)},
     packages=("acquisition", "allocation", "audit", "campaign", "channels", "contract", "market", "people",
               "privacy", "programs", "regression", "release", "search", "tables"),
 )

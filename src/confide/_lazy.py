@@ -24,13 +24,13 @@ def doors(
 
     Args:
         package: the package's `__name__`.
-        modules: submodule -> the public names it defines.
+        modules: submodule -> the public names it defines; `__version__` is given, but not listed.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
         moved: package of confide -> public names that stand there now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}
-    public = sorted([*home, *packages])
+    public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
     old = dict(renamed or {})
     if old:
         RENAMED[package] = old

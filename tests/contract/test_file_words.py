@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from confide.contract import FileWords, InvalidInput
-from confide.contract.errors import Remedy
+from confide.contract.remedies import Remedy
 
 WORDS = FileWords(
     keys={"answer": "question", "question.options": "levels", "privacy.gamma": "failure_probability",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Remedy
-from confide.contract.remedies import accepted, first_that, outward, printed, retried, tried, trying, within
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.remedies import Remedy, accepted, first_that, outward, printed, retried, tried, trying, within
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 

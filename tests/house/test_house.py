@@ -58,19 +58,19 @@ def imported(nodes: list[ast.stmt]) -> set[str]:
 
 
 def checking(tree: ast.Module) -> set[str]:
-    """Names imported under TYPE_CHECKING."""
+    """Public names imported under TYPE_CHECKING."""
     return {each for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for each in imported(node.body)}
+            for each in imported(node.body) if not each.startswith("_")}
 
 
 def lazy(tree: ast.Module) -> list[str] | None:
-    """The names behind the call of `doors`; None where there is none."""
+    """The public names behind the call of `doors`; None where there is none."""
     for node in tree.body:
         value = getattr(node, "value", None)
         if isinstance(value, ast.Call) and ast.unparse(value.func) == "doors":
             modules = ast.literal_eval(value.args[1])
             packages = next((ast.literal_eval(k.value) for k in value.keywords if k.arg == "packages"), ())
-            return [*(each for names in modules.values() for each in names), *packages]
+            return [*(each for names in modules.values() for each in names if not each.startswith("_")), *packages]
     return None
 
 

@@ -17,8 +17,8 @@ from typing import Any
 from confide.campaign.file import BudgetTable, CampaignFile
 from confide.campaign.settlement import data_set_charge
 from confide.campaign.store.ledger import Charge
-from confide.contract.errors import ConfideError, InvalidInput, Refused, Remedy
-from confide.contract.remedies import accepted, tried, trying
+from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.remedies import Remedy, accepted, tried, trying
 from confide.contract.replanned import changed, instead, with_keys
 from confide.privacy.filter import price
 from confide.privacy.losses import PROMISES_LITTLE, ZCDP

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from confide.contract.errors import InvalidInput, Remedy
-from confide.contract.remedies import tried
+from confide.contract.errors import InvalidInput
+from confide.contract.remedies import Remedy, tried
 
 __all__ = ["Infeasible"]
 

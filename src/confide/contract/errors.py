@@ -19,11 +19,13 @@ printable line, whatever names out of a stranger's file stand in it. A number th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from confide.contract.words import printable
+
+if TYPE_CHECKING:
+    from confide.contract.remedies import Remedy
 
 __all__ = [
     "BudgetExceeded",
@@ -31,50 +33,13 @@ __all__ = [
     "InvalidInput",
     "NotGuaranteed",
     "Refused",
-    "Remedy",
     "RunFailed",
     "SolverFailed",
     "StoreFailed",
     "Unsupported",
 ]
 
-
-@dataclass(frozen=True)
-class Remedy:
-    """One change of the settings that would be accepted.
-
-    Args:
-        words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
-        settings: name -> the number exactly as it is printed.
-        up: whether larger numbers do as well; else smaller ones do.
-        digits: how many are printed.
-        tried: whether it was followed as printed, and accepted.
-        file: key of the campaign file, such as "people.count" -> its value; empty where the words are no keys of one.
-            Whole numbers are then printed as TOML reads them.
-
-    Example:
-        >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
-        'epsilon >= 0.2329'
-        >>> str(Remedy("{people} people or more", {"people": 12_000}, tried=False))
-        '12,000 people or more (not tried)'
-        >>> str(Remedy("[people] count = {count}", {"count": 12_000}, file={"people.count": 12_000}))
-        '[people] count = 12_000'
-    """
-
-    words: str
-    settings: Mapping[str, float] = field(hash=False)
-    up: bool = True
-    digits: int = 4
-    tried: bool = True
-    file: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    def __str__(self) -> str:
-        shown = {name: f"{value:{'_' if self.file else ','}}" if isinstance(value, int) else f"{value:.15g}"
-                 for name, value in self.settings.items()}
-        return self.words.format(**shown) + (" (not tried)" if not self.tried else "")
-
-
-Ways = str | Iterable[str | Remedy]
+Ways: TypeAlias = "str | Iterable[str | Remedy]"
 """What would do: words, or several ways of which each does."""
 
 
@@ -91,7 +56,7 @@ class ConfideError(Exception):
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """The ways that are numbers: a program can follow them."""
-        return tuple(each for each in self.ways if isinstance(each, Remedy))
+        return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:
         """Keep the ways, and join them in words."""

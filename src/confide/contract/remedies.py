@@ -13,15 +13,16 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from confide.contract.errors import ConfideError, Remedy
+from confide.contract.errors import ConfideError
 
-__all__ = ["accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
+__all__ = ["Remedy", "accepted", "first_that", "outward", "printed", "retried", "tried", "trying", "within"]
 
 _SECONDS = 1.0  # of this process: what is known to take longer is not tried
 _PATIENCE = 4.0  # seconds of all tries of one remedy
@@ -30,6 +31,41 @@ _DIGITS = 4
 _FARTHEST = 2.0**200
 
 _TRYING: ContextVar[bool] = ContextVar("trying a remedy", default=False)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One change of the settings that would be accepted.
+
+    Args:
+        words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
+        settings: name -> the number exactly as it is printed.
+        up: whether larger numbers do as well; else smaller ones do.
+        digits: how many are printed.
+        tried: whether it was followed as printed, and accepted.
+        file: key of the campaign file, such as "people.count" -> its value; empty where the words are no keys of one.
+            Whole numbers are then printed as TOML reads them.
+
+    Example:
+        >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
+        'epsilon >= 0.2329'
+        >>> str(Remedy("{people} people or more", {"people": 12_000}, tried=False))
+        '12,000 people or more (not tried)'
+        >>> str(Remedy("[people] count = {count}", {"count": 12_000}, file={"people.count": 12_000}))
+        '[people] count = 12_000'
+    """
+
+    words: str
+    settings: Mapping[str, float] = field(hash=False)
+    up: bool = True
+    digits: int = 4
+    tried: bool = True
+    file: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        shown = {name: f"{value:{'_' if self.file else ','}}" if isinstance(value, int) else f"{value:.15g}"
+                 for name, value in self.settings.items()}
+        return self.words.format(**shown) + (" (not tried)" if not self.tried else "")
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from confide.contract.errors import ConfideError, InvalidInput, Refused, Remedy, Ways
+from confide.contract.errors import ConfideError, InvalidInput, Refused, Ways
 from confide.contract.known_keys import Keys
-from confide.contract.remedies import first_that, retried, tried, trying
+from confide.contract.remedies import Remedy, first_that, retried, tried, trying
 
 __all__ = ["changed", "in_file", "in_keys", "instead", "keyed", "nearest", "replanned", "with_keys"]
 

@@ -15,13 +15,13 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
-from confide.contract.remedies import tried
+from confide.contract.remedies import Remedy, tried
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards

@@ -19,10 +19,10 @@ import numpy as np
 
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
-from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
-from confide.contract.remedies import accepted, first_that, retried, tried, trying
+from confide.contract.remedies import Remedy, accepted, first_that, retried, tried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
 from confide.regression import bounds

@@ -23,12 +23,13 @@ from confide.acquisition.campaign.submissions import Submissions, read_reports
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.contract.asked import Field
-from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind

@@ -29,11 +29,11 @@ from confide.allocation.planning.predicted import RUNS, CrowdPrediction, predict
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
-from confide.contract.errors import InvalidInput, Refused, Remedy
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.former_calls import by_position_before
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
-from confide.contract.remedies import outward, retried, trying
+from confide.contract.remedies import Remedy, outward, retried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import parts_of, wire_name
 from confide.privacy.public_randomness import PUBLIC_RANGE

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from confide.contract.errors import Refused, Remedy
+from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.promised import promises_table
+from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
 from confide.contract.words import few, money, money_at_most, percent
 from confide.market.campaign.coalition_words import coalitions_section, deciding, smallest

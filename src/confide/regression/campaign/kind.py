@@ -14,12 +14,12 @@ import pyarrow as pa
 from confide import regression
 from confide.audit import AuditReport
 from confide.contract.asked import Field
-from confide.contract.errors import Remedy
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
+from confide.contract.remedies import Remedy
 from confide.contract.replanned import in_file, nearest
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from confide.contract.errors import ConfideError, InvalidInput, Refused, Remedy
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Section
 from confide.contract.public_warnings import PublicWarning
-from confide.contract.remedies import accepted, tried, trying
+from confide.contract.remedies import Remedy, accepted, tried, trying
 from confide.contract.replanned import changed, instead, keyed, nearest, replanned
 from confide.contract.wire import wire_name
 from confide.privacy.accounting import Accountant
