@@ -18,7 +18,7 @@ Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
 def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
     """A broken mechanism with the parameters of a sound one."""
-    made = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
+    made: type[Broken] = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
     return made(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
 
 
