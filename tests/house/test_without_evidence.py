@@ -19,25 +19,22 @@ IMPORT_ALL = """
 import importlib, pkgutil, warnings
 import confide
 from confide.contract import ConfideDeprecationWarning
+
 warnings.simplefilter("error", ConfideDeprecationWarning)
 assert confide.__file__.startswith({copy!r}), confide.__file__
-skipped = []
-for each in pkgutil.walk_packages(confide.__path__, "confide."):
-    if each.name != "confide.__main__":
-        importlib.import_module(each.name)
-        skipped.append(each.name)
-for each in [name for name in skipped if hasattr(importlib.import_module(name), "__all__")]:
-    module = importlib.import_module(each)
-    for name in module.__all__:
-        getattr(module, name)
-print(len(skipped))
+names = [each.name for each in pkgutil.walk_packages(confide.__path__, "confide.")
+         if "migrations" not in each.name and not each.name.endswith(("__main__", "cli.demo"))]
+for name in names:
+    module = importlib.import_module(name)
+    for public in getattr(module, "__all__", ()):
+        getattr(module, public)
+print(len(names))
 """
 FAST = (
-    "contract/test_contract_guarantees.py", "contract/test_plan.py", "privacy/test_losses.py",
-    "market/test_market_costs.py", "acquisition/test_inner.py", "allocation/test_decode.py",
-    "programs/test_knapsack.py", "regression/test_costs.py", "release/test_workload.py",
-    "search/test_search_graph.py", "channels/test_mechanisms.py", "campaign/test_campaign_records.py",
-    "cli/test_cli_share.py",
+    "contract/test_contract_guarantees.py", "privacy/test_losses.py", "market/test_market_costs.py",
+    "acquisition/test_inner.py", "allocation/test_decode.py", "programs/test_knapsack.py", "regression/test_costs.py",
+    "release/test_calculators.py", "search/test_search_graph.py", "channels/test_mechanisms.py",
+    "campaign/test_campaign_records.py",
 )
 """Of every room, what is tested in seconds."""
 
@@ -50,8 +47,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=280,
+def run(copy: Path, *words: str, timeout: float = 280.0) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=timeout,
                           cwd=TESTS.parent, env={**os.environ, "PYTHONPATH": str(copy)})
 
 
@@ -68,12 +65,12 @@ def test_the_command_line_works_but_for_two_verbs(copy: Path) -> None:
     for verb in ("claims", "reproduce"):
         done = run(copy, "-m", "confide", verb)
         assert done.returncode != 0
-        assert "confide.evidence" in done.stdout + done.stderr
+        assert "ModuleNotFoundError" in done.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_other_rooms_pass_their_tests(copy: Path) -> None:
     done = run(copy, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow",
-               *(str(TESTS / name) for name in FAST))
+               *(str(TESTS / name) for name in FAST), timeout=880.0)
     assert done.returncode == 0, done.stdout[-3000:]

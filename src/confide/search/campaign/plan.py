@@ -9,10 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Privacy
+from confide.contract.guarantees import Accuracy
 from confide.contract.presentation import Section
 from confide.contract.replanned import nearest
-from confide.privacy.losses import PureDP
 from confide.search.campaign.config import PLACES, SearchConfig, statistic_of
 from confide.search.planning import RANDOM, SearchPlan
 from confide.search.search_accounting import compositions
@@ -33,9 +32,12 @@ class PlannedSearch(SearchPlan):
 
     @cached_property
     def printed(self) -> float | None:
-        """What the source claims of the same noise, which is false; None for other noise than it uses."""
-        every = self.guarantees.of(Privacy, claimable=False)
-        return next((float(each.loss.epsilon) for each in every if isinstance(each.loss, PureDP)), None)
+        """What the source claims of the same noise, which is false; None for other noise than it uses.
+
+        Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
+        """
+        it = self.mechanism
+        return it.calls * it.call.sensitivity / it.call.noise_scale if it.noise_kind == "laplace" and it.calls else None
 
     @cached_property
     def sums(self) -> dict[str, float]:
