@@ -9,8 +9,8 @@ from confide.contract.renamed import warn_of_old
 
 
 def __getattr__(name: str) -> Any:
-    evidence = import_module("confide.evidence")
-    if name not in evidence.__all__:
+    evidence = None if name.startswith("__") else import_module("confide.evidence")
+    if evidence is None or name not in evidence.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warn_of_old("confide", "study", "evidence")
     return getattr(evidence, name)
