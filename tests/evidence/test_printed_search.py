@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+from confide.contract import InvalidInput
 from confide.contract.guarantees import Privacy
-from confide.evidence.wu_2017.targeted_search.printed import _Printed, printed_search
+from confide.evidence.wu_2017.targeted_search.printed import _Printed, printed_composition, printed_search
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.search.search_accounting import compositions
 from confide.search.statistics import CommonNeighbours
 from confide.search.walking import FINISHED, Walk
 from search.toy_network import FIRST, TARGETS, TOY, toy
@@ -55,3 +59,16 @@ def test_the_printed_threshold_depends_on_who_was_examined():
             counts[int(printed.candidates(TOY, walk.order, seen, call).threshold)] += 1
         laws.append(counts)
     assert np.abs(laws[0] - laws[1]).sum() > 30
+
+
+def test_the_printed_composition_lacks_its_condition() -> None:
+    printed, proved = printed_composition(1000, 1.0, 0.5)
+    assert printed == pytest.approx(74.5, abs=0.05)
+    assert not proved
+    assert compositions(1000, 1.0, 0.5)["calls: optimal"] == pytest.approx(462, abs=1)
+    below = [m for m in range(1, 200) if printed_composition(m, 0.001, 1e-6)[0] < 0.001 * m]
+    assert below[0] == 111 == math.floor(8 * math.log(1e6)) + 1
+    assert printed_composition(111, 0.001, 1e-6)[1]
+    for arguments in ((0, 0.1, 1e-6), (1, 0.0, 1e-6), (1, 0.1, 0.0), (1, 0.1, 1.0)):
+        with pytest.raises(InvalidInput):
+            printed_composition(*arguments)

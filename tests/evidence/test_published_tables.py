@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tables_of_people import published
 
 from confide.contract.errors import InvalidInput
-from confide.release.packed import PackedBits
-from confide.release.stand_ins import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
     KDD99,
     made_up_codes,
@@ -17,7 +15,9 @@ from confide.release.stand_ins import (
     published_schema,
     repeated_answers,
 )
+from confide.release.packed import PackedBits
 from confide.release.workload import Workload
+from release.tables_of_people import published
 
 
 @pytest.mark.parametrize(("name", "file", "table"), [("adult", "adult", ADULT), ("kdd99", "kdd99_10pct", KDD99)])
