@@ -17,7 +17,6 @@ from scipy.stats import binom
 
 from cases import fast
 from confide.contract import InvalidInput, Relation, Unsupported
-from confide.evidence.wang_2016.data_market import GenieMarket, HeterogeneousMarket
 from confide.market import (
     ExponentialCost,
     LinearCost,
@@ -254,8 +253,6 @@ def test_the_largest_level() -> None:
 @pytest.mark.parametrize("make", [
     lambda level: MajorityMarket(1000, 0.50001, 0.5, LinearCost(1.0), level),
     lambda level: PairMarket(PairPrior.beta_binomial(2.0, 3.0, 1000), LinearCost(1e6), level),
-    lambda level: GenieMarket(10**6, 0.5001, 0.5, LinearCost(1e3), level),
-    lambda level: HeterogeneousMarket(0.5001, 0.5, [LinearCost(1.0), LinearCost(1e6)], level),
 ])
 def test_payments_beyond_the_doubles_are_refused(make: Callable[[float], object]) -> None:
     """By name, and the level that is named will do."""
@@ -336,6 +333,3 @@ def test_bad_counts_and_people() -> None:
         GOLDEN.pay(6, 5)
     with pytest.raises(InvalidInput, match="invited"):
         GOLDEN.quote(11)
-    for bad in ({"costs": [LinearCost(1.0)]}, {"costs": [LinearCost(1.0)] * 3, "epsilon": [1.0, 2.0]}):
-        with pytest.raises(InvalidInput):
-            HeterogeneousMarket(**{"signal_accuracy": 0.8, "prior_one": 0.7, "epsilon": 1.0, **bad})  # type: ignore[arg-type]

@@ -13,7 +13,6 @@ from scipy.stats import betabinom, binom
 from statsmodels.datasets import fair
 
 from confide.contract import InvalidInput, Refused, Relation
-from confide.evidence.wang_2016.data_market import least_pair_payment
 from confide.market import (
     LinearCost,
     MajorityMarket,
@@ -144,8 +143,6 @@ def test_fair_survey() -> None:
     (lambda: GOLDEN.pay_reports([0, 1] * 4), "reports"), (lambda: GOLDEN.pay_reports([3] * 10), "reports"),
     (lambda: group_counts([1, 2], [0, 2]), "bits"), (lambda: group_counts([1, 2], [0]), "bits"),
     (lambda: audit_groups(GOLDEN, [5, 5], [1, 2], ["a"]), "groups"),
-    (lambda: least_pair_payment(PairPrior(10, 0.4, 0.04), COST, 1.0), "prior"),
-    (lambda: least_pair_payment(PairPrior.beta_binomial(2, 3, 2002), COST, 1.0), "people"),
     (lambda: PairMarket(PairPrior(10, 0.4, 0.04), COST, 1.0).total_payment().sd, "total"),
 ])
 def test_bad_input(make: object, field: str) -> None:
