@@ -39,6 +39,19 @@ FAST = (
 """Of every room, what is tested in seconds."""
 
 
+STILL = {"privacy/test_metered_runs.py", "programs/test_plans_and_boards.py", "programs/test_programs_audit.py",
+         "house/test_remedies_do.py", "typed/what_runs_give.py"}
+"""Tests of other rooms that try printed mechanisms beside the others. This set may shrink, and must never grow."""
+
+
+def test_other_rooms_do_not_test_the_evidence() -> None:
+    own = ("evidence/", "golden/", "old_names/", "cli/test_cli_claims.py", "cli/test_cli_reproduce.py",
+           "cli/test_cli_widths.py", "house/test_without_evidence.py")
+    found = {path.relative_to(TESTS).as_posix() for path in TESTS.rglob("*.py")
+             if "confide.evidence" in path.read_text(encoding="utf-8")}
+    assert {each for each in found if not each.startswith(own)} <= STILL
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package without its evidence."""
