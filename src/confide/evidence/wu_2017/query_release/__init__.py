@@ -8,14 +8,18 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.evidence.wu_2017.query_release.printed_dual_query import PrintedDualQuery
+    from confide.evidence.wu_2017.query_release.printed_parities import printed_parity_row, row_defects
 
 __all__ = [
     "PrintedDualQuery",
+    "printed_parity_row",
+    "row_defects",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "printed_dual_query": ("PrintedDualQuery",),
+        "printed_parities": ("printed_parity_row", "row_defects"),
     },
 )

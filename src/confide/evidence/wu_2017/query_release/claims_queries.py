@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.query_release.printed_parities import row_defects
 from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, published_schema
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.noise.simulated import study_generator
 from confide.release.oracle.bounds import certified_bound
 from confide.release.oracle.enumeration import Enumeration
 from confide.release.oracle.integer_program import IntegerProgram
-from confide.release.oracle.parities import all_on_from_parities, row_defects
+from confide.release.oracle.parities import all_on_from_parities
 from confide.release.oracle.program import build, linear_duals
 from confide.release.oracle.program import solve as solve_program
 from confide.release.oracle.terms import Terms
