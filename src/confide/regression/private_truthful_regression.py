@@ -311,9 +311,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         """R, how long a payment estimate can be before its noise."""
         return self.setting.ball
 
-    def peer_bounds(self, rows: int) -> RidgeBounds:
-        """Error bounds of the payment estimate of a group with this many rows."""
-        return ridge_bounds(self.setting, rows, self.payment.ridge, self.behaviour.misreports)
+    def peer_bounds(self, people: int) -> RidgeBounds:
+        """Error bounds of the payment estimate of a group of so many people."""
+        return ridge_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
         """(d,) one noisy payment estimate.

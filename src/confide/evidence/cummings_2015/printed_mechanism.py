@@ -147,9 +147,9 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
         """How long a plain payment estimate can be."""
         return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
 
-    def peer_bounds(self, rows: int) -> RidgeBounds:
-        """Error bounds of a plain estimate of this many rows."""
-        return plain_bounds(self.setting, rows, self.payment.ridge, self.behaviour.misreports)
+    def peer_bounds(self, people: int) -> RidgeBounds:
+        """Error bounds of a plain payment estimate of a group of so many people."""
+        return plain_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
         """(d,) one plain payment estimate with the printed noise."""
