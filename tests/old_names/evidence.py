@@ -124,6 +124,18 @@ def _of_regression() -> dict[tuple[str, str], tuple[Any, Any]]:
     }
 
 
+def _of_queries() -> dict[str, tuple[Any, Any]]:
+    """Old words of DualQuery as printed."""
+    from confide.evidence.wu_2017.query_release import PrintedDualQuery
+
+    given: dict[str, Any] = {"eta": 1.0, "rounds": 2, "samples": 3}
+    it: Any = PrintedDualQuery(records=10, **given)
+    return {
+        "n": (lambda: PrintedDualQuery(n=10, **given), it),
+        "beta": (lambda: it.beta, it.failure_probability),
+    }
+
+
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.evidence`, and what the new ones give."""
     from confide.evidence import claims
@@ -134,5 +146,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         **{(f"wang_2016.data_market.{name}", "nature"): use for name, use in _of_bits().items()},
         **{(f"cummings_2015.{name}", old): use for (name, old), use in _of_regression().items()},
         **{(f"wu_2017.private_matchings.{name}", old): use for (name, old), use in _of_matchings().items()},
+        **{("wu_2017.query_release.PrintedDualQuery", old): use for old, use in _of_queries().items()},
         **{("wu_2017.private_programs.PrintedDude", old): use for old, use in _of_programs().items()},
     }

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation, Source
 from confide.contract.parameters import Parameter
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.privacy.losses import ApproxDP
 from confide.release.dual_query import DualQuery
@@ -22,6 +23,7 @@ _FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1,
           "gives 1.859; round by round it is 1.029, or 0.996 with the sharper drift")
 
 
+@renamed()
 @wire("PrintedDualQuery", "n eta rounds samples workload schema one_hot free marginal_rho oracle seed delta calculator "
       "beta literal", records="n", failure_probability="beta", words={"free": FREE_BEFORE})
 @dataclass(frozen=True, kw_only=True)
