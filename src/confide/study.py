@@ -11,9 +11,9 @@ _RENAMED = {"Exhibit": "GalleryEntry", "Measured": "MeasuredEvidence"}
 
 
 def __getattr__(name: str) -> Any:
-    evidence = import_module("confide.evidence")
+    evidence = None if name.startswith("__") else import_module("confide.evidence")
     today = _RENAMED.get(name, name)
-    if today not in evidence.__all__:
+    if evidence is None or today not in evidence.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warn_of_old("confide", "study", "evidence")
     return getattr(evidence, today)

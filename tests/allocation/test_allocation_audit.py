@@ -53,7 +53,7 @@ from confide.allocation.audit.transcripts import (
 )
 from confide.allocation.audit.whole import audit_matching, charged, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
-from confide.allocation.limits.gadgets import SpyGadgets
+from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch

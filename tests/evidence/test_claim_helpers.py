@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from confide.allocation.printed.settings import MatchingSetting
 from confide.evidence import claims
 from confide.evidence.wang_2016.data_market import claims_unknown_costs
 from confide.evidence.wu_2017 import claims_privacy
 from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots, matching_exposure
+from confide.evidence.wu_2017.private_matchings.settings import MatchingSetting
 from confide.evidence.wu_2017.private_programs.solved import (
     chain,
     crossroads,
@@ -21,6 +21,7 @@ from confide.evidence.wu_2017.private_programs.solved import (
     values_of,
 )
 from confide.evidence.wu_2017.targeted_search import small_graphs
+from confide.evidence.wu_2017.targeted_search.printed import printed_composition
 from confide.evidence.wu_2017.targeted_search.small_graphs import graph_of, selection_loss, toy
 from confide.privacy.tree_blocks import memberships, participation
 from confide.programs.families.unit_demand import UnitDemand
@@ -30,7 +31,6 @@ from confide.search.discovery import (
     made_up_group,
     without_noise,
 )
-from confide.search.search_accounting import printed_composition
 from confide.search.statistics import CommonNeighbours
 
 

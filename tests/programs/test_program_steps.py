@@ -9,16 +9,7 @@ import pytest
 
 from confide.contract import InvalidInput, Picture, Plan, Refused
 from confide.privacy.noise import Noise
-from confide.programs import (
-    PrintedDude,
-    PrivDude,
-    RoundDude,
-    TightDude,
-    TightenAndAudit,
-    TrueDude,
-    UnitDemand,
-    plan,
-)
+from confide.programs import PrivDude, RoundDude, TightDude, TightenAndAudit, TrueDude, UnitDemand, plan
 from confide.programs.dude import Dude
 from confide.programs.instances import popular
 
@@ -47,8 +38,6 @@ def test_what_a_budget_cannot_do_is_refused() -> None:
         PrivDude.for_budget(SMALL, 1.0, 1e-6)  # type: ignore[misc]
     with pytest.raises(Refused, match="more rounds"):
         TightDude.for_budget(program=SMALL, epsilon=1.0, delta=1e-6)
-    printed = UnitDemand(20, 5, goods=2)
-    assert PrintedDude.for_budget(program=printed, epsilon=1.0, delta=1e-6).rounds == 400  # w^2
 
 
 def test_a_plan_shows_its_figures_and_what_else_there_is() -> None:

@@ -18,6 +18,7 @@ from cases import fast
 from confide.audit import Verdict, charge_rows, inject_fault
 from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import (
@@ -27,7 +28,6 @@ from confide.programs import (
     Electricity,
     Flow,
     Knapsack,
-    PrintedDude,
     PrivDude,
     RoundDude,
     SharedResources,

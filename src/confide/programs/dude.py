@@ -95,6 +95,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
     public_randomness: ClassVar[bool] = False
     """Whether its runs draw public randomness, and its billboards have its seed."""
 
+    averages_all_rounds: ClassVar[bool] = False
+    """Whether its averages begin with the first round, so that it has no burn-in."""
+
     phases = (Phase(name="records", asks="one sealed record"),)
 
     def __post_init__(self) -> None:

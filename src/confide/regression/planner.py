@@ -46,7 +46,6 @@ from confide.regression.costs import (
 )
 from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
-from confide.regression.printed import PrintedRow
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.base import Release
@@ -140,8 +139,8 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         return _priced(replace(self.mechanism, release=other), self.mechanism.payment.rule.b)
 
     @property
-    def printed(self) -> tuple[PrintedRow, ...]:
-        """What the source's theorems say at these parameters, beside what holds."""
+    def printed(self) -> tuple[Any, ...]:
+        """The old name of `confide.evidence.cummings_2015.printed_guarantees(plan.mechanism)`; see there."""
         return self.mechanism.printed()
 
     @property

@@ -89,7 +89,7 @@ class PlannedRegression:
 _STORED = (
     "AdaSSP", "Atoms", "Averaged", "Behaviour", "BernoulliBillboard", "BernoulliPeers", "BetaPrior",
     "DependentCosts", "EmpiricalCosts", "ExponentialCosts", "FinitePrior", "GaussianBall",
-    "LeastSquaresBillboard", "ParetoCosts", "PaymentScheme", "PrintedRidge", "PrivateTruthfulRegression",
+    "LeastSquaresBillboard", "ParetoCosts", "PaymentScheme", "PrivateTruthfulRegression",
     "QuadraticCosts", "RegressionBillboard", "RidgeRelease", "SampledPrior", "ScoringRule", "Setting",
     "SufficientStatistics", "TabulatedNoise", "TruncatedGaussianNoise", "TruthfulRegression", "UniformBall",
     "UniformBox", "UniformNoise", "UniformSphere",

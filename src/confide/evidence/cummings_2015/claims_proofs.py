@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.evidence.claim import Recomputed, Verdict, claims_of
+from confide.evidence.cummings_2015.corollary import corollary_1, slopes
 from confide.evidence.cummings_2015.drawn_rows import rows_of_the_ball
+from confide.evidence.cummings_2015.printed_numbers import compare_spectrum, printed_confidence
+from confide.evidence.cummings_2015.printed_ridge import PrintedRidge
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.response import response_table
-from confide.regression.corollary import corollary_1, slopes
 from confide.regression.costs import ParetoCosts, QuadraticCosts, excess_probability, threshold
 from confide.regression.planner import plan
-from confide.regression.printed import compare_spectrum, printed_confidence
 from confide.regression.priors import UniformBall, UniformNoise
-from confide.regression.release.printed import PrintedRidge
 from confide.regression.sensitivity import WeightedRows, counterexample, printed_constant
 from confide.regression.setting import Setting
 from confide.regression.spectrum import Spectrum, smallest_eigenvalue_ball, sufficient_rows

@@ -33,7 +33,6 @@ from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
-from confide.regression.release.printed import PrintedRidge
 
 __all__ = ["FALSE_ALARM", "charged", "claims_of", "paid_of", "privacy_controls", "privacy_rows"]
 
@@ -52,13 +51,10 @@ Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     """What is promised of each part of the noise, by the first word of its streams; "" is everything together.
 
-    In paper mode these are the source's claims, whether or not they hold: the audit says so where they do not.
+    Of a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
     """
     release = mechanism.release
-    if isinstance(release, PrintedRidge):
-        own = PureDP(release.epsilon)
-        return {"": PureDP(2 * release.epsilon), "payment": own, "release": own}
-    claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
+    claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}
     if isinstance(release, AdaSSP):
         claims["release"] = ZCDP(release.rho)
         claims |= {f"release/{part}": ZCDP(release.rho / 3) for part in ("eigenvalue", "gram", "cross")}
@@ -180,7 +176,7 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
     ]
     parts = claims_of(mechanism)
     claims = {"": parts[""]}
-    if not mechanism.printed_mode and ball_matters(mechanism):
+    if mechanism.held_in_ball and ball_matters(mechanism):
         broken.append(("a ball ten times as wide", wider_ball(mechanism).run, pairs))
     out = [Control("privacy loss", bug, fixed_transcript_audit(run, shown, claims, source)[""].flagged)
            for bug, run, shown in broken]

@@ -11,13 +11,13 @@ from typing import Any
 from confide.campaign.kinds.searching.config import PLACES, SearchConfig, statistic_of
 from confide.charts import curves
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Privacy, promises_table
+from confide.contract.guarantees import Accuracy, Audience, promises_table
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import nearest
 from confide.contract.words import number
 from confide.privacy.groups import groups_section, guess_in_words
-from confide.privacy.losses import PROMISES_LITTLE, PureDP
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.search.planning import RANDOM, SearchPlan
 from confide.search.search_accounting import compositions
 from confide.search.targeted import PTarget
@@ -37,9 +37,12 @@ class PlannedSearch(SearchPlan):
 
     @cached_property
     def printed(self) -> float | None:
-        """What the source claims of the same noise, which is false; None for other noise than it uses."""
-        every = self.guarantees.of(Privacy, claimable=False)
-        return next((float(each.loss.epsilon) for each in every if isinstance(each.loss, PureDP)), None)
+        """What the source claims of the same noise, which is false; None for other noise than it uses.
+
+        Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
+        """
+        it = self.mechanism
+        return it.calls * it.call.sensitivity / it.call.noise_scale if it.noise_kind == "laplace" and it.calls else None
 
     @cached_property
     def sums(self) -> dict[str, float]:

@@ -7,11 +7,11 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
+from confide.evidence.cummings_2015.printed_numbers import printed_guarantees
 from confide.evidence.findings import Findings, Study, advance, bound, evaluated
 from confide.privacy.noise import Noise
 from confide.regression import plan
 from confide.regression.audit.population import stand_in
-from confide.regression.printed import printed_guarantees
 from confide.regression.private_truthful_regression import RegressionBillboard
 
 _DIMENSION = 3

@@ -7,8 +7,8 @@ import math
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
+from confide.evidence.cummings_2015.corollary import corollary_1, slopes
 from confide.evidence.findings import Compared, Findings, Study, advance, evaluated, near
-from confide.regression.corollary import corollary_1, slopes
 
 _FEATURES, _BOUND, _EXPONENT, _DELTA = 10, 1.0, 4.0, 0.3
 

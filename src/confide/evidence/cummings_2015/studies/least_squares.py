@@ -6,10 +6,10 @@ import numpy as np
 
 from confide.charts import curves
 from confide.contract.kinds import Progress
+from confide.evidence.cummings_2015.printed_numbers import printed_least_squares
 from confide.evidence.findings import Findings, Study, advance, bound, evaluated
 from confide.privacy.noise import Noise
 from confide.regression.audit.population import stand_in
-from confide.regression.printed import printed_least_squares
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.setting import Setting
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from confide.evidence.wang_2016.data_market.enumeration import enumerated_interim, genie_replica, relabelled_rule
     from confide.evidence.wang_2016.data_market.genie import GenieMarket
     from confide.evidence.wang_2016.data_market.heterogeneous import HeterogeneousMarket
-    from confide.evidence.wang_2016.data_market.pair_optimum import PairOptimum, least_pair_payment
+    from confide.evidence.wang_2016.data_market.least_pair import PairOptimum, least_pair_payment
 
 __all__ = [
     "GenieMarket",
@@ -28,6 +28,6 @@ __getattr__, __dir__ = doors(
         "enumeration": ("enumerated_interim", "genie_replica", "relabelled_rule"),
         "genie": ("GenieMarket",),
         "heterogeneous": ("HeterogeneousMarket",),
-        "pair_optimum": ("PairOptimum", "least_pair_payment"),
+        "least_pair": ("PairOptimum", "least_pair_payment"),
     },
 )

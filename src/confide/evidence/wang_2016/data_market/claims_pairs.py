@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wang_2016.data_market.pair_optimum import least_pair_payment
+from confide.evidence.wang_2016.data_market.least_pair import least_pair_payment
 from confide.market.costs import LinearCost, PowerCost
 from confide.market.equilibrium import check_equilibrium, symmetric_equilibria
 from confide.market.matching import payment_unit

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.baselines import exact_auction
-from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
-from confide.allocation.limits.lower_bounds import (
+from confide.allocation.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.optimum.solver import exact_optimum
+from confide.allocation.pmatch import PMatch
+from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_matchings.lower_bounds import (
     SpyProgram,
     allocation_floor,
     printed_supply_floor,
     reconstruction_floor,
     supply_floor,
 )
-from confide.allocation.optimum.solver import exact_optimum
-from confide.allocation.pmatch import PMatch
-from confide.evidence.claim import Recomputed, claims_of
 from confide.privacy.noise import Noise
 from confide.privacy.response import response_table
 

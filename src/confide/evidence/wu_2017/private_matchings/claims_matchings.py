@@ -16,13 +16,18 @@ from numpy.typing import NDArray
 
 from confide.allocation.baselines import exact_auction
 from confide.allocation.guarantees import EquilibriumPromises
-from confide.allocation.multiplicative import OptimumRange, OptimumRelease, bids_promise, multiplicative_auction
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.pmatch import PMatch
-from confide.allocation.printed.printed_auction import PrintedPMatch
-from confide.allocation.printed.settings import BidsSetting, MatchingSetting
-from confide.allocation.printed.smallest import bids_threshold, matching_threshold, smallest_people
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_matchings.multiplicative import (
+    OptimumRange,
+    OptimumRelease,
+    bids_promise,
+    multiplicative_auction,
+)
+from confide.evidence.wu_2017.private_matchings.printed_auction import PrintedPMatch
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting, MatchingSetting
+from confide.evidence.wu_2017.private_matchings.smallest import bids_threshold, matching_threshold, smallest_people
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

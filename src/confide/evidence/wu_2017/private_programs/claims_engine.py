@@ -15,6 +15,13 @@ from scipy.special import erfc
 
 from confide.contract.errors import Refused
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_programs.printed_bounds import (
+    gaussian_factor,
+    printed_accuracy,
+    printed_factor,
+    printed_regret,
+)
+from confide.evidence.wu_2017.private_programs.printed_dude import PrintedDude
 from confide.evidence.wu_2017.private_programs.solved import chain, optimum, quiet_run, realised_regret, values_of
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
@@ -26,8 +33,6 @@ from confide.programs.families.electricity import Electricity
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.instances import popular
-from confide.programs.printed import PrintedDude
-from confide.programs.printed_bounds import gaussian_factor, printed_accuracy, printed_factor, printed_regret
 from confide.programs.priv_dude import PrivDude
 
 __all__: list[str] = []

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_programs.printed_bounds import leading_terms, printed_factor
 from confide.evidence.wu_2017.private_programs.solved import crossroads, optimum, quiet_run, values_of
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
@@ -25,7 +26,6 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.printed_bounds import leading_terms, printed_factor
 from confide.programs.priv_dude import PrivDude
 
 __all__: list[str] = []

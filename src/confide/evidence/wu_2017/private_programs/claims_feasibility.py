@@ -14,6 +14,12 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_programs.printed_bounds import (
+    gaussian_factor,
+    printed_flag_epsilon,
+    printed_flag_margin,
+    printed_tight_margin,
+)
 from confide.evidence.wu_2017.private_programs.solved import optimum, values_of
 from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.losses import GDP
@@ -26,12 +32,6 @@ from confide.programs.flag_law import FlagLaw
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import alpha_units, judged
 from confide.programs.instances import popular
-from confide.programs.printed_bounds import (
-    gaussian_factor,
-    printed_flag_epsilon,
-    printed_flag_margin,
-    printed_tight_margin,
-)
 from confide.programs.round_dude import RoundDude
 
 __all__: list[str] = []

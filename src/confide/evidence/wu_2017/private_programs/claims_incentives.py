@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.private_programs.printed_bounds import printed_gain
 from confide.evidence.wu_2017.private_programs.solved import quiet_run, realised_regret, values_of
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP
@@ -20,7 +21,7 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.incentives import additive_gain, alpha_units, judged, printed_gain, relative_gain
+from confide.programs.incentives import additive_gain, alpha_units, judged, relative_gain
 from confide.programs.instances import popular
 from confide.programs.schedule import squared_budget
 from confide.programs.true_dude import TrueDude

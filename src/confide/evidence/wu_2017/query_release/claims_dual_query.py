@@ -27,6 +27,7 @@ from confide.evidence.wu_2017.query_release.published_runs import (
     FIGURE_3_RECORDS,
     rounds_of,
 )
+from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -39,7 +40,6 @@ from confide.release.oracle.enumeration import Enumeration
 from confide.release.oracle.terms import Bits, Terms
 from confide.release.packed import PackedBits
 from confide.release.query_game import query_logits
-from confide.release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.release.workload import Workload
 
 __all__: list[str] = []

@@ -26,6 +26,15 @@ from confide.evidence.wu_2017.query_release.published_runs import (
     FIGURE_3_RECORDS,
     rounds_of,
 )
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
+    KDD99,
+    NETFLIX,
+    made_up_codes,
+    product_answers_of,
+    published_schema,
+    repeated_answers,
+)
 from confide.privacy.accounting.advanced import largest_step
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ZCDP
@@ -39,15 +48,6 @@ from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
 from confide.release.query_game import Netted, round_logits
-from confide.release.stand_ins import (
-    ADULT,
-    KDD99,
-    NETFLIX,
-    made_up_codes,
-    product_answers_of,
-    published_schema,
-    repeated_answers,
-)
 from confide.release.workload import Workload
 
 __all__: list[str] = []

@@ -6,8 +6,8 @@ Source: Wu 2017, section 3.7; spec query_release F.
 from __future__ import annotations
 
 from confide.contract.checks import one_of
+from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.release.calculators import Calculator, solve
-from confide.release.stand_ins import ADULT, KDD99, NETFLIX
 
 __all__ = ["DELTA", "EPSILONS", "FIGURE_1", "FIGURE_2", "FIGURE_3", "FIGURE_3_ETA", "FIGURE_3_RECORDS", "rounds_of"]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from confide.contract.guarantees import Accuracy, Privacy
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.wu_2017.targeted_search.printed import printed_composition
 from confide.evidence.wu_2017.targeted_search.small_graphs import TARGETS, selection_loss, toy
 from confide.privacy.losses import PureDP
 from confide.search.audit.losses import list_loss
@@ -23,7 +24,7 @@ from confide.search.exact_laws import LawTree, rewirings
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.order_statistics import call_law
-from confide.search.search_accounting import call_cost, compositions, multipliers, printed_composition
+from confide.search.search_accounting import call_cost, compositions, multipliers
 from confide.search.stopping import Stop
 from confide.search.targeted import PTarget
 

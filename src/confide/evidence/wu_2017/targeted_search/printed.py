@@ -10,12 +10,13 @@ Source: Wu 2017, Algorithms 13 and 14, lines 6064 and 6294-6299; spec targeted_s
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import one_of, positive, whole
+from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -29,7 +30,7 @@ from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, no_guarantee
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Statistic
 
-__all__ = ["printed_search"]
+__all__ = ["printed_composition", "printed_search"]
 
 Form = Literal["algorithm", "text", "experiments"]
 _FORMS: tuple[Form, ...] = ("algorithm", "text", "experiments")
@@ -167,3 +168,25 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
     return FoundTargets(order=np.array(order), joined=np.array(joined, np.int64), calls=made, ended=ended,
                     guarantees=guarantees, log=log)
 
+
+def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
+    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem it rests on proves it here.
+
+    It needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), which the print leaves out; and it is below m epsilon only
+    beyond m = 8 ln(1/delta) calls.
+
+    Args:
+        calls: m >= 1.
+        epsilon: of one call.
+        delta: in (0, 1).
+
+    Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.
+
+    Example:
+        >>> printed, proved = printed_composition(1000, 1.0, 0.5)
+        >>> round(printed, 1), proved
+        (74.5, False)
+    """
+    number, cost, slack = whole("calls", calls, at_least=1), positive("epsilon", epsilon), fraction("delta", delta)
+    spread = math.sqrt(-2 * math.log(slack))
+    return 2 * math.sqrt(number) * spread * cost, math.sqrt(number) * math.expm1(cost) <= spread

@@ -11,7 +11,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, in_words
-from confide.evidence.wang_2016.data_market.pair_optimum import least_pair_payment
+from confide.evidence.wang_2016.data_market.least_pair import least_pair_payment
 from confide.market.costs import LinearCost
 from confide.market.pairs.prices import cheapest_level, pair_floor, pair_prices
 from confide.market.pairs.prior import PairPrior

@@ -13,11 +13,11 @@ import numpy as np
 
 from confide.allocation.planning.settings import usual_error
 from confide.allocation.pmatch import PMatch
-from confide.allocation.printed.settings import MatchingSetting
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
+from confide.evidence.wu_2017.private_matchings.settings import MatchingSetting
 from confide.evidence.wu_2017.private_matchings.studies.runs import NOTE, bidders, ran
 from confide.privacy.noise import Noise
 from confide.privacy.tree_counter import TreeCounter

@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from confide.allocation.audit.participation import auction_reach, bundle_reach
-from confide.allocation.printed.settings import BundleSetting, MatchingSetting
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated
 from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots, matching_exposure
+from confide.evidence.wu_2017.private_matchings.settings import BundleSetting, MatchingSetting
 
 __all__ = ["STUDY"]
 

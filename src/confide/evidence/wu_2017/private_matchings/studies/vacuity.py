@@ -9,18 +9,18 @@ import math
 
 import numpy as np
 
-from confide.allocation.printed.settings import BidsSetting
-from confide.allocation.printed.smallest import (
+from confide.charts import curves
+from confide.contract.kinds import Progress
+from confide.contract.presentation import Table
+from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated, in_words
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting
+from confide.evidence.wu_2017.private_matchings.smallest import (
     bids_threshold,
     bundle_threshold,
     matching_threshold,
     smallest_epsilon,
     smallest_people,
 )
-from confide.charts import curves
-from confide.contract.kinds import Progress
-from confide.contract.presentation import Table
-from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated, in_words
 
 __all__ = ["ASKED", "STUDY"]
 

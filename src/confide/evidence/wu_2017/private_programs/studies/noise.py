@@ -14,10 +14,14 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated, near
+from confide.evidence.wu_2017.private_programs.printed_bounds import (
+    concentrated_factor,
+    gaussian_factor,
+    printed_factor,
+)
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA
 from confide.privacy.noise import Noise
 from confide.programs.families.unit_demand import UnitDemand
-from confide.programs.printed_bounds import concentrated_factor, gaussian_factor, printed_factor
 from confide.programs.priv_dude import PrivDude
 from confide.programs.schedule import squared_budget
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.evidence.wu_2017.private_programs.printed_bounds import printed_factor
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
@@ -18,7 +19,6 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import popular
 from confide.programs.lagrangian import dual_value
-from confide.programs.printed_bounds import printed_factor
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 

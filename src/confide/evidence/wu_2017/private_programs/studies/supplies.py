@@ -11,10 +11,10 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
+from confide.evidence.wu_2017.private_programs.printed_bounds import smallest_supply
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA, best_of, ran
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.instances import popular
-from confide.programs.printed_bounds import smallest_supply
 from confide.programs.priv_dude import PrivDude
 
 __all__ = ["STUDY"]

@@ -14,10 +14,10 @@ from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
+from confide.evidence.wu_2017.private_programs.printed_bounds import printed_gain
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA, REFERENCE, market
 from confide.privacy.noise import Noise
 from confide.programs.families.unit_demand import UnitDemand
-from confide.programs.incentives import printed_gain
 from confide.programs.instances import popular
 from confide.programs.true_dude import TrueDude
 

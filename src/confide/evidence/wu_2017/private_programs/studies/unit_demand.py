@@ -11,8 +11,8 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, evaluated
+from confide.evidence.wu_2017.private_programs.printed_bounds import printed_accuracy
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA, REFERENCE, market, printed_epsilon, ran
-from confide.programs.printed_bounds import printed_accuracy
 from confide.programs.priv_dude import PrivDude
 
 __all__ = ["STUDY"]

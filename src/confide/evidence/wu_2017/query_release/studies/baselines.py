@@ -17,6 +17,13 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.evidence.wu_2017.query_release.published_runs import DELTA, FIGURE_3_ETA, FIGURE_3_RECORDS
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
+    KDD99,
+    made_up_codes,
+    product_answers_of,
+    published_schema,
+)
 from confide.evidence.wu_2017.query_release.studies.tables import (
     HEALTH,
     NOTE,
@@ -35,7 +42,6 @@ from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
 from confide.release.packed import PackedBits
 from confide.release.reweighted import Reweighted
-from confide.release.stand_ins import ADULT, KDD99, made_up_codes, product_answers_of, published_schema
 from confide.release.workload import Workload
 
 __all__ = ["STUDY"]

@@ -11,7 +11,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, near
-from confide.release.stand_ins import ADULT, KDD99, NETFLIX, published_schema
+from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, NETFLIX, published_schema
 
 __all__ = ["STUDY"]
 

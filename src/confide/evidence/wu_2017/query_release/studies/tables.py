@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confide.evidence.wu_2017.query_release.published_runs import DELTA
-from confide.privacy.noise import Noise
-from confide.release.answers import TrueAnswers
-from confide.release.codes import Codes
-from confide.release.columns import Binned, Bit
-from confide.release.dual_query import DualQuery
-from confide.release.oracle.local_search import LocalSearch
-from confide.release.packed import PackedBits
-from confide.release.schema import Schema
-from confide.release.stand_ins import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
     KDD99,
     NETFLIX,
@@ -25,6 +17,14 @@ from confide.release.stand_ins import (
     published_schema,
     repeated_answers,
 )
+from confide.privacy.noise import Noise
+from confide.release.answers import TrueAnswers
+from confide.release.codes import Codes
+from confide.release.columns import Binned, Bit
+from confide.release.dual_query import DualQuery
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
+from confide.release.schema import Schema
 from confide.release.workload import Workload
 
 __all__ = ["HEALTH", "NOTE", "SHORT", "Errors", "by_budget", "errors", "health", "health_schema", "stand_in"]

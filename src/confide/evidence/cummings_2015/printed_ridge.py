@@ -119,7 +119,7 @@ class PrintedRidge(RidgeRelease):
 
     def events(self) -> tuple[Event, ...]:
         raise NotGuaranteed("the printed privacy loss", "it depends on the number of people",
-                            "ask the mechanism in paper mode, which charges for it where it holds")
+                            "ask PrintedTruthfulRegression, which charges for it where it holds")
 
     def noise_scale(self, setting: Setting) -> float:
         return printed_scale(setting, self.ridge, self.epsilon)

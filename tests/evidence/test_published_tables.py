@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tables_of_people import published
 
 from confide.contract.errors import InvalidInput
-from confide.evidence.wu_2017.query_release.published_runs import FIGURE_1, rounds_of
-from confide.release.packed import PackedBits
-from confide.release.stand_ins import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
     KDD99,
     made_up_codes,
@@ -18,7 +15,9 @@ from confide.release.stand_ins import (
     published_schema,
     repeated_answers,
 )
+from confide.release.packed import PackedBits
 from confide.release.workload import Workload
+from release.tables_of_people import published
 
 
 @pytest.mark.parametrize(("name", "file", "table"), [("adult", "adult", ADULT), ("kdd99", "kdd99_10pct", KDD99)])
@@ -88,11 +87,3 @@ def test_counts_of_independent_attributes():
     found = product_answers_of(biases, workload, 10**6, seed=1)
     chance = np.where(workload.bits, biases[workload.index], 1 - biases[workload.index]).prod(axis=1)
     assert np.abs(found.fractions - chance).max() < 6 * 0.5 / 1000
-
-
-def test_the_rounds_of_the_published_runs():
-    """Spec query_release F; all of them are in the study queries-composition."""
-    assert [rounds_of(run, 1.0) for run in FIGURE_1] == [16, 99, 57]
-    assert [rounds_of(run, 1.0, "zcdp") for run in FIGURE_1] == [43, 279, 160]
-    with pytest.raises(InvalidInput, match="run"):
-        rounds_of("adult", 1.0)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.ascending.auction import FREE, OUT
-from confide.allocation.printed.playing import outbid, price_levels
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.contract.wire import wire
+from confide.evidence.wu_2017.private_matchings.playing import outbid, price_levels
 
 __all__ = ["PrintedBillboard", "printed_walk"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,14 +14,25 @@ from confide import Outcome
 from confide.audit import fixed_transcript_audit
 from confide.campaign.charging import charge_of, check_budget
 from confide.contract import Accuracy, Budget, InvalidInput, NotGuaranteed, Privacy, Truthfulness
+from confide.evidence.cummings_2015 import (
+    Printed,
+    PrintedRidge,
+    PrintedTruthfulRegression,
+    compare_spectrum,
+    printed_guarantees,
+)
+from confide.evidence.cummings_2015.printed_numbers import (
+    printed_confidence,
+    printed_least_squares,
+    printed_remark,
+    printed_rows,
+)
 from confide.privacy import Noise
 from confide.privacy.noise import RecordingNoise
 from confide.regression import (
     Behaviour,
     ParetoCosts,
     PaymentScheme,
-    Printed,
-    PrintedRidge,
     PrivateTruthfulRegression,
     RidgeRelease,
     ScoringRule,
@@ -30,12 +41,9 @@ from confide.regression import (
     UniformBall,
     UniformNoise,
     audit,
-    compare_spectrum,
     plan,
-    printed_guarantees,
 )
 from confide.regression.audit.neighbouring import neighbours
-from confide.regression.printed import printed_confidence, printed_least_squares, printed_remark, printed_rows
 from confide.regression.records import Batch
 from confide.regression.sensitivity import counterexample, diameter, printed_constant_valid, ridge_norm_sup
 from confide.regression.spectrum import Spectrum
@@ -43,7 +51,7 @@ from confide.regression.spectrum import Spectrum
 
 def literal(
     people: int = 10_000, ridge: float = 10.0, epsilon: float = 1.0, **changes: object
-) -> PrivateTruthfulRegression:
+) -> PrintedTruthfulRegression:
     """Algorithm 2 as printed, d = 2, B = M = 1 unless changed."""
     options = {
         "setting": Setting(people=people, features=2, prior=UniformBall(dimension=2, radius=1.0),
@@ -51,10 +59,9 @@ def literal(
         "payment": PaymentScheme(epsilon=epsilon, ridge=ridge, rule=ScoringRule(1.0, 2.0), minor_units=10**9),
         "release": RidgeRelease(epsilon=epsilon, ridge=ridge),
         "behaviour": Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.01, failure_probability=1e-3),
-        "mode": "paper",
         **changes,
     }
-    return PrivateTruthfulRegression(**options)  # type: ignore[arg-type]
+    return PrintedTruthfulRegression(**options)  # type: ignore[arg-type]
 
 
 # ---- the formulas
@@ -136,8 +143,7 @@ def test_rows_stand_beside_the_mechanisms_own_figures() -> None:
     found = plan(people=10**6, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=0.01,
                  epsilon_payment=0.01, truth_radius=0.25, release="ridge", ridge_payment=1000.0,
                  spectrum_tolerance=0.05, centred=False, minor_units=10**9)
-    rows = {row.promise: row for row in found.printed}
-    assert found.mechanism.printed() == found.printed == printed_guarantees(found.mechanism)
+    rows = {row.promise: row for row in printed_guarantees(found.mechanism)}
     f = found.figures
     assert rows["e, error of the payments' target"].corrected == f.peer_error
     assert rows["eta, gain of the best lie"].corrected == f.gain
@@ -152,14 +158,14 @@ def test_rows_stand_beside_the_mechanisms_own_figures() -> None:
     loss = rows["epsilon of the printed noise, in all"]
     assert loss.printed == 0.02
     assert loss.corrected > 2 * loss.printed  # gamma_p = 1000 for groups of half a million
-    assert all(row.wrong and row.to_dict()["promise"] == row.promise for row in found.printed)
-    assert {row.erratum for row in found.printed} >= {"E1, E2", "E3", "E4", "E8, E16", "E9, E11"}
+    assert all(row.wrong and row.to_dict()["promise"] == row.promise for row in printed_guarantees(found.mechanism))
+    assert {row.erratum for row in printed_guarantees(found.mechanism)} >= {"E1, E2", "E3", "E4", "E8, E16", "E9, E11"}
 
 
 def test_a_release_that_the_source_does_not_have_gets_no_accuracy_row() -> None:
     found = plan(people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon=1.5, truth_radius=0.5)
     assert isinstance(found.mechanism.release, SufficientStatistics)
-    assert not any(row.promise.startswith("squared") for row in found.printed)
+    assert not any(row.promise.startswith("squared") for row in printed_guarantees(found.mechanism))
 
 
 # ---- the literal mechanism
@@ -254,7 +260,7 @@ def test_nothing_is_settled_or_charged_without_a_claim() -> None:
     for noise in (Noise.secure(), Noise.secure()):
         with pytest.raises(NotGuaranteed, match="no privacy is claimed"):
             mechanism.run(Untouched(), noise)
-    with pytest.raises(NotGuaranteed, match="mode='corrected'"):
+    with pytest.raises(NotGuaranteed, match="or take PrivateTruthfulRegression"):
         mechanism.events()
     file = SimpleNamespace(budget=SimpleNamespace(data_set="people", epsilon=100.0, delta=0.0, rule="basic"))
     for look in (charge_of, check_budget):
@@ -264,15 +270,21 @@ def test_nothing_is_settled_or_charged_without_a_claim() -> None:
     assert not mechanism.run((X, y), Noise.simulated(1)).release_safe
 
 
-def test_a_proved_print_settles_and_is_read_back(tmp_path: object) -> None:
+def test_a_proved_print_settles() -> None:
     mechanism = literal(80, 10.0)
     X, y = _people()
     outcome = mechanism.run((X[:80], y[:80]), Noise.secure())
-    outcome.save(tmp_path / "out")  # type: ignore[operator]
-    loaded = Outcome.load(tmp_path / "out")  # type: ignore[operator]
-    assert loaded.mechanism == mechanism
-    assert isinstance(loaded.mechanism.release, PrintedRidge)
-    assert loaded.mechanism.decode((X[7], y[7]), 7, loaded.billboard)["payment"] == outcome.shares["payment"][7].as_py()
+    assert isinstance(outcome, Outcome)
+    assert isinstance(mechanism.release, PrintedRidge)
+    assert mechanism.decode((X[7], y[7]), 7, outcome.billboard)["payment"] == outcome.shares["payment"][7].as_py()
+    assert mechanism.check(outcome.billboard) is None  # type: ignore[func-returns-value]
+
+
+def test_the_mode_of_earlier_versions_says_where_the_print_is() -> None:
+    given = {each.name: getattr(literal(), each.name) for each in fields(PrintedTruthfulRegression)
+             if each.name in {"setting", "payment", "behaviour"}}
+    with pytest.raises(InvalidInput, match=r"take confide\.evidence\.cummings_2015\.PrintedTruthfulRegression"):
+        PrivateTruthfulRegression(**given, release=RidgeRelease(epsilon=1.0, ridge=10.0), mode="paper")  # type: ignore[arg-type]
 
 
 def test_the_counterexample_through_the_mechanisms_own_run() -> None:
@@ -301,7 +313,6 @@ def test_the_audit_flags_the_print_and_keeps_what_is_proved() -> None:
 
 @pytest.mark.parametrize(("changes", "field"), [
     ({"mode": "literal"}, "mode"),
-    ({"mode": "corrected", "release": PrintedRidge(epsilon=1.0, ridge=10.0)}, "release"),
     ({"release": SufficientStatistics(epsilon=1.0)}, "release"),
     ({"release": RidgeRelease(epsilon=1.0, ridge=11.0)}, "release"),
     ({"release": RidgeRelease(epsilon=0.9, ridge=10.0)}, "release"),
@@ -309,7 +320,7 @@ def test_the_audit_flags_the_print_and_keeps_what_is_proved() -> None:
     ({"payment": PaymentScheme(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), clip=3.0)}, "clip"),
     ({"payment": PaymentScheme(epsilon=1.0, ridge=10.0, rule=ScoringRule(1.0, 2.0), debias=True)}, "debias"),
 ])
-def test_nothing_is_chosen_in_paper_mode(changes: dict[str, object], field: str) -> None:
+def test_nothing_is_chosen_in_print(changes: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         literal(**changes)  # type: ignore[arg-type]
     assert caught.value.field == field

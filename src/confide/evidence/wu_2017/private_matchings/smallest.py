@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any
 
-from confide.allocation.printed.settings import BidsSetting, MatchingSetting, as_meant
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import NotGuaranteed, Refused
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import Remedy, tried
 from confide.contract.renamed import renamed
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting, MatchingSetting, as_meant
 
 __all__ = [
     "Bookkeeping",

@@ -11,7 +11,8 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from confide.allocation.printed import (
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.evidence.wu_2017.private_matchings import (
     BidsSetting,
     Bookkeeping,
     BundleSetting,
@@ -23,8 +24,7 @@ from confide.allocation.printed import (
     smallest_epsilon,
     smallest_people,
 )
-from confide.allocation.printed.settings import as_meant
-from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.evidence.wu_2017.private_matchings.settings import as_meant
 
 TABLE = {(0.1, 1.0): 1844357673149, (0.5, 1.0): 7557921927, (0.5, 10.0): 598222168, (0.9, 10.0): 73109866}
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,11 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.presentation import Picture
 from confide.contract.remedies import printed
 from confide.contract.renamed import renamed
+from confide.evidence.cummings_2015.printed_mechanism import PrintedTruthfulRegression
+from confide.evidence.cummings_2015.printed_numbers import Printed, PrintedRow, printed_guarantees
 from confide.regression import bounds
 from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import ParetoCosts
-from confide.regression.printed import Printed, PrintedRow, printed_guarantees
 from confide.regression.priors import NoiseLaw, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.output_perturbation import RidgeRelease
@@ -39,6 +40,8 @@ from confide.regression.setting import Setting
 from confide.regression.spectrum import Spectrum, smallest_eigenvalue_ball
 
 __all__ = ["Corollary1", "Slope", "corollary_1", "slopes"]
+
+_Made = TypeVar("_Made", bound=PrivateTruthfulRegression)
 
 TOLERANCE = 0.5
 """xi of the corollary."""
@@ -150,12 +153,15 @@ class Corollary1(Declared):
     @cached_property
     def corrected(self) -> PrivateTruthfulRegression:
         """The corrected mechanism at this setting; `corrected.figures` and `.guarantees()` are what holds."""
-        return self.mechanism("corrected")
+        return self._made(PrivateTruthfulRegression)
 
-    def mechanism(self, mode: Literal["corrected", "paper"] = "paper") -> PrivateTruthfulRegression:
-        """Algorithm 2 with these parameters, literal or corrected, ready for a study."""
+    def mechanism(self) -> PrintedTruthfulRegression:
+        """Algorithm 2 with these parameters as printed, ready for a study."""
+        return self._made(PrintedTruthfulRegression)
+
+    def _made(self, kind: type[_Made]) -> _Made:
         radius = math.sqrt(self.square_bound)
-        return PrivateTruthfulRegression(
+        return kind(
             setting=Setting(people=self.people, features=self.features,
                             prior=UniformBall(dimension=self.features, radius=radius), noise=self._law,
                             spectrum_tolerance=TOLERANCE),
@@ -165,7 +171,6 @@ class Corollary1(Declared):
             release=RidgeRelease(epsilon=self.epsilon, ridge=self.ridge),
             behaviour=Behaviour(costs=ParetoCosts(exponent=self.exponent), misreports=self.misreports,
                                 failure_probability=self.failure_probability),
-            mode=mode,
         )
 
     def rows(self) -> tuple[PrintedRow, ...]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from confide.contract import InvalidInput
+from confide.evidence.cummings_2015 import Corollary1, corollary_1, slopes
 from confide.privacy import Noise
-from confide.regression import Corollary1, ParetoCosts, corollary_1, slopes
+from confide.regression import ParetoCosts
 from confide.regression.audit import stand_in
 from confide.regression.costs import threshold
 from confide.regression.sensitivity import counterexample

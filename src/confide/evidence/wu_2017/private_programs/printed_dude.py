@@ -12,7 +12,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,13 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.contract.parameters import Parameter, check_parameters
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.evidence.wu_2017.private_programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.bounds import game_accuracy, regret_of_steps
 from confide.programs.dual_dynamics import Descent, Step
 from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
-from confide.programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program, as_plain
 from confide.programs.schedule import Schedule
@@ -100,6 +100,8 @@ class PrintedDude(PrivDude):
     _: KW_ONLY
     l2_sensitivity: Annotated[float | None, Parameter(
         "sigma as printed, where it is another than the program's", symbol="sigma", above=0)] = None
+
+    averages_all_rounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         as_plain(self)

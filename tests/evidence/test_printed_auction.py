@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from confide.allocation.duality import dual_bound
-from confide.allocation.printed import PrintedBillboard, PrintedPMatch
-from confide.allocation.printed.playing import price_levels
 from confide.allocation.valuations import Valuations
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Privacy
+from confide.evidence.wu_2017.private_matchings import PrintedBillboard, PrintedPMatch
+from confide.evidence.wu_2017.private_matchings.playing import price_levels
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

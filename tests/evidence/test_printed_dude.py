@@ -10,9 +10,10 @@ import pytest
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Privacy
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
-from confide.programs import PrintedDude, PrivDude, UnitDemand
+from confide.programs import PrivDude, UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.instances import popular
 
@@ -54,6 +55,7 @@ def test_shares_are_separate_decodes() -> None:
 
 def test_rounds_are_w_squared_unless_they_are_named() -> None:
     assert PrintedDude(UnitDemand(20, 3, goods=3), 1.0, 1e-6).rounds == 400
+    assert PrintedDude.for_budget(program=UnitDemand(20, 5, goods=2), epsilon=1.0, delta=1e-6).rounds == 400
     with pytest.raises(Refused, match=r"1,000,000 rounds"):
         PrintedDude(UnitDemand(1000, 50, goods=10), 1.0, 1e-6)
 

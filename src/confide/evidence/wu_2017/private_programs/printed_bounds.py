@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.gaussian import gdp_mu
 from confide.programs.bounds import certified_excess, corrected_regret
+from confide.programs.incentives import Relative
 
 __all__ = [
     "LeadingTerms",
@@ -27,6 +28,7 @@ __all__ = [
     "printed_factor",
     "printed_flag_epsilon",
     "printed_flag_margin",
+    "printed_gain",
     "printed_regret",
     "printed_tight_margin",
     "smallest_supply",
@@ -379,3 +381,33 @@ def smallest_supply(
     run = sigma / (mu * math.sqrt(1.0 - fraction("burn_share", burn_share, zero=True)))
     return SmallestSupply(printed=math.ceil(high), a_priori=math.ceil(ideal / (share * k)),
                           certificate=math.ceil(certified_excess(k, run, failure_probability) / share))
+
+
+def printed_gain(
+    epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
+) -> Relative:
+    """The printed bound. It holds, because ours implies it; the step of its proof that bounds prices does not.
+
+    The proof takes prices to be tau sqrt(k) long, though the box lets them be twice that, and shifts utilities by
+    2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
+
+    Args:
+        epsilon: of the mechanism.
+        delta: of the mechanism.
+        alpha: how much less than her favourite anybody has.
+        most_value: V.
+        largest_sum: C1.
+        tau: the dual bound.
+        rows: k.
+
+    Source: Wu 2017, Theorem 6.2.11.
+
+    Example:
+        >>> printed = printed_gain(1.0, 1e-6, 0.01, most_value=1, largest_sum=1, tau=1, rows=10)
+        >>> round(printed.added, 6)
+        0.044369
+    """
+    factor = math.exp(non_negative("epsilon", epsilon))
+    highest = largest_sum * positive("tau", tau) * math.sqrt(whole("rows", rows, at_least=1))
+    return Relative(factor, non_negative("alpha", alpha) * (2.0 * factor - 1.0)
+                    + fraction("delta", delta, zero=True) * max(most_value, highest))

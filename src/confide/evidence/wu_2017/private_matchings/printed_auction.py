@@ -19,10 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from confide.allocation.guarantees import EquilibriumPromises
-from confide.allocation.printed.playing import Playing
-from confide.allocation.printed.printed_billboard import PrintedBillboard, printed_walk
-from confide.allocation.printed.settings import DOCUMENT, MatchingSetting, as_meant
-from confide.allocation.printed.smallest import Bookkeeping, least_to_run
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, Refused
@@ -33,6 +29,10 @@ from confide.contract.parameters import Parameter
 from confide.contract.remedies import trying
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.evidence.wu_2017.private_matchings.playing import Playing
+from confide.evidence.wu_2017.private_matchings.printed_billboard import PrintedBillboard, printed_walk
+from confide.evidence.wu_2017.private_matchings.settings import DOCUMENT, MatchingSetting, as_meant
+from confide.evidence.wu_2017.private_matchings.smallest import Bookkeeping, least_to_run
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP

@@ -23,7 +23,6 @@ from confide.allocation.guarantees import EquilibriumPromises
 from confide.allocation.market import Neighbours, neighbours_today
 from confide.allocation.measuring import Measure
 from confide.allocation.pmatch import PMatch
-from confide.allocation.printed.settings import BidsSetting
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import finite, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
@@ -31,6 +30,7 @@ from confide.contract.guarantees import Accuracy, Relation, Source
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise, Stream
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from confide.allocation.limits.lower_bounds import (
+from confide.contract.errors import InvalidInput, SolverFailed
+from confide.evidence.wu_2017.private_matchings.lower_bounds import (
     SpyProgram,
     allocation_floor,
     least_supply,
@@ -19,7 +20,6 @@ from confide.allocation.limits.lower_bounds import (
     reconstruction_floor,
     supply_floor,
 )
-from confide.contract.errors import InvalidInput, SolverFailed
 
 
 def test_the_published_numbers() -> None:

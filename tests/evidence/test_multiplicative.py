@@ -15,7 +15,9 @@ from scipy.optimize import linear_sum_assignment
 
 from confide.allocation import PMatch, Valuations, walk
 from confide.allocation.guarantees import EquilibriumPromises
-from confide.allocation.multiplicative import (
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Relation
+from confide.evidence.wu_2017.private_matchings.multiplicative import (
     BidsPromise,
     OptimumRange,
     OptimumRelease,
@@ -23,8 +25,6 @@ from confide.allocation.multiplicative import (
     keep_promise,
     multiplicative_auction,
 )
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Relation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 

@@ -29,11 +29,11 @@ from confide.contract.guarantees import (
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import parts_of, wire
+from confide.evidence.cummings_2015.printed_ridge import plain_bounds, proved_epsilon
 from confide.privacy.losses import PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
 from confide.regression.release.output_perturbation import RidgeRelease, ridge_bounds
-from confide.regression.release.printed import plain_bounds, proved_epsilon
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import diameter, printed_constant, ridge_norm_sup
 from confide.regression.spectrum import smallest_eigenvalue_ball, sufficient_rows
@@ -369,7 +369,7 @@ def _statements(mechanism: PrivateTruthfulRegression) -> dict[str, PrintedRow]:
     paid = at(payment.ridge, payment.epsilon)
     own = mechanism.release if isinstance(mechanism.release, RidgeRelease) else None
     released = paid if own is None else at(own.ridge, own.epsilon)
-    bound = plain_bounds if mechanism.printed_mode else ridge_bounds
+    bound = ridge_bounds if mechanism.held_in_ball else plain_bounds
     group = bound(setting, min(setting.groups), paid.ridge, behaviour.misreports)
     whole_ = bound(setting, n, released.ridge, behaviour.misreports)
     scale = released.noise_norm
@@ -451,7 +451,7 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
     about the release at the release's, or at the payments' where the release is not the source's. B is R0^2.
 
     Args:
-        mechanism: any, in either mode.
+        mechanism: any, corrected or as printed.
 
     Returns:
         Rows; money is in the mechanism's currency.
@@ -468,7 +468,7 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
 
 
 def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
-    """The printed promises of a mechanism in paper mode, as guarantees that cannot be claimed."""
+    """The printed promises of a mechanism as printed, as guarantees that cannot be claimed."""
     rows, f = _statements(mechanism), mechanism.figures
     radius, currency = mechanism.setting.parameter_bound, mechanism.payment.currency
     who = f"players whose privacy cost is at most {rows['threshold'].printed:.4g} epsilon^2 {currency}"
