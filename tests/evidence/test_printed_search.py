@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from confide.search.walking import FINISHED, Walk
 
 from confide.contract import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.evidence.wu_2017.targeted_search.printed import _Printed, printed_composition, printed_search
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.search.component_walk import FINISHED, Walk
 from confide.search.search_accounting import compositions
 from confide.search.statistics import CommonNeighbours
 from search.toy_network import FIRST, TARGETS, TOY, toy
