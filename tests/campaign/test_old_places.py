@@ -26,9 +26,6 @@ def test_a_name_works_from_its_old_place_and_warns(old: str, name: str, new: str
 
 
 @pytest.mark.parametrize(("old", "name", "today"), [
-    ("confide.study", "Exhibit", "confide.evidence:GalleryEntry"),
-    ("confide.study", "Measured", "confide.evidence:MeasuredEvidence"),
-    ("confide.study", "claims", "confide.evidence:claims"),
     ("confide.campaign.service.work", "Rounds", "confide.service.work:CampaignRounds"),
 ])
 def test_an_old_name_works_from_an_old_place(old: str, name: str, today: str) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 from confide import market as markets
 from confide.contract import InvalidInput
-from confide.evidence.wang_2016.data_market import HeterogeneousMarket
 from confide.market import (
     BitCollection,
     LinearCost,
@@ -79,8 +78,6 @@ def test_groups_and_batches_and_mixed_levels_refuse_bits() -> None:
     batch: Any = Reports(np.arange(PEOPLE), np.array(BITS), np.zeros(PEOPLE, np.int64))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="true and false"):
         COLLECTION.run([batch], Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="true and false"):
-        HeterogeneousMarket(0.8, 0.7, [COST] * PEOPLE, 1.0).pay_reports(BITS)
 
 
 def test_missing_reports_in_lists_arrays_and_mappings_take_no_part() -> None:
@@ -174,7 +171,6 @@ def test_nobody_and_a_strange_billboard() -> None:
 @pytest.mark.parametrize(("given", "says"), [
     (3, "int is no market"), (None, "NoneType is no market"), ("majority", "str is no market"),
     (MajorityMarket, "the class MajorityMarket"),
-    (HeterogeneousMarket(0.8, 0.7, [COST] * 6, 1.0), "HeterogeneousMarket is no market"),
 ])
 def test_what_is_no_market_is_refused_by_name(given: Any, says: str) -> None:
     with pytest.raises(InvalidInput, match=f"market: {says}.*must be a MajorityMarket, ThresholdMarket or PairMarket"):

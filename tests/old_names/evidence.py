@@ -93,7 +93,8 @@ def _of_programs() -> dict[str, tuple[Any, Any]]:
     given: dict[str, Any] = {"program": p.UnitDemand(20, 9, goods=2), "epsilon": 1.0, "delta": 1e-3}
     it: Any = PrintedDude(**given)
     names = {"averaged": "noise_std", "kept_back": "reserve", "trivial": "baseline_gap",
-             "squared_sensitivity": "squared_l2_sensitivity", "sigma": "used_l2_sensitivity",
+             "squared_sensitivity": "squared_l2_sensitivity", "unit": "relation", "tosses": "public_randomness",
+             "sigma": "used_l2_sensitivity",
              "deviation": "round_noise_std"}
 
     def plain(value: Any) -> Any:
