@@ -8,6 +8,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,6 @@ GONE = {
     "confide.*.hidden_streams": "`unreleased_streams`; of a mechanism of one's own, `hidden_streams` is heard",
     "confide.acquisition.audit.*": "`confide.audit.audit` of what `confide.acquisition.audited` gives",
     "confide.market.audit.*": "`confide.audit.audit` of what `confide.market.audited` gives",
-    "confide.allocation.printed": "`confide.evidence.wu_2017.private_matchings`; the old module has to be imported",
     "confide.campaign.store.migrations.upgrade(*)": "a store that is opened upgrades itself",
     "confide.regression.Corollary1.mechanism(*)": "it is the printed mechanism always",
     "confide.regression.PrivateTruthfulRegression.printed_mode": "the printed mechanism is a class of the evidence",
@@ -89,7 +89,10 @@ def lost_parts(place: str, then: dict[str, Any], door: Any) -> Iterator[str]:
 
 
 def lost_names(then: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """What went of packages, names, parameters and parts."""
+    """What went of packages, names, parameters and parts; a package that another one had is imported by its name."""
+    for package in then:
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(package)
     for package, names in then.items():
         for name, described in names.items():
             place = f"{package}.{name}"
