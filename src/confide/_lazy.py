@@ -27,8 +27,7 @@ def doors(
         modules: submodule, or the full name of a module elsewhere -> the public names it defines; `__version__` is
             given, but not listed.
         packages: subpackages that are themselves public names.
-        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed. One that has
-            left the package is told with its module.
+        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
         moved: package of confide -> public names that stand there now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}

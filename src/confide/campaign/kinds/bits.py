@@ -15,8 +15,8 @@ from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.plan import (
     MARKET_KEYS,
     BitPlan,
-    beside_expected,
     equilibria_table,
+    guessed,
     more_reports,
     worth_asking,
 )
@@ -105,17 +105,7 @@ class BitsPages:
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        it = plan.market
-        n1, n0 = int(billboard.ones[0]), int(billboard.zeros[0])
-        found = it.estimate(n1, n0)
-        guess = plan.config.bit.one if found.state else plan.config.bit.zero
-        return [Text((
-            f"Best guess of the state: {guess}; it is wrong with probability {number(found.wrong)}, given "
-            "these reports, if everybody played the equilibrium and the beliefs are right: prior "
-            f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
-            f"{it.signal_model.signal_accuracy:g}. "
-            f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
-            *beside_expected(plan, n1, n0)]
+        return guessed(plan, billboard, "Best guess of the state: %(state)s")
 
 
 def _cheaper(found: BitPlan) -> Section:

@@ -15,12 +15,12 @@ import pydantic
 from confide.audit import AuditReport, audit
 from confide.campaign.kinds.market.config import BitConfig, State, belongs
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, beside_expected, worth_asking
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, guessed, worth_asking
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys, keys_of
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.presentation import Block, Section, Table
 from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market import audited
@@ -178,17 +178,7 @@ class UnknownCostPages:
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        it = plan.market
-        ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
-        found = it.estimate(ones, zeros)
-        guess = plan.config.bit.one if found.state else plan.config.bit.zero
-        return [Text((
-            f"The majority of the reports says {guess}; it is wrong with probability {number(found.wrong)}, given "
-            "these reports, if everybody played the equilibrium and the beliefs are right: prior "
-            f"{it.signal_model.prior_one:g}, and a bit equals the state with probability "
-            f"{it.signal_model.signal_accuracy:g}. "
-            f"Beforehand the error to be expected was {number(it.error_probability())}.",)),
-            *beside_expected(plan, ones, zeros)]
+        return guessed(plan, billboard, "The majority of the reports says %(state)s")
 
 
 def _cheaper(found: BitPlan) -> Section:

@@ -20,6 +20,7 @@ from confide.allocation.audit.behaviour import SUPPLY
 from confide.allocation.audit.whole import audit_matching
 from confide.allocation.market import Market
 from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, completed
+from confide.audit.device_runs import refused_row
 from confide.campaign.kinds.allocation.crowds import Crowd, counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan
 from confide.contract.errors import InvalidInput
@@ -160,14 +161,7 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
 
 
 def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
-    refused = 0
-    for each in played:
-        try:
-            market.check(each.board)
-        except InvalidInput:
-            refused += 1
-    return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people", unit="billboards", concern=Concern.ACCURACY)
+    return refused_row((each.board for each in played), market.check)
 
 
 def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:

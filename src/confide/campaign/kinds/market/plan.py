@@ -27,7 +27,7 @@ from confide.numerics.fewest import fewest
 from confide.privacy.groups import groups_section
 from confide.privacy.response import response_table
 
-__all__ = ["MARKET_KEYS", "BitPlan", "Pages", "beside_expected", "deciding", "equilibria_table", "more_reports",
+__all__ = ["MARKET_KEYS", "BitPlan", "Pages", "deciding", "equilibria_table", "guessed", "more_reports",
            "smallest", "worth_asking"]
 
 MARKET_KEYS = {"people": "people.count", "epsilon": "privacy.epsilon", "signal_accuracy": "state.signal_accuracy",
@@ -384,7 +384,27 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
 _COVERED = 0.95
 
 
-def beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
+def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
+    """The guess of the state with its error, and the reports beside those that were expected.
+
+    Args:
+        plan: of a market whose reports depend on one state.
+        billboard: of its run.
+        answer: the guess in words, with "%(state)s" for the state.
+    """
+    it, bit = plan.market, plan.config.bit
+    ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
+    found = it.estimate(ones, zeros)
+    said = answer % {"state": bit.one if found.state else bit.zero}
+    return [Text((
+        f"{said}; it is wrong with probability {number(found.wrong)}, given these reports, if everybody played the "
+        f"equilibrium and the beliefs are right: prior {it.signal_model.prior_one:g}, and a bit equals the state with "
+        f"probability {it.signal_model.signal_accuracy:g}. Beforehand the error to be expected was "
+        f"{number(it.error_probability())}.",)),
+        *_beside_expected(plan, ones, zeros)]
+
+
+def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
     """The share of ones among all reports, and between what it would lie under either state; none without reports.
 
     Args:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport, AuditRow, Concern, Control, completed
+from confide.audit.device_runs import refused_row
 from confide.campaign.kinds.programs.made_up import made_up
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
@@ -158,11 +159,4 @@ def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
 
 
 def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
-    refused = 0
-    for each in played:
-        try:
-            it.check(each.board)
-        except InvalidInput:
-            refused += 1
-    return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people", unit="billboards", concern=Concern.ACCURACY)
+    return refused_row((each.board for each in played), it.check)
