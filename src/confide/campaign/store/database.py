@@ -191,13 +191,14 @@ class Database:
 
     def _make(self) -> None:
         """All tables at once, as migrations would leave them; of two who do so, the second finds it done."""
-        from confide.campaign.store import service_schema
+        from confide.campaign.store import service_schema  # noqa: F401 - its tables
+        from confide.campaign.store.schema import metadata
 
         with self.writing() as connection:
             if not self.sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))
             if not inspect(connection).has_table("alembic_version"):
-                service_schema.metadata.create_all(connection, checkfirst=False)
+                metadata.create_all(connection, checkfirst=False)
                 connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
                                         "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"))
                 connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:newest)"),
