@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.acquisition.audit import (
-    client_controls,
-    client_rows,
-    enumerated_divergence,
-    release_controls,
-    release_rows,
-    sum_controls,
-    sum_divergence,
-    sum_rows,
-)
-from confide.acquisition.audit.sums import real_weights
+from confide.acquisition.audited import messages
 from confide.acquisition.release import lattice
+from confide.acquisition.release.enumerated_sum import enumerated_divergence, real_weights, sum_divergence
 from confide.acquisition.release.lattice import integer_contracts
 from confide.acquisition.release.losses import gaussian_losses, local_sigma
-from confide.audit import AuditReport
+from confide.audit import Audited, AuditReport, AuditRow, audit
+from confide.contract import Guarantees
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 
@@ -33,9 +25,12 @@ LEVELS = [1.982376303142914385, 1.324110272585295191, 0.419058322328971246]
 
 
 def report(contracts, seed: int = 3) -> AuditReport:
-    rows = [*client_rows(contracts, seed, Noise.simulated(seed)), *sum_rows(contracts), *release_rows(contracts, seed)]
-    controls = [*client_controls(contracts, seed), *sum_controls(contracts), *release_controls(contracts, seed)]
-    return AuditReport(tuple(rows), tuple(controls))
+    return audit(Audited(promises=Guarantees(()), events=tuple,
+                         measured=messages(contracts, seed, source=Noise.simulated(seed))))
+
+
+def client_rows(contracts) -> list[AuditRow]:
+    return messages(contracts, 3, source=Noise.simulated(3))[0].measured()[0]
 
 
 @pytest.mark.parametrize("contracts", fast(2, [
@@ -65,9 +60,9 @@ def test_a_record_beyond_the_range_that_counts_is_flagged(kept: str, monkeypatch
         room = {"a quarter": width / 4, "2^-10 of the range": width / 1024}.get(kept, 0.0)
         return Fraction(min(max(value, low), high + room)), not low <= value <= high
 
-    assert not any(row.flagged for row in client_rows(contracts, 3, Noise.simulated(3)))
+    assert not any(row.flagged for row in client_rows(contracts))
     monkeypatch.setattr(lattice, "_clamped", broken)
-    assert client_rows(contracts, 3, Noise.simulated(3))[0].flagged
+    assert client_rows(contracts)[0].flagged
 
 
 def test_the_divergence_of_the_sum_on_small_lattices() -> None:

@@ -22,7 +22,7 @@ from confide.acquisition import (
     TwoPartMechanism,
     UniformPrior,
 )
-from confide.acquisition.audit.whole import extreme_reports
+from confide.acquisition.audited import extreme_reports
 from confide.acquisition.paying.incentives import audit_ic
 from confide.contract import Accuracy, InvalidInput, NotGuaranteed, Truthfulness
 from confide.privacy.noise import Noise

@@ -13,7 +13,7 @@ from confide.allocation.audit.full_size import full_size, full_size_row
 from confide.allocation.audit.tiny_markets import tiny
 from confide.allocation.audit.transcripts import walked
 from confide.allocation.bundles import Additive
-from confide.audit import DampedNoise, mixed
+from confide.audit import DampedNoise, inject_fault
 
 SCALING = SinkhornMatch(people=600, goods=4, supply=100, epsilon=4.0)
 AUCTION = PMatch(people=2000, goods=5, supply=300, epsilon=4.0, increment=0.1, bid_cap=6, rounds=10, batch=500, arity=6)
@@ -40,8 +40,8 @@ def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name:
     assert (row.holds, row.among) == (tuple(each.sentence() for each in it.guarantees().privacy), "")
     assert "of its scale" in row.note
     assert control.flagged
-    assert full_size_row(mixed(it, BigLeak)).measured == pytest.approx(20 * float(row.measured), rel=0.5)
-    assert full_size_row(mixed(it, BigLeak)).flagged
+    assert full_size_row(inject_fault(it, BigLeak)).measured == pytest.approx(20 * float(row.measured), rel=0.5)
+    assert full_size_row(inject_fault(it, BigLeak)).flagged
 
 
 def test_what_is_cut_off_takes_its_part_of_delta() -> None:
@@ -50,12 +50,12 @@ def test_what_is_cut_off_takes_its_part_of_delta() -> None:
     assert row.verdict == "kept"
     assert 0.05 * it.epsilon < row.measured <= it.epsilon
     assert row.holds == tuple(each.sentence() for each in it.guarantees().privacy)
-    assert full_size_row(mixed(it, BigLeak)).flagged
+    assert full_size_row(inject_fault(it, BigLeak)).flagged
 
 
 def test_such_noise_passes_among_eight() -> None:
     """Why this audit is needed: no tiny market has so many people."""
-    twin = tiny(mixed(SCALING, BigLeak))
+    twin = tiny(inject_fault(SCALING, BigLeak))
     assert isinstance(twin, BigLeak)
     assert not any(audit.flagged for audit in walked(twin, 0, pairs=2).values())
 

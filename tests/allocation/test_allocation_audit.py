@@ -21,8 +21,7 @@ from confide.allocation.audit.behaviour import (
     supply_row,
 )
 from confide.allocation.audit.loss import exact_loss, promise, recorded
-from confide.allocation.audit.parts import own_parts
-from confide.allocation.audit.planted import (
+from confide.allocation.audit.mutants import (
     BidsOnce,
     CertifiesTheTruth,
     ClearsBare,
@@ -38,6 +37,7 @@ from confide.allocation.audit.planted import (
     TwiceTheBudget,
     faults,
 )
+from confide.allocation.audit.parts import own_parts
 from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, steps, tiny
 from confide.allocation.audit.transcripts import (
     CRAFTED,
@@ -53,13 +53,13 @@ from confide.allocation.audit.transcripts import (
 )
 from confide.allocation.audit.whole import audit_matching, charged, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
-from confide.allocation.limits.gadgets import SpyGadgets
+from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditReport, Verdict, mixed, published
+from confide.audit import AuditReport, Verdict, inject_fault, published
 from confide.audit.history_loss import promised_parameter
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.losses import ZCDP, PureDP
@@ -105,8 +105,8 @@ def test_the_crafted_pair_attains_epsilon_exactly() -> None:
     assert row.measured == 20.0
     assert not row.flagged
     assert "8 apart" in row.evidence
-    assert crafted_row(mixed(CRAFTED, QuarterOfTheScale)).measured == 80.0
-    natural = crafted_row(mixed(CRAFTED, NaturalLevels))
+    assert crafted_row(inject_fault(CRAFTED, QuarterOfTheScale)).measured == 80.0
+    natural = crafted_row(inject_fault(CRAFTED, NaturalLevels))
     assert natural.measured == pytest.approx(8 / (2 * math.log(8) / 20), rel=1e-12)
     assert round(float(natural.measured or 0), 1) == 38.5
     assert all(control.flagged for control in crafted_controls())
@@ -217,7 +217,7 @@ def test_noise_in_blocks_is_walked_too(name: str) -> None:
     assert not row.flagged
     assert float(row.measured or 0) >= 0.5 * promised_parameter(promise(twin))
     assert [control.flagged for control in blocks_controls(twin, 1)] == [True, True]
-    assert not walked_row(mixed(twin, DropsBlocks), 1, pairs=3).flagged
+    assert not walked_row(inject_fault(twin, DropsBlocks), 1, pairs=3).flagged
     assert not blocks_rows(tiny(PLANS["bundles, places"]))  # auctions of objects are played step by step
     assert not blocks_rows(tiny(SCALED))
 
@@ -232,7 +232,7 @@ def test_a_neighbour_sees_the_same_along_the_same_releases() -> None:
         assert history.in_blocks
         assert history.unexplained == 0
         assert history.retold(pair.index, pair.other, published)
-        bent = mixed(twin, NotesOnTheBillboard)
+        bent = inject_fault(twin, NotesOnTheBillboard)
         told = [recorded(bent, pair.values, Noise.simulated(number)).retold(pair.index, pair.other, published)]
         assert told == [pair.values[pair.index].any() == pair.other.any()]
 
@@ -257,7 +257,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
     sound = PMatch(people=5000, goods=4, supply=1000, increment=0.3, epsilon=1.0, bid_cap=3, rounds=10, batch=10,
                    arity=16)
     assert many_steps(sound.counter.horizon)
-    flagged = [row.promise for row in audit_matching(mixed(sound, DropsBlocks), 0).rows if row.flagged]
+    flagged = [row.promise for row in audit_matching(inject_fault(sound, DropsBlocks), 0).rows if row.flagged]
     assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
     report = audit_matching(sound, 0)
     assert report.passed, report.problems
@@ -267,7 +267,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
 def test_what_is_released_without_noise_costs_everything() -> None:
     """A record without the cells' noise, and a clock that depends on bids: an infinite loss along her own walk."""
     for code in (ClearsBare, SkipsIdleSteps):
-        twin = mixed(tiny(PLANS["fixed"]), code)
+        twin = inject_fault(tiny(PLANS["fixed"]), code)
         pair = next(iter(steps(twin, 1)))
         losses = [exact_loss(twin, pair.values, pair.index, pair.other, seed) for seed in range(3)]
         assert max(losses) == math.inf
@@ -308,7 +308,7 @@ def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
 def test_every_planted_fault_is_flagged(name: str) -> None:
     found = transcript_controls(tiny(PLANS[name]), 1)
     assert len(found) >= 5
-    assert [control.planted_bug for control in found if not control.flagged] == []
+    assert [control.mutant for control in found if not control.flagged] == []
 
 
 @pytest.mark.slow
@@ -321,7 +321,7 @@ def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     assert found["asked"].measured == pytest.approx(found["asked"].promised, rel=1e-9)
     bent = [fault for fault in faults(tiny(plan)) if fault.code is not None]
     for fault in bent:
-        audits = walked(mixed(tiny(plan), fault.code), 1, sound=tiny(plan), fault=fault, pairs=4)  # type: ignore[arg-type]
+        audits = walked(inject_fault(tiny(plan), fault.code), 1, sound=tiny(plan), fault=fault, pairs=4)  # type: ignore[arg-type]
         assert any(audit.flagged for audit in audits.values()), fault.says
 
 
@@ -336,7 +336,7 @@ def test_copies_in_one_cell_are_audited(name: str, all_of: bool) -> None:
     kept = walked(sound, 1, pairs=pairs)
     assert not any(audit.flagged for audit in kept.values())
     assert kept["clearing"].measured >= 0.49 * kept["clearing"].promised
-    found = walked(mixed(sound, ForgetsCopies), 1, sound=sound, pairs=pairs)
+    found = walked(inject_fault(sound, ForgetsCopies), 1, sound=sound, pairs=pairs)
     assert found["clearing"].measured > 1.2 * found["clearing"].promised
     assert found["clearing"].flagged
 
@@ -361,7 +361,7 @@ def test_rows_of_who_counts_goods() -> None:
     rows = counted_rows(PLANS["bundles, copies"], 1)
     assert ["where goods are counted" in row.promise for row in rows] == [True, True]
     assert not any(row.flagged for row in rows)
-    bent = counted_rows(mixed(PLANS["bundles, copies"], QuarterOfTheScale), 1)
+    bent = counted_rows(inject_fault(PLANS["bundles, copies"], QuarterOfTheScale), 1)
     assert all(row.flagged for row in bent)
 
 
@@ -370,14 +370,14 @@ def test_rows_of_who_counts_goods() -> None:
 def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     """A number of those who want anything, in places that no field of the billboard is."""
     sound = tiny(plan)
-    found = walked(mixed(sound, code), 1, sound=sound, pairs=3)
+    found = walked(inject_fault(sound, code), 1, sound=sound, pairs=3)
     assert all("published differs" in audit.leaks[0] for audit in found.values())
 
 
 def test_faults_are_told_apart() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
-    found = walked(mixed(sound, BidsOnce), 1, sound=sound, pairs=4)
+    found = walked(inject_fault(sound, BidsOnce), 1, sound=sound, pairs=4)
     assert {part for part, audit in found.items() if audit.flagged} == {"counts", ""}
     assert found["counts"].measured > 2 * found["counts"].promised
     assert transcript_rows(CRAFTED)[0].verdict is Verdict.KEPT
@@ -396,12 +396,12 @@ def test_what_the_ledger_is_charged_is_what_is_named(name: str) -> None:
     plan = SCALED if name == "scaled" else PLANS[name]
     rows, controls = charged(plan)
     assert [(row.verdict, row.side, row.concern) for row in rows] == [("kept", "exactly", "budget")]
-    assert [(control.planted_bug, control.flagged) for control in controls] == [
+    assert [(control.mutant, control.flagged) for control in controls] == [
         ("everything released twice", True), ("half of what is promised is charged", True),
         ("everything has twice the budget", True),
         ("the final count made twice" if name == "scaled" else "a quarter of the scale", True)]
     for code in (CountsTwice if name == "scaled" else QuarterOfTheScale, TwiceTheBudget):
-        assert charged(mixed(plan, code))[0][0].measured > 1.1  # more than is named
+        assert charged(inject_fault(plan, code))[0][0].measured > 1.1  # more than is named
 
 
 def test_a_truncated_run_is_charged_as_one_release_and_its_parts_are_held_too() -> None:
@@ -411,7 +411,7 @@ def test_a_truncated_run_is_charged_as_one_release_and_its_parts_are_held_too() 
         assert [row.verdict for row in rows] == ["kept", "kept"]
         assert all(control.flagged for control in controls)
         assert len(controls) == 6
-        assert [row.flagged for row in charged(mixed(plan, TwiceTheBudget))[0]] == [True, False]
+        assert [row.flagged for row in charged(inject_fault(plan, TwiceTheBudget))[0]] == [True, False]
 
 
 def test_what_the_noise_rests_on() -> None:

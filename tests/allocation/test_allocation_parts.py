@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cases import fast
-from confide.allocation.audit.loss import hidden_parts, recorded
+from confide.allocation.audit.loss import recorded, unreleased_parts
 from confide.allocation.audit.tiny_markets import PEOPLE, charges, histories, steps, tiny
 from confide.allocation.audit.transcripts import asked_rows, transcript_controls, transcript_rows, walked
 from confide.allocation.market import Market
@@ -66,7 +66,7 @@ def market(name: str) -> Market:
 @pytest.mark.parametrize("name", fast(1, [*MATCHINGS, *BUNDLES]))
 def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(name: str) -> None:
     own = tiny(market(name))
-    found, hidden = walked(own, 0), hidden_parts(own)
+    found, hidden = walked(own, 0), unreleased_parts(own)
     parts = set(charges(own)) - {""}
     assert {"certificate"} < parts
     assert not any(audit.flagged for audit in found.values())
@@ -88,9 +88,9 @@ def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(nam
 @pytest.mark.parametrize("name", fast(0, [*MATCHINGS, *BUNDLES]))
 def test_half_of_the_noise_of_each_part_is_planted_and_flagged(name: str) -> None:
     own = tiny(market(name))
-    planted = [each for each in transcript_controls(own) if each.planted_bug == "half of its noise"]
+    planted = [each for each in transcript_controls(own) if each.mutant == "half of its noise"]
     parts = set(charges(own)) - {""}
-    hidden = hidden_parts(own).keys() & parts
+    hidden = unreleased_parts(own).keys() & parts
     assert {each.name for each in planted} == {f"privacy: {part}" for part in parts - hidden} | {
         f"privacy: {part}, by the noise that it asks for" for part in hidden}
     assert all(each.flagged for each in planted)

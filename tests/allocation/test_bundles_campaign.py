@@ -19,15 +19,15 @@ from cases import fast
 from cli.commands import CONFIDE
 from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import population_of, record_of, usable, width
-from confide.allocation.campaign import bundle_baselines as baselines
-from confide.allocation.campaign.audit import audit_life, audit_plan
-from confide.allocation.campaign.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
-from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles
-from confide.allocation.campaign.crowds import BundleCrowd, counts
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
+from confide.campaign.kinds.allocation import bundle_baselines as baselines
+from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
+from confide.campaign.kinds.allocation.bundle_predicted import made_up_bundles, predicted_bundles
+from confide.campaign.kinds.allocation.crowds import BundleCrowd, counts
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused, kind
 from confide.contract.errors import BudgetExceeded
@@ -449,7 +449,7 @@ def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> N
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.planted_bug == "a thousandth of the noise" for control in report.controls)
+    assert any(control.mutant == "a thousandth of the noise" for control in report.controls)
     assert [done for done, _ in told] == list(range(1, 11))
     assert {total for _, total in told} == {10}
 

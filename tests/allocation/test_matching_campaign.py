@@ -19,13 +19,13 @@ from cases import fast
 from cli.commands import CONFIDE
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
-from confide.allocation.campaign.audit import audit_life, audit_plan
-from confide.allocation.campaign.predicted import lottery_welfare
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.reading.tables import gathered
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.predicted import lottery_welfare
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.errors import BudgetExceeded
@@ -255,7 +255,7 @@ def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> 
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.planted_bug == "noise multiplied by 0.2" for control in report.controls)
+    assert any(control.mutant == "noise multiplied by 0.2" for control in report.controls)
     assert told[-1][0] == told[-1][1]
 
 

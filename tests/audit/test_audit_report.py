@@ -10,7 +10,7 @@ import pytest
 
 import confide
 from confide import audit
-from confide.audit import AuditReport, AuditRow, Control, PlantedBug, Verdict, controls, exact_audit, exceeds
+from confide.audit import AuditReport, AuditRow, Control, Mutant, Verdict, controls, exact_audit, exceeds
 from confide.contract import InvalidInput, canonical
 from confide.privacy import GDP, ZCDP, PureDP
 
@@ -153,7 +153,7 @@ def test_a_gallery_of_planted_bugs():
     def attack(law):
         return exact_audit({0: [law, 1 - law], 1: [1 - law, law]}, PureDP(1.0))
 
-    gallery = [PlantedBug("privacy", "no noise", 1.0), PlantedBug("privacy", "noise untouched", 0.7)]
+    gallery = [Mutant("privacy", "no noise", 1.0), Mutant("privacy", "noise untouched", 0.7)]
     assert [control.flagged for control in controls(gallery, attack)] == [True, False]
     assert all(type(control.flagged) is bool for control in controls(gallery, attack))
 

@@ -11,7 +11,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from confide.audit import Verdict, door_audit, exact_audit
+from confide.audit import Verdict, exact_audit, fixed_transcript_audit
 from confide.contract import InvalidInput
 from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP
 
@@ -146,4 +146,4 @@ def test_bad_input_is_refused():
     with pytest.raises(InvalidInput, match="laws: list is no mapping"):
         exact_audit([[0.5, 0.5], [0.4, 0.6]], PureDP(1.0))
     with pytest.raises(InvalidInput, match="claims: PureDP"):
-        door_audit(lambda data, noise: None, [], PureDP(1.0), Noise.simulated)
+        fixed_transcript_audit(lambda data, noise: None, [], PureDP(1.0), Noise.simulated)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from confide.audit import exhibits, flag_probability, gallery_section, sampler_audit, statistical_audit
-from confide.audit.planted import ShiftedNoise
+from confide.audit.faulty_noise import ShiftedNoise
 from confide.privacy import Noise, PureDP
 from confide.privacy.noise import RecordingNoise
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.audit import DampedNoise, DoorAudit, Neighbours, door_audit, part_controls
+from confide.audit import DampedNoise, Neighbours, TranscriptAudit, fixed_transcript_audit, part_controls
 from confide.privacy import PureDP
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
@@ -16,7 +16,7 @@ from confide.privacy.noise import Noise
 PAIR = Neighbours([0.0, 0.0], [1.0, 1.0], lambda outcome: repr(outcome).encode())
 
 
-def walk(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str, DoorAudit]:
+def walk(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str, TranscriptAudit]:
     """Two sums, of which the first moves by 1 and the second by 1/4 of what it has noise for."""
 
     def run(values: Any, noise: Noise) -> list[float]:
@@ -25,7 +25,7 @@ def walk(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str
         return [float(getattr(drawn, law)(scale, 1, stream=("sum", k), center=[values[k] / 4**k])[0]) for k in range(2)]
 
     each = PureDP(0.5) if law == "laplace" else ZCDP(0.5)
-    return door_audit(run, [PAIR], {"": type(each)(1.0), "sum/0": each, "sum/1": each}, Noise.simulated)
+    return fixed_transcript_audit(run, [PAIR], {"": type(each)(1.0), "sum/0": each, "sum/1": each}, Noise.simulated)
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -48,7 +48,7 @@ def test_what_is_no_noise_beside_a_number_has_no_such_share() -> None:
     def run(values: Any, noise: Noise) -> Any:
         return noise.selection(np.array(values), 1, stream="choice")
 
-    found = door_audit(run, [PAIR], {"": PureDP(4.0), "choice": PureDP(4.0)}, Noise.simulated)
+    found = fixed_transcript_audit(run, [PAIR], {"": PureDP(4.0), "choice": PureDP(4.0)}, Noise.simulated)
     assert found["choice"].shown is None
     assert found["choice"].row().note == ""
     assert part_controls(found, lambda changed: found, str) == []

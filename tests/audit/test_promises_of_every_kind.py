@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from confide.audit import AuditRow, Concern, Control, mixed, promise_rows
+from confide.audit import AuditRow, Concern, Control, inject_fault, promise_rows
 from confide.audit.charging import NAMED
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -17,9 +17,9 @@ from confide.release.audit.charged import charge as of_queries
 from confide.search.audit.whole import charged as of_search
 from people.all_kinds import KINDS, campaign_of
 
-AUDITS = ("market.audit.majority", "market.audit.pairs", "market.audit.unknown_costs", "acquisition.audit.whole",
+AUDITS = ("audit.engine",
           "regression.audit.whole", "allocation.audit.whole", "programs.audit.whole", "search.audit.whole",
-          "release.campaign.audit")
+          "campaign.kinds.release.audit")
 
 
 class Priced(Exception):
@@ -59,7 +59,7 @@ class ExtraLow:
 class ChargedByHalf:
     """It is charged for half of its releases, where there are several, and else for none."""
 
-    __module__ = "confide.audit.planted"  # such faults are measured without a meter, which would stop them before
+    __module__ = "confide.audit.faulty_noise"  # such faults are measured without a meter, which would stop them before
 
     def events(self) -> Any:
         found = super().events()  # type: ignore[misc]
@@ -72,7 +72,7 @@ def broken(plan: Any, code: type) -> Any:
     if "regression" in names:
         return replace(plan, regression=broken(plan.regression, code))
     name = next(each for each in ("ran", "collection", "market", "mechanism") if each in names)
-    return replace(plan, **{name: mixed(plan.mechanism, code)})
+    return replace(plan, **{name: inject_fault(plan.mechanism, code)})
 
 
 def priced(name: str, code: type | None, monkeypatch: pytest.MonkeyPatch) -> list[AuditRow]:
@@ -149,4 +149,4 @@ def test_a_charge_below_what_the_parameters_name_is_flagged(name, charged) -> No
     assert (row.verdict, row.measured) == ("kept", pytest.approx(1.0))
     assert all(control.flagged for control in controls)
     assert len(controls) == 2
-    assert charged(mixed(it, ChargedByHalf))[0].flagged
+    assert charged(inject_fault(it, ChargedByHalf))[0].flagged

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cases import fast
-from confide.audit import AuditReport, mixed
+from confide.audit import AuditReport, inject_fault
 from confide.privacy.noise import Noise
 from people.all_kinds import campaign_of
 
@@ -21,7 +21,7 @@ def audited(name: str, code: type) -> AuditReport:
     """The kind's own audit of its template's plan, with a mechanism that was broken on purpose."""
     it = campaign_of(name)
     field = "mechanism" if name == "mean" else "collection"
-    return it.file.kind.audit(replace(it.plan, **{field: mixed(it.plan.mechanism, code)}), 0)
+    return it.file.kind.audit(replace(it.plan, **{field: inject_fault(it.plan.mechanism, code)}), 0)
 
 
 class Unpaid:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.acquisition.audit.outcome import outcome_rows as of_messages
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.audit import AuditRow, DampedNoise, mixed
+from confide.acquisition import audited as of_mean
+from confide.audit import AuditRow, DampedNoise, Transcripts, inject_fault
 from confide.contract import Privacy
-from confide.market.audit.outcome import outcome_rows as of_bits
+from confide.market import audited
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
 from confide.programs.audit.full_size import full_size, full_size_rows
@@ -46,22 +45,31 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
     HEARD.clear()
-    (row,) = jointly(of_bits(mixed(collection, Counted), 0, (0.1,) if name == "bits-unknown-costs" else (None,)))
+    known = {"bits": audited.majority, "bits-pair": audited.pairs, "bits-unknown-costs": audited.unknown_costs}[name]
+    walked = next(each for each in known(inject_fault(collection, Counted)).measured
+                  if isinstance(each, Transcripts) and each.named == JOINTLY)
+    HEARD.clear()
+    found = walked.walk(walked.run, walked.pairs(), walked.histories)
+    assert not any(each.flagged for each in found.values())
+    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
+    assert HEARD[-5] == 12
+    (row,) = jointly(list(walked.measured()[0]))
     assert row.verdict == "kept"
     assert f"all {collection.market.people:,} people" in row.note
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
-    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
-    assert HEARD[-5] == 12
 
 
 def test_a_bought_mean_is_walked_with_everybody_there() -> None:
     it: Any = campaign_of("mean").plan.mechanism
-    made = it.contracts(next(iter(prior_draws(it.prior, it.people, 1, 0)))[0])
-    everybody = len(made.terms.index)
+    walked = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
+                  if isinstance(each, Transcripts) and each.named == JOINTLY)
     HEARD.clear()
-    (row,) = jointly(of_messages(mixed(it, Counted), made, 0))
+    walked.walk(walked.run, walked.pairs())
+    heard = list(HEARD)
+    (row,) = jointly(walked.measured()[0])
     assert row.verdict == "kept"
-    assert f"all {everybody:,} people" in row.note
+    everybody = int(row.note.rpartition("all ")[2].partition(" people")[0].replace(",", ""))
+    HEARD[:] = heard
     assert min(HEARD[-2:]) > 0.9 * everybody  # some devices send nothing
     assert HEARD[-3] <= 6
 
@@ -80,7 +88,7 @@ def test_a_regression_is_walked_with_everybody_there() -> None:
     rows = [row for row in privacy_rows(it, 0) if row.holds]
     assert {row.verdict for row in rows} == {"kept"}
     assert all(f"{it.setting.people:,} people hand in a record" in row.note for row in rows)
-    assert any(row.flagged for row in privacy_rows(mixed(it, QuietAmongMany), 0))
+    assert any(row.flagged for row in privacy_rows(inject_fault(it, QuietAmongMany), 0))
 
 
 PROGRAMS: dict[str, Dude] = {
@@ -114,10 +122,10 @@ def test_programs_are_walked_at_their_own_size(name: str) -> None:
     promises = {each.sentence() for each in it.guarantees().privacy if each.claimable}
     assert set(row.holds) == (set() if name == "many flags" else promises)
     assert control.flagged
-    assert any(row.flagged for row in full_size_rows(it, mixed(it, BigLeak), pool))
+    assert any(row.flagged for row in full_size_rows(it, inject_fault(it, BigLeak), pool))
     # Six people do not show it.
     few = tiny_pool(it.program, 0)
-    twin = tiny(mixed(it, BigLeak), few)
+    twin = tiny(inject_fault(it, BigLeak), few)
     assert isinstance(twin, BigLeak)
     own = Pool.of(twin.program, study_generator(0, "t"), 0, few.records)
     assert not any(audit.flagged for audit in walked(twin, own, 0, pairs=2).values())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from confide.audit.mixing import mixed
+from confide.audit.injecting import inject_fault
 from confide.contract import Guarantee, InvalidInput, Privacy, Relation, Source, canonical
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Audience
@@ -102,7 +102,7 @@ def test_what_is_broken_on_purpose_is_not_written_as_what_is_sound() -> None:
     class Forged:
         pass
 
-    twin = mixed(Token(faces=2), Forged)
+    twin = inject_fault(Token(faces=2), Forged)
     assert written(twin)["type"] == "Forged"
     with pytest.raises(InvalidInput, match="'Forged' is not a type of this kind"):
         decode(written(twin), wire_types(Token), {})

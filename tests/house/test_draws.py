@@ -19,9 +19,10 @@ DOORS = (
 STUDIES = (
     "audit/",  # faults, samplers and made-up answers
     "/audit/",
+    "/audited",
     "/evidence",  # simulated noise, of claims
-    "study/",
-    "regression/campaign/stand_ins.py",  # made-up people
+    "evidence/",
+    "campaign/kinds/regressions/stand_ins.py",  # made-up people
     "regression/release/released_moments.py",  # a prediction, from a public seed
     "channels/mechanisms/sequential.py",  # channels too large to be released from
 )

@@ -21,12 +21,12 @@ from confide.acquisition.targeting import PriceSetting as Buying
 from confide.acquisition.targeting import price_for_error
 from confide.allocation import PMatch
 from confide.allocation import plan as plan_allocation
-from confide.allocation.multiplicative import OptimumRange, multiplicative_auction
-from confide.allocation.printed import PrintedPMatch
 from confide.channels import FullPrior, IndependentRows, KernelMechanism, WaterFilling, least_distortion, translate
 from confide.contract.errors import ConfideError, NotGuaranteed
 from confide.contract.kinds import kind
 from confide.contract.replanned import changed
+from confide.evidence.wu_2017.private_matchings import PrintedPMatch
+from confide.evidence.wu_2017.private_matchings.multiplicative import OptimumRange, multiplicative_auction
 from confide.market import (
     LinearCost,
     LogNormalLaw,

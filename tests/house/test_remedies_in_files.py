@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from cases import few
-from confide.campaign.affordable import with_changes
+from confide.campaign.charging import data_set_charge
 from confide.campaign.file import CampaignFile, parse
-from confide.campaign.planning import planned
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.planning import planned, with_changes
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.kinds import kind
 from confide.contract.replanned import with_keys

@@ -81,27 +81,6 @@ ALLOWED: dict[str, str] = {
 }
 """Where such a word is the right one, and why."""
 
-KNOWN = (
-    "confide.audit.Control.planted_bug",
-    "confide.audit.PlantedBug",
-    "confide.audit.beside_charge",
-    "confide.audit.mixed",
-    "confide.audit.DoorAudit",
-    "confide.audit.door_audit",
-    "confide.audit.door_audit(disguises)",
-    "confide.audit.HiddenPart",
-    "confide.audit.door_audit(hidden)",
-    "confide.contract.Mechanism.hidden_streams",
-    "confide.contract.Check.null",
-)
-"""Where such a word stands until it is replaced. Nothing is added here, and what is mended goes."""
-
-KNOWN_MODULES = (
-    "allocation/audit/planted.py", "audit/door.py", "audit/planted.py", "people/overhearing.py", "people/stretching.py",
-    "people/walking.py", "people/whole_crowds.py", "programs/audit/planted.py", "regression/audit/planted.py",
-    "release/audit/planted.py", "search/audit/planted.py", "search/walking.py",
-)
-"""Modules with such a name until they are replaced. Nothing is added here, and what is mended goes."""
 
 PROSE: dict[str, tuple[str, ...]] = {
     "reserve": (r"held[ -]back", r"kept[ -]back"),
@@ -267,13 +246,7 @@ def broken() -> dict[str, str]:
 
 
 def test_public_names_and_files_use_the_vocabulary() -> None:
-    assert {place: word for place, word in broken().items()
-            if not any(fnmatchcase(place, pattern) for pattern in KNOWN)} == {}
-
-
-def test_no_known_place_is_mended() -> None:
-    found = broken()
-    assert [each for each in KNOWN if not any(fnmatchcase(place, each) for place in found)] == []
+    assert broken() == {}
 
 
 def test_every_allowance_is_used() -> None:
@@ -308,8 +281,7 @@ def test_no_two_public_classes_have_one_name() -> None:
 def test_modules_use_the_vocabulary() -> None:
     names = {path.relative_to(SOURCE).as_posix(): path.stem for path in SOURCE.rglob("*.py")}
     assert {path: word for path, name in names.items() if (word := breaks(Said(path, name))) is not None
-            and path not in KNOWN_MODULES and word != "grid"} == {}  # a grid of values is one
-    assert set(KNOWN_MODULES) <= names.keys()
+            and word != "grid"} == {}  # a grid of values is one
 
 
 @pytest.mark.parametrize(("name", "of", "word"), [

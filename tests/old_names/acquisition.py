@@ -8,7 +8,7 @@ from typing import Any
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.acquisition`, and what the new ones give."""
     from confide import acquisition as a
-    from confide.acquisition.audit import enumerated_divergence
+    from confide.acquisition.release.enumerated_sum import enumerated_divergence
 
     small: dict[str, Any] = {"people": 4, "prior": a.UniformPrior(), "mse_price": 10.0}
     bounds: dict[str, Any] = {"people": 4, "variance_price": 1.0, "noise_price": 4.0, "psi_floor": 0.25}

@@ -14,9 +14,11 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     whom: dict[str, Any] = {"loss": PureDP(1.0), "audience": c.Audience.PUBLIC, "source": source}
     near: dict[str, Any] = {"bound": 1.0, "measure": "error", "failure_probability": 0.1, "source": source}
     true: dict[str, Any] = {"gain": 0.1, "who": "everybody", "source": source}
+    look: dict[str, Any] = {"slots": 2, "rows": 1, "usable": 1, "rejected": {}, "tolerated": None}
     return {
         ("", "Unit"): (lambda: c.Unit, c.Relation),  # type: ignore[attr-defined]
         ("Accuracy", "trivial"): (lambda: c.Accuracy(**near, trivial=2.0), c.Accuracy(**near, baseline=2.0)),
+        ("Check", "null"): (lambda: c.Check(**look, null="the middle").missing_as, "the middle"),
         ("Privacy", "unit"): (lambda: c.Privacy(**whom, unit=c.Relation.BIT),
                               c.Privacy(**whom, neighbours=c.Relation.BIT)),
         ("Truthfulness", "trivial"): (

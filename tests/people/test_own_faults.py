@@ -15,17 +15,17 @@ import pytest
 from pydantic import Field
 
 from confide.audit import Verdict
+from confide.audit.mechanism_audit import audit_mechanism
+from confide.audit.worst_case_neighbours import interior
 from confide.campaign import Campaign
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Billboard, Guarantees, InvalidInput, Keys, Mechanism, Privacy, Relation, Source, kind
 from confide.contract.guarantees import Accuracy, Audience, Budget, Guarantee
 from confide.contract.kinds import summaries
+from confide.contract.written_shares import written
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables, SlotRows
-from confide.people.default_audit import audit_mechanism
 from confide.people.made_up import made_up
-from confide.people.shares import written
-from confide.people.stretching import interior
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.tables import Category, Measured, Numeric

@@ -174,7 +174,7 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
         ("accuracy", "kept"), ("participation", "no promise"), *[("budget", "kept")] * 3]
     assert not report.unmeasured  # nothing is promised of those two
     assert report.rows[0].measured == pytest.approx(1.0)
-    assert {bug.planted_bug: bug.flagged for bug in report.controls} == {
+    assert {bug.mutant: bug.flagged for bug in report.controls} == {
         "half the noise": True, "no noise": True, "one share altered after the run": True,
         "everything released twice": True, "half of what is promised is charged": True,
         "a millionth of what is promised is charged": True}

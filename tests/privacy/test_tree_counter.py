@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from confide.audit import Neighbours, door_audit, exact_audit, replayed_audit
-from confide.audit.planted import DampedNoise
+from confide.audit import Neighbours, exact_audit, fixed_transcript_audit, replayed_audit
+from confide.audit.faulty_noise import DampedNoise
 from confide.contract import InvalidInput, NotGuaranteed, Refused, Relation
 from confide.privacy import GDP, ZCDP, GDPEvent, Noise, PureDP, PureEvent, TreeCounter, ZCDPEvent, gdp_mu
 from confide.privacy.noise import ForcedNoise, RecordingNoise
@@ -330,17 +330,17 @@ def pairs():
 
 def test_the_counter_goes_through_the_door():
     counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
-    found = door_audit(visits(counter), pairs(), {"visits": PureDP(1.0)}, Noise.simulated)["visits"]
+    found = fixed_transcript_audit(visits(counter), pairs(), {"visits": PureDP(1.0)}, Noise.simulated)["visits"]
     assert not found.flagged
     assert found.measured == 6 / 16
     gauss = TreeCounter.for_rho(0.5, l1_sensitivity=2, exposure=8, horizon=8, arity=2)
-    assert not door_audit(visits(gauss), pairs(), {"": gauss.loss}, Noise.simulated)[""].flagged
+    assert not fixed_transcript_audit(visits(gauss), pairs(), {"": gauss.loss}, Noise.simulated)[""].flagged
 
 
 @pytest.mark.parametrize("broken", [ticking, lazy])
 def test_a_clock_that_depends_on_the_data_is_flagged(broken):
     counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
-    found = door_audit(broken(counter), pairs(), {"": PureDP(1.0)}, Noise.simulated)[""]
+    found = fixed_transcript_audit(broken(counter), pairs(), {"": PureDP(1.0)}, Noise.simulated)[""]
     assert found.flagged
     assert found.leaks
 
@@ -350,13 +350,14 @@ def test_too_little_noise_is_flagged():
     short = TreeCounter(horizon=8, scale=2 * math.log2(8), l1_sensitivity=2)
     first = [Neighbours([1], [3], published=lambda outcome: repr(outcome).encode())]
     claims = {"": PureDP(1.0)}
-    assert not door_audit(visits(counter), first, claims, Noise.simulated)[""].flagged
-    assert not door_audit(visits(short), first, claims, Noise.simulated)[""].flagged  # 6 blocks of 8 differ
+    assert not fixed_transcript_audit(visits(counter), first, claims, Noise.simulated)[""].flagged
+    assert not fixed_transcript_audit(visits(short), first, claims, Noise.simulated)[""].flagged  # 6 blocks of 8 differ
     clash = [Neighbours([1, None], [None, None], published=lambda outcome: repr(outcome).encode())]
     one = TreeCounter(horizon=8, scale=math.log2(8), l1_sensitivity=1)  # for a record that is absent, printed scale
-    assert door_audit(visits(one), clash, claims, Noise.simulated)[""].measured == pytest.approx(4 / 3)
-    assert door_audit(visits(one), clash, claims, Noise.simulated)[""].flagged
-    damped = door_audit(lambda data, noise: visits(one)(data, DampedNoise(noise, 0.5)), clash, claims, Noise.simulated)
+    assert fixed_transcript_audit(visits(one), clash, claims, Noise.simulated)[""].measured == pytest.approx(4 / 3)
+    assert fixed_transcript_audit(visits(one), clash, claims, Noise.simulated)[""].flagged
+    damped = fixed_transcript_audit(lambda data, noise: visits(one)(data, DampedNoise(noise, 0.5)), clash, claims,
+                                    Noise.simulated)
     assert damped[""].measured == pytest.approx(8 / 3)
 
 

@@ -15,9 +15,10 @@ from parts_program import Parts
 from scipy.stats import binom, norm
 
 from cases import fast
-from confide.audit import Verdict, charge_rows, mixed
-from confide.audit.planted import StuckNoise
+from confide.audit import Verdict, charge_rows, inject_fault
+from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import (
@@ -27,7 +28,6 @@ from confide.programs import (
     Electricity,
     Flow,
     Knapsack,
-    PrintedDude,
     PrivDude,
     RoundDude,
     SharedResources,
@@ -52,7 +52,7 @@ from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns
 from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, apart, drawn, joined
-from confide.programs.audit.planted import (
+from confide.programs.audit.mutants import (
     ChargesTwice,
     Counts,
     EarlyCoins,
@@ -155,7 +155,7 @@ def test_the_ledger_is_charged_what_is_named_and_twice_the_budget_is_flagged(nam
     row, controls = charge_rows(plan.events(), plan.loss)
     assert (row.verdict, row.measured) == ("kept", pytest.approx(1.0))
     assert all(control.flagged for control in controls)
-    assert charge_rows(mixed(plan, ChargesTwice).events(), plan.loss)[0].measured > 1.2
+    assert charge_rows(inject_fault(plan, ChargesTwice).events(), plan.loss)[0].measured > 1.2
 
 
 # ---- its own run on neighbours
@@ -191,9 +191,9 @@ def test_charges_of_a_kind_are_attained(kind: Any) -> None:
 def test_faults_are_measured() -> None:
     """Composition forgotten: sqrt(total rounds) times the charge; one contribution in place of two: sqrt 2 times."""
     twin, pool = small(PrivDude(UNIT, 1.0, 1e-6))
-    one = walked(mixed(twin, OneReleaseEachRound), pool, 1, sound=twin, pairs=1)["slack"]
+    one = walked(inject_fault(twin, OneReleaseEachRound), pool, 1, sound=twin, pairs=1)["slack"]
     assert one.measured == pytest.approx(math.sqrt(twin.schedule.total) * one.promised, rel=1e-6)
-    two = walked(mixed(twin, OneContribution), pool, 1, sound=twin, pairs=1)["slack"]
+    two = walked(inject_fault(twin, OneContribution), pool, 1, sound=twin, pairs=1)["slack"]
     assert two.measured == pytest.approx(math.sqrt(2) * two.promised, rel=1e-6)
 
 
@@ -201,8 +201,8 @@ def test_faults_are_measured() -> None:
 def test_every_planted_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
     found = transcript_controls(twin, pool, 1)
-    assert [control.planted_bug for control in found if not control.flagged] == []
-    bugs = {control.planted_bug for control in found}
+    assert [control.mutant for control in found if not control.flagged] == []
+    bugs = {control.mutant for control in found}
     assert len(bugs) == 11 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
 
 
@@ -304,14 +304,14 @@ def test_patterns_of_flags_attain_their_charge() -> None:
     rows = all_patterns_rows(sound)
     assert not any(row.flagged for row in rows)
     assert float(rows[1].measured) == pytest.approx(float(rows[1].promised), rel=2e-3)  # type: ignore[arg-type]
-    assert all(row.flagged for row in all_patterns_rows(mixed(sound, QuarterOfTheQueries), sound)[1:])
+    assert all(row.flagged for row in all_patterns_rows(inject_fault(sound, QuarterOfTheQueries), sound)[1:])
     twin, pool = small(sound)
     assert isinstance(twin, RoundDude)
     row = own_patterns_row(twin, pool, 1)
     assert not row.flagged
     assert float(row.measured) > 0.5 * float(row.promised)  # type: ignore[arg-type]
-    assert own_patterns_row(mixed(twin, NoLevelNoise), pool, 1, sound=twin).measured == math.inf
-    assert answers_row(mixed(twin, QuarterOfTheQueries), pool, 1, sound=twin).flagged
+    assert own_patterns_row(inject_fault(twin, NoLevelNoise), pool, 1, sound=twin).measured == math.inf
+    assert answers_row(inject_fault(twin, QuarterOfTheQueries), pool, 1, sound=twin).flagged
 
 
 # ---- lies
@@ -342,7 +342,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         row = stop_delta_row(sound)
         assert not row.flagged
         assert 0.98 * sound.flags.stop_delta < float(row.measured) <= sound.flags.stop_delta  # type: ignore[arg-type]
-        assert stop_delta_row(mixed(sound, StopsAtBeta), sound).flagged
+        assert stop_delta_row(inject_fault(sound, StopsAtBeta), sound).flagged
 
 
 @pytest.mark.parametrize("changes", fast(2, [{}, {"neighbours": "add_or_remove"}, {"batch": 300}]))
@@ -361,8 +361,8 @@ def test_planted_stops_are_found_where_there_is_plenty() -> None:
     """A campaign that no crowd can use up is held to its stops all the same."""
     sound = RoundDude(UnitDemand(3000, 2500.0, goods=3), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True)
     controls = list(behaviour_controls(sound, Pool.of(sound.program, study_generator(2), 100), 1))
-    assert [one.planted_bug for one in controls if not one.flagged] == []
-    assert "stops that are ignored" in [one.planted_bug for one in controls]
+    assert [one.mutant for one in controls if not one.flagged] == []
+    assert "stops that are ignored" in [one.mutant for one in controls]
 
 
 def test_stops_keep_supplies_where_no_noise_would() -> None:
@@ -370,7 +370,7 @@ def test_stops_keep_supplies_where_no_noise_would() -> None:
     assert isinstance(sound, RoundDude)
     pool = Pool.of(sound.program, study_generator(1), 100)
     assert not stops_row(sound, pool, 1).flagged
-    assert stops_row(mixed(sound, IgnoresStops), pool, 1).flagged
+    assert stops_row(inject_fault(sound, IgnoresStops), pool, 1).flagged
 
 
 # ---- programs in cvxpy

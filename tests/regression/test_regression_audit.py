@@ -23,8 +23,8 @@ from confide.privacy.noise.given_noise import GivenNoise
 from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, plan, records
 from confide.regression import audit as attack
 from confide.regression import private_truthful_regression as algorithm
+from confide.regression.audit.mutants import wider_ball
 from confide.regression.audit.neighbouring import ball_matters
-from confide.regression.audit.planted import wider_ball
 from confide.regression.audit.privacy import FALSE_ALARM
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import Batch, as_batches, moments
@@ -323,7 +323,7 @@ def test_a_wider_ball_is_planted_where_it_matters() -> None:
     assert wide.setting.ball == 10 * sound.setting.ball
     assert wide.setting.diameter == sound.setting.diameter
     assert wide.noise_scale == sound.noise_scale
-    assert any(control.planted_bug == "a ball ten times as wide" for control in attack.privacy_controls(sound, 3))
+    assert any(control.mutant == "a ball ten times as wide" for control in attack.privacy_controls(sound, 3))
     heavy = replace(sound, payment=replace(sound.payment, ridge=50_000.0))
     assert not ball_matters(heavy)
 

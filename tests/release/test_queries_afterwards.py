@@ -20,6 +20,9 @@ from campaign.forging import words
 from cases import fast
 from cli.commands import CONFIDE
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.kinds.release import audit
+from confide.campaign.kinds.release.post_processing import more_answers, more_rows
+from confide.campaign.kinds.release.results import LEVEL, bars
 from confide.campaign.pack import row_files
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.results import _rows
@@ -30,10 +33,7 @@ from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
-from confide.release.campaign import audit
-from confide.release.campaign.made_up import made_up_table
-from confide.release.campaign.post_processing import more_answers, more_rows
-from confide.release.campaign.results import LEVEL, bars
+from confide.release.made_up import made_up_table
 
 COMPLETE = 'form = "complete"\nwidth = 2'
 ASKED: list[str | list[str]] = [
@@ -195,7 +195,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     assert row.false_alarm == 1e-9
     assert "fail with probability 1e-09" in row.evidence
     assert not any(row.flagged for row in rows)
-    assert [(control.planted_bug, control.flagged) for control in controls] == [("bars 50 times too narrow", True)]
+    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too narrow", True)]
 
 
 @pytest.mark.slow

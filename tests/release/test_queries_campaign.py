@@ -24,7 +24,9 @@ from cases import fast
 from cli.commands import CONFIDE
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.charging import data_set_charge
+from confide.campaign.kinds.release.held import HeldTable
+from confide.campaign.kinds.release.results import bars, released_answers
 from confide.campaign.verification import promises
 from confide.campaign.verification.findings import Broken
 from confide.cli.failures import guarded
@@ -38,9 +40,7 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.audit.charged import own_rho
-from confide.release.campaign.held import HeldTable
-from confide.release.campaign.made_up import made_up_table
-from confide.release.campaign.results import bars, released_answers
+from confide.release.made_up import made_up_table
 from confide.tables import open_table
 
 from false_alarms import alpha

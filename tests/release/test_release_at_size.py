@@ -10,7 +10,7 @@ import pytest
 from held_campaign import METHODS, campaign
 
 from cases import fast
-from confide.audit import DampedNoise, mixed
+from confide.audit import DampedNoise, inject_fault
 from confide.campaign import Campaign
 from confide.release import Reweighted, Schema, Workload
 from confide.release.audit.charged import charge, own_rho
@@ -47,7 +47,7 @@ def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, t
     assert not any(row.among for row in held)
     assert "2,000 made-up records" in row.evidence
     assert row.measured > 0.1
-    assert any("at this size alone" in control.planted_bug for control in report.controls)
+    assert any("at this size alone" in control.mutant for control in report.controls)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -81,8 +81,8 @@ def test_a_twin_is_of_the_class_of_the_campaigns_mechanism() -> None:
     mwem = MWEM.for_budget(records=2000, epsilon=1.0, delta=1e-6, workload=QUERIES)
     both = Reweighted.for_budget(records=2000, epsilon=1.0, delta=1e-6, workload=QUERIES, measured=3)
     for it in (game, mwem, both):
-        assert isinstance(tiny(mixed(it, Twentieth)), Twentieth)
-    inner: Any = tiny(replace(both, dual_query=mixed(both.dual_query, Twentieth)))
+        assert isinstance(tiny(inject_fault(it, Twentieth)), Twentieth)
+    inner: Any = tiny(replace(both, dual_query=inject_fault(both.dual_query, Twentieth)))
     assert isinstance(inner.dual_query, Twentieth)
 
 
@@ -92,8 +92,8 @@ def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any
     it = usual(tmp_path, method).plan.mechanism
     schema = usual(tmp_path, method).plan.schema  # type: ignore[attr-defined]
     assert full_size_row(it, schema).verdict == "kept"
-    assert full_size_row(mixed(it, code), schema).flagged
-    assert isinstance(tiny(mixed(it, code)), code)
+    assert full_size_row(inject_fault(it, code), schema).flagged
+    assert isinstance(tiny(inject_fault(it, code)), code)
 
 
 def test_the_row_says_how_little_noise_it_would_show() -> None:

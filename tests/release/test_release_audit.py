@@ -14,7 +14,7 @@ from confide.privacy.losses import ZCDP
 from confide.release.audit import dual_query_controls, dual_query_rows, tiny_game, transcript_laws
 from confide.release.audit.dual import FALSE_ALARM, accuracy_row, law_rows, samples_row, transcript_row
 from confide.release.audit.enumerated import TRUTH, multinomial, replacements
-from confide.release.audit.planted import (
+from confide.release.audit.mutants import (
     CountsOneLevel,
     DataDependentSize,
     HalfThePeople,

@@ -60,7 +60,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
 def test_every_planted_fault_is_flagged(name: str) -> None:
     found = transcript_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
     assert len(found) >= 4
-    assert [control.planted_bug for control in found if not control.flagged] == []
+    assert [control.mutant for control in found if not control.flagged] == []
 
 
 @pytest.mark.parametrize(("kind", "part", "times"), [(QuietTables, "table", 2), (SteepChoices, "choose", 4)])

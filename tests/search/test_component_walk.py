@@ -22,11 +22,11 @@ from confide.contract import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 from confide.search.baselines import target
 from confide.search.component_search import sfs
+from confide.search.component_walk import FINISHED, Walk
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation, SeedNotTargeted
 from confide.search.releases import OperatorLog
 from confide.search.statistics import CommonNeighbours, LargestFlow, Triangles
-from confide.search.walking import FINISHED, Walk
 
 
 def walked(examined=()):

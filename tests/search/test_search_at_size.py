@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cases import fast
-from confide.audit import DampedNoise, Verdict, mixed
+from confide.audit import DampedNoise, Verdict, inject_fault
 from confide.search import Paths, PTarget
 from confide.search.audit.full_size import full_size, full_size_row
+from confide.search.audit.mutants import drawn_at
 from confide.search.audit.own_runs import runs_row
-from confide.search.audit.planted import drawn_at
 from confide.search.noise_kinds import KINDS
 
 STOPS = ("private", "smoothed", "none", "public")
@@ -63,8 +63,8 @@ def test_a_sound_search_is_explained_by_its_draws_and_less_noise_is_not(stop: st
     assert re.search("[5-8] of 8 calls made", row.evidence)
     assert row.note == "noise at 0.8 of its scale is flagged here"
     assert control.flagged
-    assert full_size_row(mixed(it, drawn_at(0.9)), 1).flagged
-    assert full_size_row(mixed(it, LateRecords), 1).measured > 0
+    assert full_size_row(inject_fault(it, drawn_at(0.9)), 1).flagged
+    assert full_size_row(inject_fault(it, LateRecords), 1).measured > 0
 
 
 @pytest.mark.parametrize("kind", fast(2, ["gumbel", "laplace", "exponential", "discrete_laplace"]))
@@ -72,12 +72,12 @@ def test_a_sound_search_is_explained_by_its_draws_and_less_noise_is_not(stop: st
 def test_noise_that_is_drawn_and_made_smaller_is_flagged(code: type[Any], kind: str) -> None:
     it = search("smoothed", kind)
     assert full_size_row(it).verdict == "kept"
-    assert full_size_row(mixed(it, code)).flagged
+    assert full_size_row(inject_fault(it, code)).flagged
 
 
 def test_such_noise_passes_the_runs_of_three_components() -> None:
     """Why this audit is needed: the tiny network never sees more than three."""
-    assert runs_row(mixed(search("private", "laplace"), LateDamp), runs=500).verdict == "kept"
+    assert runs_row(inject_fault(search("private", "laplace"), LateDamp), runs=500).verdict == "kept"
 
 
 def test_scales_that_do_not_follow_from_epsilon_are_flagged_whatever_was_drawn() -> None:
@@ -87,7 +87,7 @@ def test_scales_that_do_not_follow_from_epsilon_are_flagged_whatever_was_drawn()
             return replace(super().call, epsilon=2 * self.epsilon)
 
     it = search("private", "laplace")
-    assert full_size_row(mixed(it, Half)).flagged
+    assert full_size_row(inject_fault(it, Half)).flagged
 
 
 def test_few_people_show_nothing_and_say_so() -> None:

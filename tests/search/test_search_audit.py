@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.audit import mixed
+from confide.audit import inject_fault
 from confide.contract.errors import InvalidInput
 from confide.search import CommonNeighboursMulti, LargestFlow, Paths, PTarget, Walks
 from confide.search.audit.losses import lifted, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
-from confide.search.audit.own_runs import history_row, runs_row, telling_epsilon, walk_row
-from confide.search.audit.planted import (
+from confide.search.audit.mutants import (
     CappedTree,
     CountsUnexamined,
     HalfDrawn,
@@ -26,6 +25,7 @@ from confide.search.audit.planted import (
     SharpThreshold,
     TiesByDegree,
 )
+from confide.search.audit.own_runs import history_row, runs_row, telling_epsilon, walk_row
 from confide.search.audit.threshold_witness import Witness, limit_loss
 from confide.search.audit.whole import audit_search
 from confide.search.noise_kinds import KINDS
@@ -45,20 +45,20 @@ def test_losses_of_sound_searches_are_kept_and_broken_ones_are_flagged(stop: str
     assert row.verdict == "kept"
     assert row.measured > 0.85 * row.promised  # near its worst case, so half of the noise cannot hide
     assert list_row(sound).verdict == "kept"
-    assert selection_row(mixed(sound, HalvedNoise), sound=sound).flagged
+    assert selection_row(inject_fault(sound, HalvedNoise), sound=sound).flagged
     assert selection_row(sound, CappedTree).flagged
     if stop != "none":
         assert selection_row(sound, QuietFakeTree).flagged
     if sound.call.draws_threshold:
         assert threshold_row(sound).verdict == "kept"
-        assert threshold_row(mixed(sound, NoiselessThreshold), sound).flagged
-        assert threshold_row(mixed(sound, SharpThreshold), sound).flagged
+        assert threshold_row(inject_fault(sound, NoiselessThreshold), sound).flagged
+        assert threshold_row(inject_fault(sound, SharpThreshold), sound).flagged
 
 
 @pytest.mark.parametrize("stop", ["private", "smoothed"])
 def test_the_examined_do_not_move_the_threshold(stop: str) -> None:
     assert history_row(search(stop)).verdict == "kept"
-    assert history_row(mixed(search(stop), CountsUnexamined)).flagged
+    assert history_row(inject_fault(search(stop), CountsUnexamined)).flagged
 
 
 def test_the_printed_threshold_leaks_on_a_network_and_in_the_limit() -> None:
@@ -214,7 +214,7 @@ def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
     assert selection_row(it).verdict == "kept"
     assert selection_row(it, QuietFakeTree).flagged
     assert selection_row(it, CappedTree).flagged
-    assert selection_row(mixed(it, HalvedNoise), sound=it).flagged
+    assert selection_row(inject_fault(it, HalvedNoise), sound=it).flagged
 
 
 def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
@@ -244,7 +244,7 @@ def test_a_program_that_draws_half_of_the_noise_is_flagged(stop: str, kind: str)
     for epsilon in (0.05, 5.0):
         it = search(stop, kind, epsilon)
         assert runs_row(it, 1).verdict == "kept"
-        assert runs_row(mixed(it, HalfDrawn), 1, sound=it).flagged
+        assert runs_row(inject_fault(it, HalfDrawn), 1, sound=it).flagged
 
 
 def test_own_runs_show_a_cap() -> None:

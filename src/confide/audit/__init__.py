@@ -11,19 +11,20 @@ if TYPE_CHECKING:
     from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
     from confide.audit.devices import DeviceNoise
-    from confide.audit.door import DoorAudit, Neighbours, door_audit
+    from confide.audit.engine import Audited, Laws, Measurement, Transcripts, audit, heard
     from confide.audit.exact import ExactAudit, exact_audit
+    from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
+    from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
-    from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
-    from confide.audit.implied import beside_charge, implies, loss_implies, strongest
+    from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, UnreleasedIntermediate
+    from confide.audit.implied import charge_and_rest, implies, loss_implies, strongest
     from confide.audit.incentives import BestResponse, best_response, best_response_among
-    from confide.audit.mixing import mixed
+    from confide.audit.injecting import inject_fault
     from confide.audit.parts import part_controls
-    from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.priced import promise_rows
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
-    from confide.audit.report import AuditReport, AuditRow, Concern, Control, Finding, PlantedBug, Verdict, controls
+    from confide.audit.report import AuditReport, AuditRow, Concern, Control, Finding, Mutant, Verdict, controls
     from confide.audit.sampler import sampler_audit
     from confide.audit.seen_by_others import published, received
     from confide.audit.statistical import (
@@ -42,45 +43,51 @@ __all__ = [
     "SPARSE_VECTOR",
     "AuditReport",
     "AuditRow",
+    "Audited",
     "BestResponse",
     "Concern",
     "Control",
     "DampedNoise",
     "DeviceNoise",
-    "DoorAudit",
     "ExactAudit",
     "Exhibit",
     "Finding",
-    "HiddenPart",
+    "Laws",
     "Loss",
+    "Measurement",
+    "Mutant",
     "Neighbours",
-    "PlantedBug",
     "RepeatedNoise",
     "ReplayedAudit",
     "ShiftedNoise",
     "StatisticalAudit",
     "StuckNoise",
     "ThresholdEvent",
+    "TranscriptAudit",
+    "Transcripts",
+    "UnreleasedIntermediate",
     "Verdict",
-    "beside_charge",
+    "audit",
     "best_response",
     "best_response_among",
+    "charge_and_rest",
     "charge_rows",
     "clopper_pearson",
     "completed",
     "controls",
     "detectable",
-    "door_audit",
     "epsilon_lower_bound",
     "exact_audit",
     "exact_bytes",
     "exceeds",
     "exhibits",
+    "fixed_transcript_audit",
     "flag_probability",
     "gallery_section",
+    "heard",
     "implies",
+    "inject_fault",
     "loss_implies",
-    "mixed",
     "part_controls",
     "promise_rows",
     "published",
@@ -101,19 +108,20 @@ __getattr__, __dir__ = doors(
         "comparing": ("Loss", "exceeds"),
         "concerns": ("completed",),
         "devices": ("DeviceNoise",),
-        "door": ("DoorAudit", "Neighbours", "door_audit"),
+        "fixed_transcript": ("TranscriptAudit", "Neighbours", "fixed_transcript_audit"),
+        "engine": ("Audited", "Laws", "Measurement", "Transcripts", "audit", "heard"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
-        "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
-        "implied": ("beside_charge", "implies", "loss_implies", "strongest"),
+        "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "UnreleasedIntermediate"),
+        "implied": ("charge_and_rest", "implies", "loss_implies", "strongest"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
-        "mixing": ("mixed",),
+        "injecting": ("inject_fault",),
         "parts": ("part_controls",),
-        "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
+        "faulty_noise": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
         "priced": ("promise_rows",),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
-        "report": ("AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
+        "report": ("AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant", "Verdict", "controls"),
         "sampler": ("sampler_audit",),
         "telling": ("told_run",),
         "seen_by_others": ("published", "received"),
@@ -122,4 +130,6 @@ __getattr__, __dir__ = doors(
         ),
         "value_bytes": ("exact_bytes",),
     },
+    renamed={"DoorAudit": "TranscriptAudit", "HiddenPart": "UnreleasedIntermediate", "PlantedBug": "Mutant",
+             "beside_charge": "charge_and_rest", "door_audit": "fixed_transcript_audit", "mixed": "inject_fault"},
 )

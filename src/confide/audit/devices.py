@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit.planted import DampedNoise
+from confide.audit.faulty_noise import DampedNoise
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from confide.audit.comparing import Loss
-from confide.audit.door import Neighbours, door_audit
-from confide.audit.history_loss import SPARSE_VECTOR, HiddenPart
-from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
+from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
+from confide.audit.fixed_transcript import Neighbours, fixed_transcript_audit
+from confide.audit.history_loss import SPARSE_VECTOR, UnreleasedIntermediate
 from confide.audit.power import flag_probability
 from confide.audit.report import AuditReport, AuditRow, Control
 from confide.audit.sampler import sampler_audit
@@ -118,19 +118,19 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         _through_the_door(
             "sparse vector that goes on after its alarm", "one more epsilon for each alarm",
             partial(_alarms, last=True), partial(_alarms, last=False), _ALARMS, CLAIM,
-            _HIDDEN, _rare_alarms,
+            _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
             "a threshold taken from the data", "the largest count, by when the alarm rings",
-            partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
+            partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
             "sparse vector with a tenth of its noise", "ten times the epsilon that is promised",
-            partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
+            partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
             "a noisy answer shown beside the alarm", "how far above the threshold it was, beyond what was paid for",
-            partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
+            partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
             "one draw used twice", "the difference of two answers, exactly",
@@ -169,7 +169,7 @@ _VECTORS = Neighbours([0.0] * _DIMENSION, [1.0] * _DIMENSION, _PUBLISHED)
 _TREE = PureDP(20.0)
 _BIDS = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 1], *[[0, 0]] * 7], _PUBLISHED)
 _NO_BID = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 0]] * 8, _PUBLISHED)
-_HIDDEN = {"alarm": SPARSE_VECTOR}
+_UNRELEASED = {"alarm": SPARSE_VECTOR}
 _ALARM = SparseVector(threshold=0, epsilon=EPSILON)
 _ALARMS = Neighbours([40, 40, -40, 40, 40, -40], [39, 39, -39, 39, 39, -39], _PUBLISHED)
 _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
@@ -177,10 +177,11 @@ _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
 
 def _through_the_door(
     bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM,
-    hidden: Mapping[str, HiddenPart] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
+    unreleased: Mapping[str, UnreleasedIntermediate] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
 ) -> Exhibit:
     def audit(is_broken: bool) -> AuditRow:
-        return door_audit(broken if is_broken else sound, [pair], {"": claim}, noise, hidden)[""].row(bug)
+        run = broken if is_broken else sound
+        return fixed_transcript_audit(run, [pair], {"": claim}, noise, unreleased)[""].row(bug)
 
     return Exhibit(bug=bug, consequence=consequence, method="its own run on neighbours", audit=audit)
 

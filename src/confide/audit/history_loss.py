@@ -29,15 +29,25 @@ from confide.privacy.noise.arguments import begins_with
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.selection import largest_law
 
-__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "exactly", "history_loss", "own_formulas",
-           "promised_parameter", "spent"]
+__all__ = [
+    "NOISY_MAX",
+    "SPARSE_VECTOR",
+    "Pair",
+    "UnreleasedIntermediate",
+    "belongs",
+    "exactly",
+    "history_loss",
+    "own_formulas",
+    "promised_parameter",
+    "spent",
+]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
 
 
 @dataclass(frozen=True)
-class HiddenPart:
+class UnreleasedIntermediate:
     """Draws whose answers are not published themselves, but only what follows from them.
 
     Args:
@@ -52,6 +62,9 @@ class HiddenPart:
     other_answers: Callable[[Sequence[Draw]], Sequence[Draw]]
 
 
+Unreleased = Mapping[str, UnreleasedIntermediate]
+"""First words of streams -> what is published of their noisy answers, which are not published themselves."""
+
 _RELATION = Relation.REPLACE  # one relation throughout; which one does not matter to a sum
 
 
@@ -60,13 +73,13 @@ def belongs(draw: Draw, part: str) -> bool:
     return begins_with(draw.stream, part)
 
 
-def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart]) -> float:
+def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> float:
     """The loss of one history.
 
     Args:
         draws: its requests, as the two runs made them.
         claim: the promise, which says in what parameter the loss is counted.
-        hidden: parts whose noisy answers are not published themselves.
+        unreleased: parts whose noisy answers are not published themselves.
 
     Returns:
         The loss in the claim's own parameter; infinity where one of the two data sets could not have produced an
@@ -74,13 +87,13 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
     """
     # A selection has two proved costs; which one is the better depends on the claim.
     ways = (False, True) if any(one.law == "selection" for one, _ in draws) else (False,)
-    return min(_cost(draws, claim, hidden, ranged=ranged) for ranged in ways)
+    return min(_cost(draws, claim, unreleased, ranged=ranged) for ranged in ways)
 
 
-def _cost(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], *, ranged: bool) -> float:
+def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged: bool) -> float:
     """`history_loss` with selections counted by their range, or by their largest log ratio."""
     events: list[Event | None] = []
-    for part, rule in hidden.items():
+    for part, rule in unreleased.items():
         inside = [pair for pair in draws if belongs(pair[0], part)]
         draws = [pair for pair in draws if not belongs(pair[0], part)]
         if inside:
@@ -215,28 +228,28 @@ def _largest_loss(draws: Sequence[Pair]) -> float:
     return total
 
 
-NOISY_MAX = HiddenPart(loss=_largest_loss, other_answers=other_losers)
+NOISY_MAX = UnreleasedIntermediate(loss=_largest_loss, other_answers=other_losers)
 """The draws of `report_noisy_max`, one vector each: what is published is which is the largest."""
 
-SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=other_pattern)
+SPARSE_VECTOR = UnreleasedIntermediate(loss=_pattern_loss, other_answers=other_pattern)
 """The draws of sparse vectors without clamps: what is published is which answers were above, and nothing else. What
 counts is read off the draws themselves: their scales, the thresholds of both runs (which must be the same: a threshold
 is public), and whether it went on after an alarm."""
 
 
-def own_formulas(hidden: Mapping[str, HiddenPart], part: str = "") -> list[str]:
+def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
     """Hidden parts within a part of the noise, or around it, whose loss is a formula of the mechanism's own.
 
     Args:
-        hidden: first words of streams -> what is known of them.
+        unreleased: first words of streams -> what is known of them.
         part: first words of the streams that are counted; "" for all.
 
     Example:
-        >>> mine = HiddenPart(loss=lambda pairs: 0.0, other_answers=list)
+        >>> mine = UnreleasedIntermediate(loss=lambda pairs: 0.0, other_answers=list)
         >>> own_formulas({"winner": NOISY_MAX, "counts/first": mine}, "counts")
         ['counts/first']
     """
-    return [name for name, rule in hidden.items() if rule is not NOISY_MAX and rule is not SPARSE_VECTOR
+    return [name for name, rule in unreleased.items() if rule is not NOISY_MAX and rule is not SPARSE_VECTOR
             and (not part or f"{name}/".startswith(f"{part}/") or f"{part}/".startswith(f"{name}/"))]
 
 

@@ -11,7 +11,7 @@ from confide.audit.comparing import Loss, exceeds
 from confide.contract.guarantees import Privacy
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["beside_charge", "implies", "loss_implies", "strongest"]
+__all__ = ["charge_and_rest", "implies", "loss_implies", "strongest"]
 
 
 def loss_implies(one: Loss, other: Loss) -> bool:
@@ -107,7 +107,7 @@ def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy,
     return [(one, tuple(each for each in given if implies(one, each))) for one in kept]
 
 
-def beside_charge(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
+def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
     """What a walk of everything is held against: what is charged, for which a promise of just that loss stands; and the
     other promises, but for those that follow from one of them.
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from confide.audit.door import DoorAudit
-from confide.audit.planted import DampedNoise
+from confide.audit.faulty_noise import DampedNoise
+from confide.audit.fixed_transcript import TranscriptAudit
 from confide.audit.report import Control
 from confide.privacy.noise import Noise
 
@@ -20,31 +20,32 @@ HALF = 0.5
 
 _BEYOND = 1.001  # of what half of the noise just shows
 
-Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, DoorAudit]]
+Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
 """What the noise of a run is replaced by -> the audits of its parts."""
 
 
-def part_controls(sound: Mapping[str, DoorAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
+def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
     """A walk with half of the noise of each part in turn, held against what is claimed of that part.
 
     Args:
-        sound: the audits of the mechanism as it is, by part, of `door_audit`; those of promises are left out. Of a part
-            whose pairs do not attain half of its claim nothing is planted: its row says how little noise would show.
+        sound: the audits of the mechanism as it is, by part, of `fixed_transcript_audit`; those of promises are left
+            out. Of a part whose pairs do not attain half of its claim nothing is planted: its row says how little
+            noise would show.
         walk: the same with other noise.
         named: part -> what its row is called.
 
     Example:
-        >>> from confide.audit import Neighbours, door_audit
+        >>> from confide.audit import Neighbours, fixed_transcript_audit
         >>> from confide.privacy import PureDP
         >>> def sums(values, noise):
         ...     return [noise.laplace(2.0, 1, stream=("sum", k), center=[values[k]])[0] for k in range(2)]
         >>> pair = Neighbours([0.0, 0.0], [0.2, 1.0], lambda outcome: repr(outcome).encode())
         >>> def walk(changed):
-        ...     return door_audit(lambda data, noise: sums(data, changed(noise)), [pair],
+        ...     return fixed_transcript_audit(lambda data, noise: sums(data, changed(noise)), [pair],
         ...                       {"": PureDP(0.6), "sum/0": PureDP(0.5), "sum/1": PureDP(0.5)}, Noise.simulated)
         >>> found = walk(lambda noise: noise)
         >>> found["sum/0"].shown, part_controls(found, walk, lambda part: f"privacy: {part}")
-        (0.2, [Control(name='privacy: sum/1', planted_bug='half of its noise', flagged=True)])
+        (0.2, [Control(name='privacy: sum/1', mutant='half of its noise', flagged=True)])
     """
     out = []
     for part, audit in sound.items():

@@ -28,9 +28,10 @@ from confide.contract.guarantees import (
     Truthfulness,
 )
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.renamed import renamed
 from confide.contract.words import number
 
-__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
+__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant", "Verdict", "controls"]
 
 
 class Concern(StrEnum):
@@ -385,27 +386,28 @@ class AuditRow:
         return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
 
+@renamed(planted_bug="mutant")
 @dataclass(frozen=True)
 class Control:
     """A mechanism broken on purpose, which the audit must flag.
 
     Args:
         name: which audit it tests.
-        planted_bug: what was broken.
+        mutant: what was broken.
         flagged: whether the audit flagged it.
     """
 
     name: str
-    planted_bug: str
+    mutant: str
     flagged: bool
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {"name": self.name, "planted_bug": self.planted_bug, "flagged": bool(self.flagged)}
+        return {"name": self.name, "planted_bug": self.mutant, "flagged": bool(self.flagged)}
 
 
 @dataclass(frozen=True)
-class PlantedBug:
+class Mutant:
     """A broken mechanism for a gallery of controls.
 
     Args:
@@ -419,7 +421,7 @@ class PlantedBug:
     mechanism: Any
 
 
-def controls(bugs: Iterable[PlantedBug], attack: Callable[[Any], Finding]) -> tuple[Control, ...]:
+def controls(bugs: Iterable[Mutant], attack: Callable[[Any], Finding]) -> tuple[Control, ...]:
     """Run one attack on every planted bug.
 
     Args:
@@ -431,8 +433,8 @@ def controls(bugs: Iterable[PlantedBug], attack: Callable[[Any], Finding]) -> tu
 
     Example:
         >>> attack = lambda scale: AuditRow.at_most("privacy", 1.0, 1.0 / scale, "closed form", concern="privacy")
-        >>> controls([PlantedBug("privacy", "noise halved", 0.5)], attack)
-        (Control(name='privacy', planted_bug='noise halved', flagged=True),)
+        >>> controls([Mutant("privacy", "noise halved", 0.5)], attack)
+        (Control(name='privacy', mutant='noise halved', flagged=True),)
     """
     return tuple(Control(bug.name, bug.bug, bool(attack(bug.mechanism).flagged)) for bug in bugs)
 
@@ -474,7 +476,7 @@ class AuditReport:
                 found.append(f"{row.concern}: {row.promise}, and no note says why")
             elif row.verdict is Verdict.VACUOUS and not row.note:
                 found.append(f"{row.promise}: vacuous, and no note says so")
-        found += [f"{c.name}: the audit did not flag {c.planted_bug}" for c in self.controls if not c.flagged]
+        found += [f"{c.name}: the audit did not flag {c.mutant}" for c in self.controls if not c.flagged]
         if not self.controls:
             found.append("no control: nothing shows that this audit could have said no")
         return tuple(found)
@@ -541,7 +543,7 @@ class AuditReport:
             ),
             Table(
                 columns=("control", "planted bug", "flagged"),
-                rows=tuple((c.name, c.planted_bug, "yes" if c.flagged else "NO") for c in self.controls),
+                rows=tuple((c.name, c.mutant, "yes" if c.flagged else "NO") for c in self.controls),
                 note="mechanisms broken on purpose; the audit must flag every one",
             ),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems)),

@@ -88,7 +88,7 @@ def _records(found: Check) -> list[Section]:
         f"{better} Do not change the campaign file because of what stands here: bounds and levels that follow from "
         "records are not covered by its promises.",
         *([absent] if absent else []),
-        *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.null} in every answer. "
-           "Error bars are about that table: no bar covers what it changes."]
-          if found.null and found.slots > found.usable else ()),
+        *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.missing_as} in every "
+           "answer. Error bars are about that table: no bar covers what it changes."]
+          if found.missing_as and found.slots > found.usable else ()),
     ))))]

@@ -26,6 +26,7 @@ from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.contract.renamed import renamed
 from confide.contract.words import did_you_mean, money
 
 __all__ = [
@@ -163,6 +164,7 @@ class Collection:
     rejected: Mapping[str, str] = field(repr=False)
 
 
+@renamed(null="missing_as")
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
     """The operator's look at the records before a run. All of it is private: never published, logged or printed for
@@ -176,7 +178,7 @@ class Check:
         tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
             those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
-        null: of a custodian's records, what each counts as that is missing or unusable; empty where nobody says.
+        missing_as: of a custodian's records, what each counts as that is missing or unusable; empty where nobody says.
         own: the kind's own view of what it found, in place of the usual tables of records.
         cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
             column that is not there nobody says.
@@ -188,7 +190,7 @@ class Check:
     rejected: Mapping[str, str]
     tolerated: int | None
     held: bool = False
-    null: str = ""
+    missing_as: str = ""
     own: Sequence[Section] = ()
     cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from confide.contract.guarantees import Audience, Guarantees, Relation
 from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, RunOutcome, SimulatedOutcome
 from confide.contract.parameters import Declared
+from confide.contract.renamed import warn_of_old
 from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import behind, is_veiled, put_behind
 
@@ -178,15 +179,21 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """
         return ()
 
-    def hidden_streams(self) -> Mapping[str, Any]:
+    def unreleased_streams(self) -> Mapping[str, Any]:
         """First words of streams -> what alone is published of their noisy answers: "noisy max" of one vector each the
         position of the largest, as of `report_noisy_max`; "sparse vector" which were above the threshold, as of
-        `SparseVector`; or a `confide.audit.HiddenPart`.
+        `SparseVector`; or a `confide.audit.UnreleasedIntermediate`.
 
         An audit counts every other noisy answer as published. Of those that are named it tries whether more is
-        published, such as which came second; the loss by a `HiddenPart` of one's own is a formula that nobody checks.
+        published, such as which came second; the loss by an `UnreleasedIntermediate` of one's own is a formula that
+        nobody checks.
         """
-        return {}
+        old = getattr(self, "hidden_streams", None)  # its name until 1.0.0, in classes of other people
+        if old is None:
+            return {}
+        warn_of_old(type(self).__name__, "hidden_streams", "unreleased_streams")
+        found: Mapping[str, Any] = old()
+        return found
 
     def part_streams(self) -> Mapping[str, str]:
         """`part` of a promise of privacy -> first words of the streams of which alone it is about.

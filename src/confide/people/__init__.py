@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from confide.people.device_kind import DeviceKind
     from confide.people.mechanism_plan import MechanismPlan
     from confide.people.peoples_kind import PeoplesKind
-    from confide.people.slot_rows import CellCodec, SlotRows
     from confide.people.submissions import Submissions
+    from confide.tables.slot_rows import CellCodec, SlotRows
 
 
 __all__ = [
@@ -27,7 +27,7 @@ __getattr__, __dir__ = doors(
         "device_kind": ("DeviceKind",),
         "mechanism_plan": ("MechanismPlan",),
         "peoples_kind": ("PeoplesKind",),
-        "slot_rows": ("CellCodec", "SlotRows"),
+        "confide.tables.slot_rows": ("CellCodec", "SlotRows"),
         "submissions": ("Submissions",),
     },
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from confide.contract.asked import Field
-from confide.people.column_rows import Role
 from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
 
 __all__ = ["MOVED", "field_of"]
 

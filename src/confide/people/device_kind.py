@@ -10,20 +10,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from confide.audit.device_reports import drawn_locally, to_the_collector
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Collection, Progress, Trial
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table
-from confide.people.column_rows import check_typed, read_rows
-from confide.people.devices import drawn_locally, to_the_collector
 from confide.people.peoples_kind import PeoplesKind, absent, own_values
-from confide.people.slot_rows import SlotRows
 from confide.privacy.accounting import written
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.response import randomized_response, response_table
 from confide.tables import Category, open_table
+from confide.tables.column_rows import check_typed, read_rows
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["ANSWER", "DeviceKind", "Played", "exactly"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel
 
+from confide.audit.worst_case_neighbours import corners, interior
 from confide.contract.kinds import Trial
 from confide.people.mechanism_plan import MechanismPlan
-from confide.people.slot_rows import SlotRows
-from confide.people.stretching import corners, interior
+from confide.tables.slot_rows import SlotRows
 
 if TYPE_CHECKING:
     from confide.people.peoples_kind import PeoplesKind

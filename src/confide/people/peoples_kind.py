@@ -24,11 +24,11 @@ from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, Rep
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.people.column_fields import field_of
-from confide.people.column_rows import Role, read_rows, typed_cells, typed_row
-from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
 from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import CellProblems, Judged, ids_of, judged
+from confide.tables.column_rows import Role, read_rows, typed_cells, typed_row
+from confide.tables.slot_rows import CellCodec, SlotRows
 
 __all__ = ["PeoplesKind", "absent", "own_values"]
 
@@ -252,7 +252,7 @@ class PeoplesKind:
         Raises:
             InvalidInput: a promise to the collector that `submit` cannot keep.
         """
-        from confide.people.devices import check_devices
+        from confide.audit.device_reports import check_devices
         from confide.people.made_up import made_up
         from confide.people.mechanism_plan import MechanismPlan
 
@@ -295,7 +295,7 @@ class PeoplesKind:
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
         """Promised against measured, with planted bugs; uses no participant's record."""
-        from confide.people.default_audit import audit_mechanism
+        from confide.audit.mechanism_audit import audit_mechanism
 
         return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,
                                self.measured(plan, seed))

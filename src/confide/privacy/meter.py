@@ -26,7 +26,7 @@ __all__ = ["Meter", "PaidDraws", "is_broken_on_purpose"]
 def is_broken_on_purpose(mechanism: object) -> bool:
     """Whether it is a fault that an audit plants: measured without a meter, which would stop it before that."""
     modules = (kind.__module__.split(".") for kind in type(mechanism).__mro__)
-    return any(words[0] == "confide" and "audit" in words for words in modules)
+    return any(words[0] == "confide" and not {"audit", "audited"}.isdisjoint(words) for words in modules)
 
 
 class PaidDraws(NamedTuple):

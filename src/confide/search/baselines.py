@@ -18,13 +18,13 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation,
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.search.component_walk import Walk
 from confide.search.course import Course, as_cap, as_components, check_investigation
 from confide.search.kept_searches import keep_search
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
-from confide.search.walking import Walk
 
 __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
@@ -119,7 +119,7 @@ def target(
     """
     statistic = CommonNeighbours() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise InvalidInput("statistic", f"{type(statistic).__name__} is none", "such as CommonNeighbours()")
+        raise InvalidInput("statistic", f"{type(statistic).__name__} is no Statistic", "such as CommonNeighbours()")
     if not statistic.signal:
         raise InvalidInput("statistic", f"{statistic.name} carry no signal: 0 for every unexamined vertex",
                            "take CommonNeighbours()")

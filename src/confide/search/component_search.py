@@ -26,6 +26,7 @@ from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.search.component_walk import FOUND, STOPPED, UNKNOWN, Walk
 from confide.search.course import Course
 from confide.search.graph import Graph
 from confide.search.kept_searches import keep_call
@@ -46,7 +47,6 @@ from confide.search.settings import (
 )
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop, ThresholdRule
-from confide.search.walking import FOUND, STOPPED, UNKNOWN, Walk
 
 __all__ = ["ComponentSearch", "NoisyCandidates", "search_component", "sfs"]
 
@@ -212,6 +212,7 @@ class ComponentSearch(Declared):
         order = self.order(values[items].astype(np.float64), self.noise_scale, noise, call, threshold)
         return NoisyCandidates(items, order, threshold)
 
+    @renamed(scale="noise_scale")
     def order(self, values: NDArray[np.float64], noise_scale: float, noise: Noise, call: int,
               threshold: float | None) -> NoisyOrder:
         """The noisy order of some values.

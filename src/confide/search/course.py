@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import BudgetExceeded, InvalidInput
+from confide.search.component_walk import CAPPED, FINISHED, FOUND, MORE, UNKNOWN, Walk
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import Ended, OperatorLog
-from confide.search.walking import CAPPED, FINISHED, FOUND, MORE, UNKNOWN, Walk
 
 __all__ = ["Candidates", "Course", "Finder", "as_cap", "as_components", "check_investigation"]
 
@@ -238,7 +238,8 @@ def check_investigation(investigation: object, people: int | None = None) -> Inv
         InvalidInput: another thing, or other people.
     """
     if not isinstance(investigation, Investigation):
-        raise InvalidInput("data", f"{type(investigation).__name__} is none", "use Investigation(graph, seed, oracle)")
+        raise InvalidInput("data", f"{type(investigation).__name__} is no Investigation",
+                           "use Investigation(graph, seed_vertex, oracle)")
     if people is not None and investigation.graph.people != people:
         raise InvalidInput("people", f"is {people:,}", f"the graph has {investigation.graph.people:,} vertices")
     return investigation

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from confide.audit import sampler_audit
+from confide.audit.faulty_noise import DampedNoise
 from confide.audit.history_loss import history_loss
-from confide.audit.planted import DampedNoise
 from confide.contract import InvalidInput
 from confide.contract.errors import SolverFailed
 from confide.privacy import PureDP

@@ -19,7 +19,7 @@ from confide.allocation.audit.loss import promise, recorded
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Concern, Control, DampedNoise, Loss, Verdict, exceeds, mixed
+from confide.audit import AuditRow, Concern, Control, DampedNoise, Loss, Verdict, exceeds, inject_fault
 from confide.audit.figures import level_of, parameter_unit
 from confide.audit.history_loss import promised_parameter, spent
 from confide.contract.guarantees import Audience, Privacy
@@ -54,7 +54,7 @@ def full_size(mechanism: Market, seed: int = 0) -> tuple[list[AuditRow], list[Co
     if row.flagged or not shown:
         return [row], []
     factor = min(_PLANTED, shown / 2)
-    broken = full_size_row(mixed(mechanism, _drawn_at(factor)), seed)
+    broken = full_size_row(inject_fault(mechanism, _drawn_at(factor)), seed)
     return [row], [Control(row.promise, f"{factor:.2g} of the noise, at this size alone", broken.flagged)]
 
 

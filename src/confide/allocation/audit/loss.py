@@ -19,14 +19,14 @@ from confide.allocation.audit.parts import Parts, own_parts, record_of
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import SPARSE_VECTOR, HiddenPart
+from confide.audit import SPARSE_VECTOR, UnreleasedIntermediate
 from confide.audit.history_loss import Pair, history_loss, promised_parameter
 from confide.contract.errors import InvalidInput
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["History", "HistoryLoss", "exact_loss", "hidden_parts", "promise", "recorded"]
+__all__ = ["History", "HistoryLoss", "exact_loss", "promise", "recorded", "unreleased_parts"]
 
 _PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
@@ -41,7 +41,7 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
     return ZCDP.within(mechanism.epsilon, mechanism.delta - mechanism.overflow_delta)
 
 
-def hidden_parts(mechanism: Market) -> dict[str, HiddenPart]:
+def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
     """Draws of which only a comparison is published."""
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
@@ -179,10 +179,10 @@ class History:
             shifted = tuple(c + int(d) for c, d in zip(draw.center, np.broadcast_to(change, len(draw.center)),
                                                        strict=True))
             pairs.append((draw, replace(draw, center=shifted)))
-        claim, hidden = promise(self.mechanism), hidden_parts(self.mechanism)
+        claim, unreleased = promise(self.mechanism), unreleased_parts(self.mechanism)
         if bare:
             return HistoryLoss(log_ratio=math.inf, most=math.inf, promised=promised_parameter(claim), moved=moved)
-        return HistoryLoss(log_ratio=_log_ratio(pairs, hidden), most=history_loss(pairs, claim, hidden),
+        return HistoryLoss(log_ratio=_log_ratio(pairs, unreleased), most=history_loss(pairs, claim, unreleased),
                            promised=promised_parameter(claim), moved=moved)
 
 
@@ -249,11 +249,11 @@ def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
     return np.ldexp(rows.astype(np.float64), grid).astype(np.int64) if grid else rows.astype(np.int64)
 
 
-def _log_ratio(pairs: list[Pair], hidden: Mapping[str, HiddenPart]) -> float:
+def _log_ratio(pairs: list[Pair], unreleased: Mapping[str, UnreleasedIntermediate]) -> float:
     """Of the densities of what was released; of hidden draws, of the probabilities of what was said."""
     terms: list[float] = []
     for one, other in pairs:
-        if one.stream[0] in hidden:
+        if one.stream[0] in unreleased:
             continue
         answers = np.asarray(one.value, dtype=np.float64).reshape(-1)
         first, second = (answers - np.array([float(c) for c in draw.center]) for draw in (one, other))
@@ -261,7 +261,7 @@ def _log_ratio(pairs: list[Pair], hidden: Mapping[str, HiddenPart]) -> float:
             terms += ((np.abs(second) - np.abs(first)) / float(one.scale)).tolist()
         else:
             terms += ((second**2 - first**2) / (2.0 * float(one.scale) ** 2)).tolist()
-    inside = [pair for pair in pairs if pair[0].stream[0] in hidden]
+    inside = [pair for pair in pairs if pair[0].stream[0] in unreleased]
     if len(inside) > 1:
         level, asked = inside[0], inside[1:]
         tops = np.array([one.value[0] > level[0].value[0] for one, _ in asked])

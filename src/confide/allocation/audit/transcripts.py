@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.allocation.audit.loss import hidden_parts, promise, recorded
-from confide.allocation.audit.planted import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, faults
+from confide.allocation.audit.loss import promise, recorded, unreleased_parts
+from confide.allocation.audit.mutants import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, faults
 from confide.allocation.audit.tiny_markets import (
     HISTORIES,
     charges,
@@ -34,13 +34,13 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    DoorAudit,
-    PlantedBug,
-    beside_charge,
+    Mutant,
+    TranscriptAudit,
+    charge_and_rest,
     controls,
-    door_audit,
     exceeds,
-    mixed,
+    fixed_transcript_audit,
+    inject_fault,
     part_controls,
     told_run,
 )
@@ -62,7 +62,7 @@ CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_c
 
 def walked(
     mechanism: Market, seed: int, *, sound: Market | None = None, fault: Fault | None = None, pairs: int | None = None
-) -> dict[str, DoorAudit]:
+) -> dict[str, TranscriptAudit]:
     """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
     promise of the mechanism's own that names another loss.
 
@@ -79,10 +79,10 @@ def walked(
 
     own = sound or mechanism
     parts = charges(own)
-    everything, others = beside_charge(
+    everything, others = charge_and_rest(
         parts[""], (each for each in own.guarantees().privacy if each.neighbours is own.relation))
-    return door_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
-                      histories(seed), hidden_parts(own), HISTORIES, others, disguises=1)
+    return fixed_transcript_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
+                                  histories(seed), unreleased_parts(own), HISTORIES, others, other_answers=1)
 
 
 def transcript_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
@@ -119,7 +119,7 @@ def asked_rows(
     Source: spec query_release A3.
     """
     rows = []
-    for part in hidden_parts(mechanism).keys() & charges(mechanism).keys():
+    for part in unreleased_parts(mechanism).keys() & charges(mechanism).keys():
         heard, claim = RecordingNoise(histories(seed)(0)), charges(mechanism)[part]
         mechanism.run(next(steps(mechanism, seed)).values, noise(heard))
         inside = [draw for draw in heard.draws if draw.stream[0] == part]
@@ -156,15 +156,15 @@ def transcript_controls(mechanism: Market, seed: int = 0) -> list[Control]:
         seed: of valuations and histories.
     """
 
-    def attack(fault: Fault) -> DoorAudit:
-        bent = mechanism if fault.code is None else mixed(mechanism, fault.code)
+    def attack(fault: Fault) -> TranscriptAudit:
+        bent = mechanism if fault.code is None else inject_fault(mechanism, fault.code)
         found = walked(bent, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
         return next((audit for audit in found.values() if audit.flagged), found[""])
 
-    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
         return walked(mechanism, seed, fault=Fault("", noise=noise))
 
-    planted = [PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)]
+    planted = [Mutant("privacy, its own run", fault.says, fault) for fault in faults(mechanism)]
     return [*controls(planted, attack), *part_controls(walked(mechanism, seed), damped, "privacy: {}".format),
             *(Control(row.promise, "half of its noise", row.flagged)
               for row in asked_rows(mechanism, seed, lambda noise: DampedNoise(noise, HALF)))]
@@ -225,7 +225,7 @@ def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
         bugs.append(("a quarter of the scale", QuarterOfTheScale))
     return [Control("privacy, noise in blocks", bug,
-                    walked_row(in_blocks(mixed(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
+                    walked_row(in_blocks(inject_fault(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
 
 
 def _has_blocks(mechanism: Market, seed: int) -> bool:
@@ -263,5 +263,5 @@ def crafted_row(mechanism: Market) -> AuditRow:
 def crafted_controls() -> list[Control]:
     """The same record with less noise: 80, and 38.5 in place of 20."""
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
-    return [Control("privacy, an auction of eight", bug, crafted_row(mixed(CRAFTED, code)).flagged)
+    return [Control("privacy, an auction of eight", bug, crafted_row(inject_fault(CRAFTED, code)).flagged)
             for bug, code in bugs]

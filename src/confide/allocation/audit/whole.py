@@ -14,6 +14,7 @@ from typing import Any
 from confide.allocation.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, decode_row, run_of
 from confide.allocation.audit.full_size import full_size
 from confide.allocation.audit.loss import promise, recorded
+from confide.allocation.audit.mutants import CountsTwice, QuarterOfTheScale, TwiceTheBudget
 from confide.allocation.audit.participation import (
     Counted,
     auction_reach,
@@ -21,7 +22,6 @@ from confide.allocation.audit.participation import (
     bundle_reach,
     staggered_auction,
 )
-from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, TwiceTheBudget
 from confide.allocation.audit.tiny_markets import PEOPLE, counted, steps, tiny
 from confide.allocation.audit.transcripts import (
     CRAFTED,
@@ -38,7 +38,16 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, promise_rows, sampler_audit
+from confide.audit import (
+    AuditReport,
+    AuditRow,
+    Concern,
+    Control,
+    charge_rows,
+    inject_fault,
+    promise_rows,
+    sampler_audit,
+)
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
@@ -125,7 +134,7 @@ def charged(mechanism: Market) -> tuple[list[AuditRow], list[Control]]:
     own: tuple[str, type[Any]] = ("the final count made twice", CountsTwice) \
         if isinstance(mechanism, SinkhornMatch) else ("a quarter of the scale", QuarterOfTheScale)
     for bug, code in (("everything has twice the budget", TwiceTheBudget), own):
-        bent = mixed(mechanism, code)
+        bent = inject_fault(mechanism, code)
         out.append(Control(row.promise, bug, charge_rows(bent._spent(), promise(bent))[0].flagged))
     if mechanism.on_overflow == "truncate":
         row, controls = charge_rows(mechanism.events(), mechanism.loss)

@@ -187,11 +187,12 @@ class Database:
         elif found != REVISION:
             from confide.campaign.store.migrations import upgrade  # slow to import, and rarely needed
 
-            upgrade(self)
+            with self.writing() as connection:
+                upgrade(connection)
 
     def _make(self) -> None:
         """All tables at once, as migrations would leave them; of two who do so, the second finds it done."""
-        from confide.campaign.store import service_schema  # noqa: F401 - its tables
+        from confide.campaign.store import service_schema  # noqa: F401 - it adds its tables to those of the schema
         from confide.campaign.store.schema import metadata
 
         with self.writing() as connection:

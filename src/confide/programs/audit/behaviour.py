@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Concern, Control, mixed
+from confide.audit import AuditRow, Concern, Control, inject_fault
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Participation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
-from confide.programs.audit.own_walk import action_in, own_share
-from confide.programs.audit.planted import (
+from confide.programs.audit.mutants import (
     AcceptsAnything,
     AveragesOverTheBurnIn,
     ForgetsTheDeviation,
@@ -27,6 +26,7 @@ from confide.programs.audit.planted import (
     KeepsNothingBack,
     NeverRises,
 )
+from confide.programs.audit.own_walk import action_in, own_share
 from confide.programs.audit.promised_value import averages, dual_value, promised_rows
 from confide.programs.audit.tiny_programs import FlagAnswers
 from confide.programs.certifying import certificate
@@ -34,7 +34,6 @@ from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.printed import PrintedDude
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
@@ -314,7 +313,7 @@ def order_row(run: Run) -> AuditRow:
         run: a simulated run.
     """
     mechanism, outcome, seed = run.mechanism, run.outcome, run.seed
-    parts = mixed(mechanism, _SmallShards).run(run.records, Noise.simulated(seed))
+    parts = inject_fault(mechanism, _SmallShards).run(run.records, Noise.simulated(seed))
     wrong = int(not parts.shares.equals(outcome.shares)) + int(_board(parts) != _board(outcome))
     order = study_generator(seed, "order").permutation(mechanism.program.people)
     mixed_up = mechanism.run(run.records.take(order), Noise.simulated(seed))
@@ -352,20 +351,21 @@ def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[C
     known = _known(mechanism)
     own = Pool.of(known.program, study_generator(seed, "pool"), _POOL)
     if known.burn_in:
-        bent = run_of(mixed(delivering(known), AveragesOverTheBurnIn), own, seed)
+        bent = run_of(inject_fault(delivering(known), AveragesOverTheBurnIn), own, seed)
         yield Control("billboard", "averages over the burn-in", decode_row(bent, seed).flagged)
-    forgetful = (run_of(mixed(known, ForgetsTheDeviation), own, seed * 1009 + number) for number in range(_RUNS))
+    forgetful = (run_of(inject_fault(known, ForgetsTheDeviation), own, seed * 1009 + number) for number in range(_RUNS))
     yield Control("certificate", "no term for the noise's deviation",
                   any(row.flagged for run in forgetful for row in certificate_rows(run, run.outcome.certificate)))
     if isinstance(mechanism, _INTEGRAL):
         code, bug = {RoundDude: (NeverRises, "flags that never rise"),
                      TightenAndAudit: (AcceptsAnything, "an audit that accepts anything")}.get(
             type(mechanism), (KeepsNothingBack, "no margin"))
-        bent_one = mixed(_crowded(mechanism), code)
+        bent_one = inject_fault(_crowded(mechanism), code)
         yield Control("supply", bug, any(_over(bent_one, own, number) for number in range(_RUNS)))
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
         stopped: Any = replace(_crowded(mechanism), truncate=True)  # type: ignore[call-arg] # its own may ask for less
-        yield Control("supply", "stops that are ignored", stops_row(mixed(stopped, IgnoresStops), own, seed).flagged)
+        ignoring = stops_row(inject_fault(stopped, IgnoresStops), own, seed)
+        yield Control("supply", "stops that are ignored", ignoring.flagged)
 
 
 def delivering(mechanism: Dude) -> Dude:
@@ -374,7 +374,7 @@ def delivering(mechanism: Dude) -> Dude:
     Args:
         mechanism: of any kind.
     """
-    return mixed(mechanism, AcceptsAnything) if isinstance(mechanism, TightenAndAudit) else mechanism
+    return inject_fault(mechanism, AcceptsAnything) if isinstance(mechanism, TightenAndAudit) else mechanism
 
 
 def _short(mechanism: Dude) -> Dude:
@@ -386,13 +386,13 @@ def _short(mechanism: Dude) -> Dude:
 
 def _known(mechanism: Dude) -> Dude:
     """A mechanism of the same kind for unit demand, whose rows are short."""
-    kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.programs.")
+    kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.")
                      and issubclass(base, Dude) and not base.__name__.startswith("_"))
     program = UnitDemand(3000, 400.0, goods=5)
-    if isinstance(mechanism, PrintedDude):  # which averages over all rounds
+    if mechanism.averages_all_rounds:
         return kind(program, **{**_CERTIFIED, "burn_in": 0})  # type: ignore[no-any-return]
     if isinstance(mechanism, TightDude):  # of this size it would be refused
-        return mixed(mechanism, KeepsNothingBack, program=program, start=None, **_CERTIFIED)
+        return inject_fault(mechanism, KeepsNothingBack, program=program, start=None, **_CERTIFIED)
     return kind(program, **_CERTIFIED)  # type: ignore[no-any-return]
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from confide.audit import AuditRow, Concern, Control, mixed
+from confide.audit import AuditRow, Concern, Control, inject_fault
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import Draw, RecordingNoise
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
+from confide.programs.audit.mutants import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
 from confide.programs.audit.tiny_programs import SIX, FlagAnswers, histories, history_kinds, steps
 from confide.programs.audit.transcripts import answers_row
 from confide.programs.flag_law import FlagLaw
@@ -196,10 +196,11 @@ def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int =
     """
     if not mechanism.flags.queries or not twin.flags.queries:
         return []
-    bare, quiet = mixed(twin, NoLevelNoise), mixed(twin, QuarterOfTheQueries)
-    planned = all_patterns_rows(mixed(mechanism, QuarterOfTheQueries), mechanism)
+    bare, quiet = inject_fault(twin, NoLevelNoise), inject_fault(twin, QuarterOfTheQueries)
+    planned = all_patterns_rows(inject_fault(mechanism, QuarterOfTheQueries), mechanism)
     stops = [Control("privacy: delta that stops cost", "room for noise with probability 1 - beta alone",
-                     stop_delta_row(mixed(mechanism, StopsAtBeta), mechanism).flagged)] if mechanism.truncate else []
+                     stop_delta_row(inject_fault(mechanism, StopsAtBeta), mechanism).flagged)]
+    stops = stops if mechanism.truncate else []
     return [
         *stops,
         Control("flags, its own run", "levels without noise", own_patterns_row(bare, pool, seed, sound=twin).flagged),

@@ -22,8 +22,8 @@ from confide.audit import (
     DampedNoise,
     Loss,
     Neighbours,
-    door_audit,
     exceeds,
+    fixed_transcript_audit,
     published,
     strongest,
 )
@@ -151,7 +151,8 @@ def _walked(
         return outcome
 
     claim = charges(own)[""]
-    audit = door_audit(run, [Neighbours(first, second, partial(published, index=index))], {"": claim}, noise)[""]
+    neighbours = Neighbours(first, second, partial(published, index=index))
+    audit = fixed_transcript_audit(run, [neighbours], {"": claim}, noise)[""]
     flags: float | None = 0.0
     if isinstance(own, RoundDude):
         few = own.flags.queries <= _FLAGS

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, mixed
+from confide.audit import AuditRow, Concern, Control, inject_fault
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.public_randomness import public_number_of
 from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.mutants import ComplainsInVain
 from confide.programs.audit.own_walk import action_in, standing
-from confide.programs.audit.planted import ComplainsInVain
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
@@ -178,6 +178,7 @@ def lie_controls(mechanism: Charging, seed: int = 0) -> list[Control]:
     """
     supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something
     program = UnitDemand(mechanism.program.people, supply, goods=4)
-    bent = mixed(mechanism, ComplainsInVain, program=program, alpha=min(mechanism.alpha or _SMALL, _SMALL), start=None)
+    alpha = min(mechanism.alpha or _SMALL, _SMALL)
+    bent = inject_fault(mechanism, ComplainsInVain, program=program, alpha=alpha, start=None)
     pool = Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE)
     return [Control("truthfulness", "nobody is reassigned", path_row(bent, pool, seed).flagged)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Concern, Control, mixed
+from confide.audit import AuditRow, Concern, Control, inject_fault
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, added, beyond
-from confide.programs.audit.planted import Counts
+from confide.programs.audit.mutants import Counts
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 
@@ -101,6 +101,6 @@ def sensitivity_control(mechanism: Dude, pool: Pool, seed: int = 0) -> Control:
         pool: of its program's records.
         seed: of a study.
     """
-    many = Pool(mixed(pool.program, Counts), pool.records, pool.table)
+    many = Pool(inject_fault(pool.program, Counts), pool.records, pool.table)
     return Control("sensitivity", "contributions beyond their bounds counted",
                    any(row.flagged for row in sensitivity_rows(mechanism, many, seed)))

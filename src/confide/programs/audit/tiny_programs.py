@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import DampedNoise, Loss, Neighbours, mixed, published
+from confide.audit import DampedNoise, Loss, Neighbours, inject_fault, published
 from confide.privacy.accounting import float_up
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.losses import GDP, ZCDP
@@ -78,7 +78,7 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
     if isinstance(mechanism, RoundDude):
         return _with_flags(mechanism, program, rounds)
     if isinstance(mechanism, TightDude):
-        return mixed(mechanism, _KeepsAQuarter, program=program, **rounds)
+        return inject_fault(mechanism, _KeepsAQuarter, program=program, **rounds)
     if isinstance(mechanism, TightenAndAudit):
         return _with_audit(mechanism, program, rounds)
     return replace(mechanism, program=program, **rounds)
@@ -114,7 +114,7 @@ def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, Any]) 
     batch = 1 if mechanism.batch is None else min(mechanism.batch, 2)
     roomy = replace(mechanism, program=large, batch=batch, truncate=False, **rounds)
     supply = tuple(roomy.flags.reserve / LOAD_UNIT + one for one in program.supplies)
-    return mixed(roomy, _Flagging, program=replace(program, supply=supply))
+    return inject_fault(roomy, _Flagging, program=replace(program, supply=supply))
 
 
 def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, Any]) -> TightenAndAudit:

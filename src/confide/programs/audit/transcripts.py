@@ -17,12 +17,12 @@ from confide.audit import (
     AuditRow,
     Concern,
     Control,
-    DoorAudit,
     Finding,
-    PlantedBug,
+    Mutant,
+    TranscriptAudit,
     controls,
-    door_audit,
-    mixed,
+    fixed_transcript_audit,
+    inject_fault,
     part_controls,
     strongest,
     told_run,
@@ -31,7 +31,7 @@ from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.planted import EarlyCoins, Fault, faults
+from confide.programs.audit.mutants import EarlyCoins, Fault, faults
 from confide.programs.audit.tiny_programs import charges, histories, history_kinds, neighbours, steps
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
@@ -53,7 +53,7 @@ _PROMISED = "everything that others see, jointly, by the promise"
 def walked(
     mechanism: Dude, pool: Pool, seed: int, *, sound: Dude | None = None, fault: Fault | None = None,
     pairs: int | None = None,
-) -> dict[str, DoorAudit]:
+) -> dict[str, TranscriptAudit]:
     """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
     promise of the mechanism's own, where all of its noise is Gaussian.
 
@@ -74,8 +74,8 @@ def walked(
     own_promises = [] if isinstance(own, RoundDude) else [
         promise for promise, _ in strongest(
             each for each in own.guarantees().privacy if each.neighbours is own.relation)]
-    return door_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
-                      histories=history_kinds(own), promises=own_promises)
+    return fixed_transcript_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
+                                  histories=history_kinds(own), promises=own_promises)
 
 
 def transcript_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
@@ -114,7 +114,7 @@ def answers_row(
     wrong, runs = 0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
         history = RecordingNoise(histories(mechanism, seed)(number))
-        watched = mixed(mechanism, _Watched, program=mixed(mechanism.program, _Reading))
+        watched = inject_fault(mechanism, _Watched, program=inject_fault(mechanism.program, _Reading))
         watched.program.__dict__["seen"] = history
         noise = history if fault is None or fault.noise is None else fault.noise(history)
         board = watched.run(joined(mechanism.program, step.records), noise).billboard
@@ -190,12 +190,12 @@ def transcript_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Cont
     def order(fault: Fault) -> Finding:
         return answers_row(mechanism, pool, seed, fault)
 
-    bugs = [PlantedBug("privacy, its own run", fault.says, fault)
+    bugs = [Mutant("privacy, its own run", fault.says, fault)
             for fault in faults(mechanism, attained(mechanism, pool))]
-    early = [PlantedBug("privacy, order of draws", "coins drawn before the records are read",
-                        Fault("", noise=EarlyCoins))]
+    early = [Mutant("privacy, order of draws", "coins drawn before the records are read",
+                    Fault("", noise=EarlyCoins))]
 
-    def damped(noise: Callable[[Noise], Noise]) -> dict[str, DoorAudit]:
+    def damped(noise: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
         return walked(mechanism, pool, seed, fault=Fault("", noise=noise))
 
     return [*controls(bugs, attack), *controls(early if draws_publicly(mechanism) else [], order),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Control, mixed, promise_rows, sampler_audit
-from confide.audit.planted import StuckNoise
+from confide.audit import AuditReport, AuditRow, Control, inject_fault, promise_rows, sampler_audit
+from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.contract.kinds import Progress
@@ -22,7 +22,7 @@ from confide.programs.audit.flag_patterns import flag_controls, flag_rows
 from confide.programs.audit.full_size import full_size
 from confide.programs.audit.lies import Charging, lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.planted import ChargesTwice
+from confide.programs.audit.mutants import ChargesTwice
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
 from confide.programs.audit.tiny_programs import SIX, steps, tiny, tiny_pool
 from confide.programs.audit.transcripts import answers_row, transcript_controls, transcript_rows
@@ -67,7 +67,7 @@ def audit_program(
     small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
     promised = mechanism.guarantees()
     rows, out = promise_rows(promised, mechanism.events)
-    bent, _ = promise_rows(promised, mixed(mechanism, ChargesTwice).events)
+    bent, _ = promise_rows(promised, inject_fault(mechanism, ChargesTwice).events)
     out.append(Control("the price of a promise", "twice the squared budget", any(row.flagged for row in bent)))
     rows += sensitivity_rows(mechanism, pool, seed)
     out.append(sensitivity_control(mechanism, pool, seed))

@@ -16,11 +16,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Number, reason
 from confide.tables import Roster, TableSource
 from confide.tables._cells import places, plain, strings
 from confide.tables.roles import FINE
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["Bids"]
 

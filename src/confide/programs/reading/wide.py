@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
-from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Column, reason
 from confide.tables import FirstRows, Roster, TableSource, rejections
 from confide.tables.roles import FINE
+from confide.tables.slot_rows import SlotRows
 
 __all__ = ["Judge", "read_wide", "typed_wide"]
 

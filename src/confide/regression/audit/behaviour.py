@@ -13,7 +13,7 @@ from confide.audit import AuditRow, Concern, Control, Verdict, best_response, ex
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
-from confide.regression.audit.planted import PaidByHerOwnGroup, Unbounded, planted
+from confide.regression.audit.mutants import PaidByHerOwnGroup, Unbounded, planted
 from confide.regression.audit.population import stand_in
 from confide.regression.guarantees import CUT
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.audit import DoorAudit, Neighbours, door_audit
+from confide.audit import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.sensitivity import WeightedRows, counterexample, printed_constant
@@ -21,14 +21,14 @@ def _scale(epsilon: float) -> float:
     return printed_constant(1.0, 1.0) / (_RIDGE * epsilon)
 
 
-def printed_audit(epsilon: float, noise: Noise) -> DoorAudit:
+def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
     """The printed release, run on the counterexample's two data sets through the door that every mechanism uses."""
 
     def release(data: WeightedRows, source: Noise) -> np.ndarray:
         return source.vector_laplace(_scale(epsilon), 2, stream=("release",), center=data.ridge(_RIDGE))
 
     pair = Neighbours(*counterexample(_ROWS, _RIDGE), lambda estimate: estimate.tobytes())
-    return door_audit(release, [pair], {"": PureDP(epsilon)}, lambda _: noise)[""]
+    return fixed_transcript_audit(release, [pair], {"": PureDP(epsilon)}, lambda _: noise)[""]
 
 
 def printed_loss(epsilon: float) -> float:

@@ -10,12 +10,12 @@ from confide.audit import (
     AuditRow,
     Control,
     DampedNoise,
-    DoorAudit,
     Loss,
     Neighbours,
     RepeatedNoise,
+    TranscriptAudit,
     charge_rows,
-    door_audit,
+    fixed_transcript_audit,
     implies,
     part_controls,
     sampler_audit,
@@ -27,13 +27,12 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.regression.audit.mutants import Unclipped, planted, wider_ball
 from confide.regression.audit.neighbouring import CROWD, ball_matters, neighbours
-from confide.regression.audit.planted import Unclipped, planted, wider_ball
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
-from confide.regression.release.printed import PrintedRidge
 
 __all__ = ["FALSE_ALARM", "charged", "claims_of", "paid_of", "privacy_controls", "privacy_rows"]
 
@@ -52,13 +51,10 @@ Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     """What is promised of each part of the noise, by the first word of its streams; "" is everything together.
 
-    In paper mode these are the source's claims, whether or not they hold: the audit says so where they do not.
+    Of a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
     """
     release = mechanism.release
-    if isinstance(release, PrintedRidge):
-        own = PureDP(release.epsilon)
-        return {"": PureDP(2 * release.epsilon), "payment": own, "release": own}
-    claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
+    claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}
     if isinstance(release, AdaSSP):
         claims["release"] = ZCDP(release.rho)
         claims |= {f"release/{part}": ZCDP(release.rho / 3) for part in ("eigenvalue", "gram", "cross")}
@@ -117,7 +113,7 @@ def privacy_rows(
     everything = [promise for promise, _ in promised.get("", ())]
     if any(promise.loss == claims[""] for promise in everything):
         del claims[""]
-    found = door_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
+    found = fixed_transcript_audit(run, neighbours(mechanism, source), claims, source, promises=everything)
     follow = {promise.sentence(): each for promise, each in promised.get("", ())} | {
         part: held[0][1] for part, held in promised.items() if part and len(held) == 1}
     people = mechanism.setting.people
@@ -180,13 +176,13 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
     ]
     parts = claims_of(mechanism)
     claims = {"": parts[""]}
-    if not mechanism.printed_mode and ball_matters(mechanism):
+    if mechanism.held_in_ball and ball_matters(mechanism):
         broken.append(("a ball ten times as wide", wider_ball(mechanism).run, pairs))
-    out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
+    out = [Control("privacy loss", bug, fixed_transcript_audit(run, shown, claims, source)[""].flagged)
            for bug, run, shown in broken]
 
-    def walked(changed: Callable[[Noise], Noise] = lambda noise: noise) -> dict[str, DoorAudit]:
-        return door_audit(lambda data, noise: mechanism.run(data, changed(noise)), hardest, parts, source)
+    def walked(changed: Callable[[Noise], Noise] = lambda noise: noise) -> dict[str, TranscriptAudit]:
+        return fixed_transcript_audit(lambda data, noise: mechanism.run(data, changed(noise)), hardest, parts, source)
 
     out += part_controls(walked(), walked, lambda part: f"privacy loss: {_NAMES.get(part, part)}")
     printed = printed_audit(1.0, Noise.simulated(seed))

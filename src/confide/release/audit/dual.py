@@ -7,7 +7,17 @@ from dataclasses import MISSING, fields, replace
 
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, Loss, Neighbours, PlantedBug, controls, door_audit, exact_audit
+from confide.audit import (
+    AuditRow,
+    Concern,
+    Control,
+    Loss,
+    Mutant,
+    Neighbours,
+    controls,
+    exact_audit,
+    fixed_transcript_audit,
+)
 from confide.audit.statistical import clopper_pearson
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
@@ -15,7 +25,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers
 from confide.release.audit.enumerated import replacements, tiny_game, transcript_laws
-from confide.release.audit.planted import (
+from confide.release.audit.mutants import (
     CountsOneLevel,
     DataDependentSize,
     HalfThePeople,
@@ -114,7 +124,7 @@ def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
         other[at] = record
         pairs.append(Neighbours(bits, other, published))
     claim = ZCDP(Accountant(it.events()).rho())
-    found = door_audit(it.run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k))
+    found = fixed_transcript_audit(it.run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k))
     return found[""].row("privacy: its own run on neighbours (zCDP)")
 
 
@@ -202,4 +212,4 @@ def dual_query_controls(seed: int = 1) -> list[Control]:
         }),
     ]
     return [control for name, attack, broken in attacks
-            for control in controls([PlantedBug(name, bug, kind) for bug, kind in broken.items()], attack)]
+            for control in controls([Mutant(name, bug, kind) for bug, kind in broken.items()], attack)]

@@ -19,9 +19,9 @@ from confide.audit import (
     Concern,
     Control,
     DampedNoise,
-    DoorAudit,
     Neighbours,
-    door_audit,
+    TranscriptAudit,
+    fixed_transcript_audit,
     implies,
     strongest,
 )
@@ -33,9 +33,9 @@ from confide.release.audit.charged import charges
 from confide.release.audit.tiny_mechanisms import published
 from confide.release.audit.transcripts import Run, quiet
 from confide.release.baselines import NoisyAnswers
-from confide.release.campaign.made_up import table_of
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
+from confide.release.made_up import table_of
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
@@ -64,7 +64,7 @@ class _Walk(NamedTuple):
     share: float
     shows: dict[str, float]
     leak: str
-    promises: tuple[DoorAudit, ...]
+    promises: tuple[TranscriptAudit, ...]
 
 
 class _Pair(NamedTuple):
@@ -146,9 +146,9 @@ def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
 def _walked(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
     claims = dict(charges(pair.it))
     stated = strongest(each for each in pair.it.guarantees().privacy if each.claimable and not each.loss.vacuous)
-    found = door_audit(run or (lambda data, noise: quiet(pair.it, data, noise)),
-                       [Neighbours(pair.first, pair.second, published)], claims,
-                       lambda _: Noise.simulated(seed + 77_003), promises=[promise for promise, _ in stated])
+    found = fixed_transcript_audit(
+        run or (lambda data, noise: quiet(pair.it, data, noise)), [Neighbours(pair.first, pair.second, published)],
+        claims, lambda _: Noise.simulated(seed + 77_003), promises=[promise for promise, _ in stated])
     held = tuple(found.pop(promise.sentence()) for promise, _ in stated)
     leak = next((audit.leaks[0] for audit in found.values() if audit.leaks), "")
     shares = {part: audit.measured / audit.promised if audit.promised else math.inf if audit.measured else 0.0

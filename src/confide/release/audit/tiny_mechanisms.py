@@ -13,10 +13,10 @@ from confide.contract.encoding import canonical, digest, encode
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
+from confide.release.made_up import made_up_table
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reading import read_codes

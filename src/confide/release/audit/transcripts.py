@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from confide.audit import AuditRow, Control, DoorAudit, Loss, PlantedBug, beside_charge, controls, door_audit, told_run
+from confide.audit import (
+    AuditRow,
+    Control,
+    Loss,
+    Mutant,
+    TranscriptAudit,
+    charge_and_rest,
+    controls,
+    fixed_transcript_audit,
+    told_run,
+)
 from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
 from confide.contract.public_warnings import PublicWarning
@@ -41,7 +51,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 def audited(
     it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
     charged: Iterable[Charge] | None = None, promised: bool = False,
-) -> dict[str, DoorAudit]:
+) -> dict[str, TranscriptAudit]:
     """Each part of the noise, and everything, against what is charged for it.
 
     Args:
@@ -55,9 +65,9 @@ def audited(
     claims: dict[str, Loss | Privacy] = dict(charges(it) if charged is None else charged)
     others: list[Privacy] = []
     if promised:
-        claims[""], others = beside_charge(whole_charge(it), it.guarantees().privacy)
-    return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
-                      histories(seed), promises=others)
+        claims[""], others = charge_and_rest(whole_charge(it), it.guarantees().privacy)
+    own = run or (lambda data, noise: quiet(it, data, noise))
+    return fixed_transcript_audit(own, islice(neighbours(it, seed), pairs), claims, histories(seed), promises=others)
 
 
 def transcript_rows(
@@ -109,7 +119,7 @@ def transcript_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | No
         kept = next(rows)
         return kept if kept.flagged else next((row for row in rows if row.flagged), kept)
 
-    return list(controls([PlantedBug(f"privacy: {name}", fault.says, fault) for fault in faults(it)], attack))
+    return list(controls([Mutant(f"privacy: {name}", fault.says, fault) for fault in faults(it)], attack))
 
 
 def release_rows(seed: int = 1) -> list[AuditRow]:

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Concern, Control, Verdict, mixed
+from confide.audit import AuditRow, Concern, Control, Verdict, inject_fault
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.search.audit.made_up import spread
-from confide.search.audit.planted import drawn_at
+from confide.search.audit.mutants import drawn_at
 from confide.search.component_search import ComponentSearch
 from confide.search.exact_laws import LawTree
 from confide.search.graph import Graph
@@ -64,7 +64,7 @@ def full_size(mechanism: PTarget, seed: int = 0) -> tuple[list[AuditRow], list[C
     if row.flagged:
         return [row], []
     for factor in _FACTORS:
-        broken, _ = _row(mixed(mechanism, drawn_at(factor)), seed, most)
+        broken, _ = _row(inject_fault(mechanism, drawn_at(factor)), seed, most)
         if broken.flagged:
             shown = replace(row, note=f"noise at {factor:g} of its scale is flagged here")
             return [shown], [Control(row.promise, f"noise at {factor:g} of its scale, at this size alone", True)]

@@ -29,7 +29,7 @@ from confide.search.audit.made_up import (
     spread,
     tree_of,
 )
-from confide.search.audit.planted import misses
+from confide.search.audit.mutants import misses
 from confide.search.exact_laws import LawTree
 from confide.search.statistics import CommonNeighbours, LargestFlow
 from confide.search.targeted import PTarget

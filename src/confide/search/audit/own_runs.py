@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Concern, mixed
+from confide.audit import AuditRow, Concern, inject_fault
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.search.audit.made_up import fitted, network, spread, tied, tree_of
-from confide.search.audit.planted import HalfLaw
+from confide.search.audit.mutants import HalfLaw
+from confide.search.component_walk import Walk
 from confide.search.exact_laws import component_order, exact_law
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.targeted import PTarget
-from confide.search.walking import Walk
 
 __all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row", "telling_epsilon", "walk_row"]
 
@@ -122,7 +122,7 @@ def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
     found: dict[float, float] = {}
     for scale in _SCALES:
         here = replace(one, epsilon=one.epsilon * one.call.noise_scale / scale)
-        law, half = exact_law(here, investigation), exact_law(mixed(here, HalfLaw), investigation)
+        law, half = exact_law(here, investigation), exact_law(inject_fault(here, HalfLaw), investigation)
         found[here.epsilon] = min(_tail(round(runs * half.get(order, 0.0)), runs, chance)
                                   for order, chance in law.items())
     return float(min(found, key=lambda epsilon: found[epsilon]))

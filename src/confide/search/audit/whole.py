@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed, promise_rows
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, inject_fault, promise_rows
 from confide.audit.charging import NAMED
-from confide.audit.planted import StuckNoise
+from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -20,8 +20,7 @@ from confide.privacy.noise import Noise
 from confide.search.audit.full_size import full_size
 from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.missed_targets import miss_controls, miss_rows
-from confide.search.audit.own_runs import history_row, runs_row, walk_row
-from confide.search.audit.planted import (
+from confide.search.audit.mutants import (
     CappedTree,
     CountsUnexamined,
     EighthNoise,
@@ -32,6 +31,7 @@ from confide.search.audit.planted import (
     SharpThreshold,
     TiesByDegree,
 )
+from confide.search.audit.own_runs import history_row, runs_row, walk_row
 from confide.search.audit.threshold_witness import Witness
 from confide.search.targeted import PTarget
 
@@ -81,7 +81,7 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
                         walk_row(mechanism, TiesByDegree)))
     if "noise" not in left:
         attained = getattr(mechanism.statistic, "length", 2) == 2  # beyond two edges sensitivity is a loose bound
-        broken = mixed(mechanism, HalvedNoise if attained else EighthNoise)
+        broken = inject_fault(mechanism, HalvedNoise if attained else EighthNoise)
         out.append(_control("a selection", f"noise at {'half' if attained else 'an eighth'} of its scale",
                             selection_row(broken, sound=mechanism)))
     if "cap" not in left:
@@ -93,10 +93,10 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         rows += _of_few(replace(threshold_row(mechanism), note=_left(left, "draw", "sharp", "counted")),
                         history_row(mechanism))
         planted: list[tuple[str, str, Callable[[], AuditRow]]] = [
-            ("draw", "no noise", lambda: threshold_row(mixed(mechanism, NoiselessThreshold), mechanism)),
-            ("sharp", "the sensitivity of one count", lambda: threshold_row(mixed(mechanism, SharpThreshold),
+            ("draw", "no noise", lambda: threshold_row(inject_fault(mechanism, NoiselessThreshold), mechanism)),
+            ("sharp", "the sensitivity of one count", lambda: threshold_row(inject_fault(mechanism, SharpThreshold),
                                                                             mechanism)),
-            ("counted", "the unexamined counted", lambda: history_row(mixed(mechanism, CountsUnexamined)))]
+            ("counted", "the unexamined counted", lambda: history_row(inject_fault(mechanism, CountsUnexamined)))]
         out += [_control("the threshold", bug, row()) for key, bug, row in planted if key not in left]
     if mechanism.stop == "private":
         rows += _of_few(witness_row(Witness(printed=False)))
@@ -108,7 +108,7 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     rows += large[0]
     out += large[1]
     advance(progress, 4, _STEPS)
-    out.append(_control("own runs", "half of the noise is drawn", runs_row(mixed(mechanism, HalfDrawn), seed,
+    out.append(_control("own runs", "half of the noise is drawn", runs_row(inject_fault(mechanism, HalfDrawn), seed,
                                                                           sound=mechanism)))
     out.append(_control("own runs", "a query cap", runs_row(mechanism, seed, runs=_CAPPED, query_cap=4,
                                                              epsilon=near)))

@@ -1,0 +1,586 @@
+"""What the harness needs to know of a bought mean: clients, the published sum, extreme contracts, lies and money."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
+from confide.acquisition.paying.incentives import audit_ic
+from confide.acquisition.paying.payments import Offer, OfferRule
+from confide.acquisition.records import ContractedRecords
+from confide.acquisition.release.enumerated_sum import EXAMPLE_LEVELS, EXAMPLE_WEIGHTS, real_weights, sum_divergence
+from confide.acquisition.release.lattice import LatticeContract, LatticeContracts, LatticeRelease, aggregate, perturb
+from confide.acquisition.release.losses import gaussian_losses
+from confide.audit import (
+    Audited,
+    AuditRow,
+    Concern,
+    DeviceNoise,
+    Laws,
+    Loss,
+    Measurement,
+    Neighbours,
+    Transcripts,
+    heard,
+    published,
+    received,
+    strongest,
+)
+from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
+from confide.audit.history_loss import spent
+from confide.contract.errors import ConfideError, Refused
+from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Relation, Truthfulness
+from confide.privacy.events import Event, ZCDPEvent
+from confide.privacy.losses import RenyiDP
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["FALSE_ALARM", "extreme_reports", "mean", "messages"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which the statistical row says "broken" of a kept promise."""
+
+_DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
+_BEYOND = (2.0**-10, 2.0**-4, 0.5, 4.0, 16.0, 256.0)  # in ranges: how far a record is outside, on each side
+_TWIN = 4  # people of a small copy of a release
+_STEPS = 2**6  # steps of its lattice
+_NOISE_STDS = 8, 96  # of its noises
+_JUDGED = 1000  # people whose levels are recomputed in fractions: those nearest to their promise
+_RECORDS = 1000  # people whose clients are run; the others' records are at the low end
+_PROFILES = 8  # of reports drawn from the belief
+_LIARS = 6
+_LIES = 33
+_SEARCHED = 400  # people up to whom lies are searched for in the campaign itself; else among so many or more
+_SHOWN = 300  # shares that are decoded again, of one run
+_CROWD = 6  # devices that send a record in most of the runs on neighbours
+
+_MESSAGE = "privacy: one message, towards the platform"
+_LEVEL = "privacy: delivered over contracted level, towards the"
+
+_Run = Callable[[Any, Noise], Any]
+_Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], LatticeRelease]
+_Rows = Callable[[], list[AuditRow]]
+
+
+def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
+    """What is known of a campaign that buys a mean.
+
+    Args:
+        it: the mechanism.
+        seed: of reports, records and transcripts.
+
+    Raises:
+        Refused: nothing is bought at any profile of reports that was tried.
+    """
+    drawn = [reports for reports, _ in prior_draws(it.prior, it.people, _PROFILES, seed)]
+    all_made = [it.contracts(each) for each in drawn]
+    made = next((each for each in all_made if each.lattice is not None), None)
+    if made is None or made.lattice is None:
+        raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
+                      "there is nothing to audit: raise mse_price, or largest_local_loss")
+    local = [each for each in it.guarantees().privacy
+             if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE]
+    return Audited(promises=it.guarantees(), events=it.events, paid=partial(_paid, it), measured=[
+        *messages(made.lattice, seed, it=it, run=partial(_campaign, it, made)),
+        Measurement(named="contracts", rows=_computed, sound=lambda: _caps(
+            it, [*all_made, *(it.contracts(each) for each in extreme_reports(it, seed))])),
+        _incentives(it, seed),
+        Measurement(named=DECODED, sound=it.run, rows=partial(_decoded, it, made, seed),
+                 faults={"a coin more than the contract says": partial(_generous, it)}),
+        Measurement(named=CHECKED, sound=it.run, rows=partial(_checked, it, made, seed),
+                 faults={"more steps than there are": partial(_miscounted, it)}),
+        Transcripts(named=JOINTLY, run=partial(_played, it, made), pairs=partial(_joint_pairs, it, made, seed),
+                    seed=seed, promises=local, note=f"in one pair all {len(made.terms.index):,} people report")])
+
+
+def messages(
+    contracts: LatticeContracts, seed: int, *, it: TwoPartMechanism | None = None, run: _Sum = aggregate,
+    source: Noise | None = None,
+) -> list[Transcripts | Measurement | Laws]:
+    """What is known of what clients send under their contracts, and of the sum that is published.
+
+    Args:
+        contracts: as they were made; the client runs with the one that costs most.
+        seed: of transcripts, of records, and of who is absent.
+        it: whose `submit` is the client; a release of its own, which promises what contracts say, if left out.
+        run: the platform's side; a campaign's own, or `aggregate`.
+        source: whose draws are tested; `Noise.secure()` if left out.
+    """
+    contract = _hardest(contracts)
+
+    def sends(record: Any, noise: Noise) -> Any:
+        return perturb(record, contract, noise).message if it is None else it.submit(record, contract, noise)
+
+    client = partial(_answered, sends)
+    local = [each for each in (() if it is None else it.guarantees().privacy)
+             if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE]
+    steps, noise_std = _twin(contracts)
+    promised = contracts.order / 2.0 * float(steps[0]) ** 2 / float(np.square(noise_std).sum())
+    claimed = float(gaussian_losses(EXAMPLE_WEIGHTS, EXAMPLE_LEVELS, 2.0).central[0])
+    real = real_weights()
+    sound = contracts.noise_std
+
+    def of_sum(variances: NDArray[np.float64]) -> list[AuditRow]:
+        return [_sum_row(promised, sum_divergence(int(steps[0]), variances, contracts.order), len(steps))]
+
+    def at_most_one(named: str, measure: Callable[[Any], float], evidence: str) -> Callable[[Any], list[AuditRow]]:
+        return lambda it: [AuditRow.at_most(named, 1.0, measure(it), evidence, unit="times the contracted level",
+                                            concern=Concern.PRIVACY)]
+
+    exact = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
+    several = contracts.active > 1
+    alone = float((_alone(contracts) / contracts.epsilon_central).max())
+    return [
+        Transcripts(named=_MESSAGE, run=client, pairs=lambda: _stretched(contract), seed=seed, promises=local,
+                    claims={"": RenyiDP(contract.order, contract.epsilon_local)},
+                    names={"": f"{_MESSAGE}, by its contract (Renyi)"}, faults={
+                        words: partial(_answered, run) for words, run in _clients(contract).items()}),
+        Laws(draws=lambda: heard(client, contract.low, seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
+             source=source),
+        Measurement(named="privacy of the sum", rows=of_sum, sound=np.square(noise_std), faults={
+            "half of one person's noise, and nobody else's": np.square(noise_std[:1]) / 2}),
+        Measurement(named="privacy of the sum", rows=lambda told: [] if told is None else [_sum_row(claimed, told, 3)],
+                 faults={f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all their "
+                         "summands": real.divergence}),
+        Measurement(named="levels, local", sound=sound, faults={"noise of half the scale": sound // 2},
+                 rows=at_most_one(f"{_LEVEL} platform", lambda noise: _worst(contracts, noise)[0], exact)),
+        Measurement(named="levels, central", sound=sound, faults={"noise of half the scale": sound // 2},
+                 rows=at_most_one(f"{_LEVEL} public", lambda noise: _worst(contracts, noise)[1], exact)),
+        Measurement(named="levels", sound=run,
+                 faults={"nothing in the place of absentees": _silent} if several else {},
+                 rows=at_most_one("privacy: the same towards the public, when somebody vanished",
+                                  lambda run: _with_absentees(contracts, seed, run),
+                                  "the variance that the platform asked for, along its own run")),
+        Measurement(named="fellows", rows=lambda told: [] if told is None else at_most_one(
+            f"{_LEVEL} fellows", float, exact)(told), faults={
+                "a fellow's own noise, counted as if it hid others from her too": alone} if several else {}),
+        Measurement(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
+                 rows=lambda run: [AuditRow.at_most(
+                     "accuracy: estimate without noise against the weighted mean (widths)", contracts.rounding_bias(),
+                     _noiseless(contracts, seed, run), "all clients' and the platform's own run, without noise",
+                     unit="widths", concern=Concern.ACCURACY)])]
+
+
+def _computed(rows: _Rows) -> list[AuditRow]:
+    return rows()
+
+
+def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """What pays for a promise: the ledger is charged for a record as the platform and fellows see it; of what the
+    public sees, the largest central loss that any reports can lead to.
+    """
+    if promise.audience is not Audience.PUBLIC:
+        return events
+    return (ZCDPEvent(rho=it.concentrated(it.caps.central), neighbours=Relation.REPLACE,
+                      label="one record in the sum"),)
+
+
+# ---- clients
+
+
+def _hardest(contracts: LatticeContracts) -> LatticeContract:
+    """Whose record costs most, of those whose noise is no larger than it must be."""
+    levels = contracts.delivered_local
+    tight = levels > 0.9 * contracts.epsilon_local
+    return contracts.of(int(contracts.index[np.argmax(np.where(tight, levels, 0.0))]))
+
+
+def _answered(run: _Run, record: Any, noise: Noise) -> Any:
+    """A client that refuses one record and not the other tells of it."""
+    try:
+        return run(record, noise)
+    except (ConfideError, ArithmeticError, ValueError) as problem:
+        return type(problem).__name__
+
+
+def _stretched(contract: LatticeContract) -> list[Neighbours]:
+    """Both ends, what is next to an end, and what is beyond, by a little or by any number."""
+    low, high = contract.low, contract.high
+    width = high - low
+    records = [(low, high), (high, low), ((low + high) / 2, high), (math.nextafter(low, -math.inf), low),
+               (low - 16 * width, high + 16 * width), (-math.inf, high), (low, math.inf)]
+    for far in _BEYOND:
+        records += [(low - far * width, high), (high + far * width, low)]
+    return [Neighbours(one, other, received) for one, other in records]
+
+
+def _clients(contract: LatticeContract) -> dict[str, _Run]:
+    """Clients that were broken on purpose."""
+    width = contract.high - contract.low
+
+    def unclipped(record: Any, noise: Noise) -> int:
+        center = round(contract.steps * (record - contract.low) / width)
+        return int(noise.discrete_gaussian(contract.noise_std, 1, stream="record", center=[center])[0])
+
+    def wider(record: Any, noise: Noise) -> int:
+        return unclipped(min(max(record, contract.low), contract.high + width / 16), noise)
+
+    def far(record: Any, noise: Noise) -> int:
+        near = record < contract.high + 100 * width
+        return unclipped(max(min(record, contract.high) if near else record, contract.low), noise)
+
+    def talkative(record: Any, noise: Noise) -> tuple[int | None, bool]:
+        sent = perturb(record, contract, noise)
+        return sent.message, sent.clamped
+
+    def own_seed(record: Any, _: Noise) -> int | None:
+        return perturb(record, contract, Noise.simulated(2026)).message
+
+    return {"noise from a seed of its own, the same each time": own_seed,
+            "records beyond the range count as they are": unclipped,
+            "records beyond the range count as they are up to a sixteenth of it": wider,
+            "records count as they are where they are a hundred ranges beyond": far,
+            "it also tells that a record was beyond the range": talkative}
+
+
+# ---- the sum
+
+
+def _twin(contracts: LatticeContracts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Steps and noises of a few people, those with the largest weights, on so coarse a lattice that the law of their
+    sum can be enumerated.
+    """
+    who = np.argsort(-contracts.steps, kind="stable")[:_TWIN]
+    steps = contracts.steps[who]
+    few = np.maximum(1, (steps / float(steps.sum()) * _STEPS).astype(np.int64))
+    return few, np.clip(np.ceil(few * (contracts.noise_std[who] / steps)), *_NOISE_STDS)
+
+
+def _sum_row(promised: float, measured: float, people: int) -> AuditRow:
+    return AuditRow.at_most(
+        "privacy: the published sum, towards the public (Renyi)", promised, measured,
+        f"the exact law of the sum of {people} people's messages on a lattice of {_STEPS} steps; promised is the "
+        "contracts' formula at these integers", unit="nats (Renyi)", concern=Concern.PRIVACY)
+
+
+def _silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
+    """It divides by the steps of those present and adds nothing."""
+    return aggregate(made, index, messages, ForcedNoise([]))
+
+
+def _forgetful(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> LatticeRelease:
+    """It leaves the largest message out, and divides by all steps."""
+    sound = aggregate(made, index, messages, noise)
+    return LatticeRelease(sound.total - int(messages.max()), sound.steps, made.low, made.high)
+
+
+def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
+    """(k,) what each would lose, in the contracts' order, if her own noise were the only one: as where all others
+    together leave theirs out of the published sum.
+    """
+    ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
+    return np.asarray(contracts.order / 2.0 * np.square(ratios))
+
+
+def _worst(contracts: LatticeContracts, noise_std: np.ndarray) -> tuple[float, float]:
+    """The largest quotients of delivered and promised levels, local and central, with such noises."""
+    half, total = Fraction(contracts.order) / 2, sum(s * s for s in noise_std.tolist())
+    rest = (2 * Fraction(contracts.order) - 1) / (Fraction(contracts.order) - 1) * contracts.merging
+    local = central = Fraction(0)
+    for k in _nearest(contracts.delivered_local / contracts.epsilon_local):
+        level = half * Fraction(int(contracts.steps[k]), int(noise_std[k])) ** 2
+        local = max(local, level / Fraction(float(contracts.epsilon_local[k])))
+    for k in _nearest(contracts.delivered_central / contracts.epsilon_central):
+        level = half * Fraction(int(contracts.steps[k]) ** 2, total) + rest
+        central = max(central, level / Fraction(float(contracts.epsilon_central[k])))
+    return float(local), float(central)
+
+
+def _nearest(ratios: np.ndarray) -> list[int]:
+    return [int(k) for k in np.argsort(-ratios)[:_JUDGED]]
+
+
+def _with_absentees(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
+    """The worst quotient towards the public, of those present, when every third is absent and the loudest one."""
+    here = np.arange(contracts.active) % 3 != 2
+    here[np.argmax(contracts.noise_std)] = contracts.active == 1
+    noise = RecordingNoise(Noise.simulated(seed))
+    run(contracts, contracts.index[here], np.zeros(np.count_nonzero(here), dtype=np.int64), noise)
+    drawn = sum(float(draw.scale) ** 2 for draw in noise.draws)
+    variance = sum(s * s for s in contracts.noise_std[here].tolist()) + drawn
+    levels = contracts.order / 2.0 * (contracts.steps[here] / math.sqrt(variance)) ** 2
+    return float((levels / contracts.epsilon_central[here]).max())
+
+
+def _noiseless(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
+    """How far the estimate is from the weighted mean of the records when nobody's noise is added, in widths."""
+    low, width = contracts.low, contracts.high - contracts.low
+    records = low + width * study_generator(seed, "records").random(min(contracts.active, _RECORDS))
+    sent = np.zeros(contracts.active, dtype=np.int64)
+    for k, record in enumerate(records.tolist()):
+        sent[k] = perturb(record, contracts.of(int(contracts.index[k])), ForcedNoise([])).message or 0
+    release = run(contracts, contracts.index, sent, ForcedNoise([]))
+    share = sum((Fraction(record) - Fraction(low)) * a
+                for record, a in zip(records.tolist(), contracts.steps.tolist(), strict=False))
+    exact = share / (Fraction(contracts.high) - Fraction(low)) / contracts.total_steps
+    return abs(float(Fraction(release.total, release.steps) - exact))
+
+
+def _campaign(
+    it: TwoPartMechanism, made: Contracts, _: LatticeContracts, index: NDArray[np.int64], sent: NDArray[np.int64],
+    noise: Noise,
+) -> LatticeRelease:
+    """The platform's side as a campaign runs it."""
+    board = it.run(made.records(dict(zip(index.tolist(), sent.tolist(), strict=True))), noise).billboard
+    if not isinstance(board, MeanBillboard):
+        raise TypeError(type(board).__name__)
+    return LatticeRelease(board.total, board.steps, it.low, it.high)
+
+
+# ---- contracts
+
+
+def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Profiles of reports in which one person carries as much as she can, or few people take part.
+
+    Args:
+        it: the mechanism.
+        seed: of who they are.
+    """
+    low = np.array([rule.support[0] for rule in it.rules])
+    high = np.array([rule.support[1] for rule in it.rules])
+    random = study_generator(seed, "extreme reports")
+    low, high = np.broadcast_to(low, it.people), np.broadcast_to(high, it.people)
+    one = np.arange(it.people) == random.integers(it.people)
+    for reports in (np.where(one, low, high), np.where(one, high, low), low, high, np.where(one, low, math.nan)):
+        yield reports.copy()
+    few = np.full(it.people, math.nan)
+    who = random.permutation(it.people)[: max(2, it.people // 100)]
+    few[who] = np.where(np.arange(len(who)) == 0, low[who], high[who])
+    yield few
+
+
+def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
+    promised = it.guarantees()
+    accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
+    unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
+                                            "with one person who carries as much as she can")
+    renyi = f"{evidence}; Gaussian noise, so that a loss of order {it.order:g} is that many times rho"
+    bought = [each.lattice for each in all_made if each.lattice is not None]
+    worst = {
+        "local": max(float(each.epsilon_local.max()) for each in bought),
+        "central": max(float(each.epsilon_central.max()) for each in bought),
+        "error": max(each.mse(it.scaled_variance) for each in bought) * it.width**2,
+        "least": min(int(each.payments.min(initial=0)) for each in all_made) * unit,
+        "paid": max(int(each.payments.max(initial=0)) for each in all_made) * unit,
+        "total": float(np.mean([each.payments.sum() for each in all_made[:_PROFILES]])) * unit,
+    }
+    return [
+        *_losses(it, promised.privacy, Audience.COLLECTOR, "the largest contracted loss, towards the platform",
+                 worst["local"], renyi),
+        *_losses(it, promised.privacy, Audience.PUBLIC, "the largest contracted loss, towards the public",
+                 worst["central"], renyi),
+        *_losses(it, promised.privacy, Audience.FELLOWS, "the largest loss towards fellows, all of them together",
+                 max(float(_alone(each).max()) for each in bought),
+                 f"{renyi}; only her own noise is left in the sum where the others leave out theirs"),
+        AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
+                         vacuous=accuracy.vacuous, scale=accuracy.bound,
+                         note="no better than guessing the middle of the range" if accuracy.vacuous else "",
+                         unit="(answers, squared)", concern=Concern.ACCURACY).holding(accuracy),
+        AuditRow.at_most("money: a single payment", budget.highest, worst["paid"], evidence,
+                         scale=budget.highest, unit=it.currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_least("money: a single payment, at least", budget.lowest, worst["least"], evidence,
+                          unit=it.currency, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_most("money: expected total", budget.expected, worst["total"],
+                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected,
+                         unit=it.currency, concern=Concern.BUDGET).holding(budget),
+    ]
+
+
+def _losses(
+    it: TwoPartMechanism, promises: Iterable[Privacy], who: Audience, what: str, loss: float, evidence: str
+) -> list[AuditRow]:
+    """What is promised towards somebody, against the largest loss that any contract leads to."""
+    paid = [ZCDPEvent(rho=it.concentrated(loss), neighbours=Relation.REPLACE)]
+    held = strongest(each for each in promises if each.audience is who and each.neighbours is Relation.REPLACE)
+    return [AuditRow.of_privacy(promise, spent(paid, promise.loss) if isinstance(promise.loss, Loss) else math.inf,
+                                evidence, named=f"privacy: {what}").holding(*follow) for promise, follow in held]
+
+
+# ---- lies
+
+
+def _incentives(it: TwoPartMechanism, seed: int) -> Measurement:
+    """What lies gain, by the mechanism's own payments in whole coins and by such as were broken on purpose."""
+    small, reports, who, where = _profile(it, seed)
+    visible = small.price_per_nat * 1e-6 * small.caps.local
+
+    def costs_alone(reports: NDArray[np.float64], person: int) -> Offer:
+        found = small.payment_rule.pay(reports, people=[person]).offer(person)
+        c = float(reports[person])
+        return found._replace(payment=c * found.epsilon_local + (1.0 - c) * found.epsilon_central)
+
+    def from_below(reports: NDArray[np.float64], person: int) -> Offer:
+        found = small.payment_rule.pay(reports, people=[person]).offer(person)
+        lowest = reports.copy()
+        lowest[person] = small.rules[person if len(small.rules) > 1 else 0].support[0]
+        best = small.payment_rule.pay(lowest, people=[person]).offer(person).utility(lowest[person])
+        return found._replace(payment=found.payment - best)
+
+    def seen(rule: OfferRule, of_truth: float, of_part: float) -> list[AuditRow]:
+        gain, least = _search(small, rule, reports, who)
+        return [AuditRow.at_most("truth", of_truth, gain, "a search", concern=Concern.INCENTIVES),
+                AuditRow.at_least("participation", of_part, least, "a search", concern=Concern.PARTICIPATION)]
+
+    return Measurement(named="truth and participation", rows=_computed, sound=partial(
+        _lies, it, small, reports, who, where), faults={
+            "people are paid what their reports cost, without a rent": lambda: seen(costs_alone, visible, -math.inf),
+            "the lowest type is the one who is just willing": lambda: seen(from_below, math.inf, -visible)})
+
+
+def _in_coins(it: TwoPartMechanism) -> OfferRule:
+    """A person's offer as it is paid, in nats at weight 1."""
+    coins = it.price_per_nat * it.minor_units
+
+    def offer(reports: NDArray[np.float64], person: int) -> Offer:
+        found = it.payment_rule.pay(reports, people=[person]).offer(person)
+        return found._replace(payment=math.ceil(found.payment * coins) / coins)
+
+    return offer
+
+
+def _profile(it: TwoPartMechanism, seed: int) -> tuple[TwoPartMechanism, NDArray[np.float64], list[int], str]:
+    """The mechanism in which lies are searched for, everybody's reports, who tries, and a word of evidence."""
+    small, where = it, "the campaign itself"
+    # Capped weights need enough people to buy anything.
+    enough = _SEARCHED if it.weight_cap is None else max(_SEARCHED, math.ceil(4.0 / it.weight_cap))
+    if it.people > enough and not isinstance(it.prior, tuple):
+        small, where = it.of_people(enough), f"the same campaign among {enough:,} people"
+    reports, _ = next(prior_draws(small.prior, small.people, 1, seed, stream="lies"))
+    psi = small.payment_rule.virtual_costs(reports)
+    order = np.argsort(psi, kind="stable")
+    winners = max(1, int(np.count_nonzero(small.payment_rule.solve(psi).weights)))
+    places = {0, winners // 2, winners - 1, min(winners, small.people - 1), small.people - 1, small.people // 2}
+    return small, reports, [int(order[k]) for k in sorted(places)][:_LIARS], where
+
+
+def _search(
+    small: TwoPartMechanism, rule: OfferRule, reports: NDArray[np.float64], who: Sequence[int]
+) -> tuple[float, float]:
+    """The best lie's gain and the least utility of the truth, in the currency."""
+    gains, truths = [], []
+    for person in who:
+        own = small.rules[person if len(small.rules) > 1 else 0]
+        grid = np.linspace(*own.support, _LIES)
+        near = reports[person] + np.array([-1e-3, -1e-6, 1e-6, 1e-3])
+        lies = np.concatenate([grid, near, reports[(person + 1) % len(reports)] + np.array([-1e-9, 1e-9])])
+        found = audit_ic(rule, reports, person, lies[own.admits(lies)])
+        gains.append(found.regret)
+        truths.append(found.truth)
+    return max(gains) * small.price_per_nat, min(truths) * small.price_per_nat
+
+
+def _lies(
+    it: TwoPartMechanism, small: TwoPartMechanism, reports: NDArray[np.float64], who: Sequence[int], where: str
+) -> list[AuditRow]:
+    promised = it.guarantees()
+    truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
+    gain, least = _search(small, _in_coins(small), reports, who)
+    scale, fewer = small.largest_payment, "" if small is it else f"{small.people:,} people"
+    return [
+        AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
+                         f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
+                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
+                         unit=it.currency, concern=Concern.INCENTIVES).smaller(fewer).holding(truth),
+        AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
+                          f"the same people in {where}", unit=it.currency,
+                          concern=Concern.PARTICIPATION).smaller(fewer).holding(part),
+    ]
+
+
+# ---- runs on what devices send
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Records of some people, whose devices send them, and what the others have sent.
+
+    Args:
+        records: rank -> record.
+        others: rank -> message.
+    """
+
+    records: dict[int, float]
+    others: dict[int, int]
+
+
+def _all_sent(it: TwoPartMechanism, made: Contracts, seed: int) -> dict[int, int]:
+    """Rank -> message of everybody who has a contract."""
+    terms, draw = made.terms, study_generator(seed, "messages")
+    records = np.full(it.people, np.nan)
+    records[terms.index] = it.low + it.width * draw.random(len(terms.index))
+    return dict(it.play_on(terms, records, Noise.simulated(seed)))
+
+
+def _rounds(it: TwoPartMechanism, made: Contracts, seed: int) -> Iterator[ContractedRecords]:
+    """Messages of everybody, of every other one, of one person, and of nobody."""
+    sent = _all_sent(it, made, seed)
+    ranks = list(sent)
+    for some in (ranks, ranks[::2], ranks[:1], []):
+        yield made.terms.with_messages({rank: sent[rank] for rank in some})
+
+
+def _decoded(it: TwoPartMechanism, made: Contracts, seed: int, run: _Run) -> list[AuditRow]:
+    places = np.unique(np.linspace(0, it.people - 1, _SHOWN).astype(np.int64)).tolist()
+
+    def rounds() -> Iterator[tuple[Any, dict[int, Any]]]:
+        for records in _rounds(it, made, seed):
+            rows = {rank: row for row, rank in enumerate(records.index.tolist())}
+            yield run(records, Noise.simulated(seed)), {
+                place: records.one(rows[place]) if place in rows else None
+                for place in sorted({*places, *list(rows)[:_SHOWN]})}
+
+    return [decoded_row(rounds(), it.decode, "messages")]
+
+
+def _checked(it: TwoPartMechanism, made: Contracts, seed: int, run: _Run) -> list[AuditRow]:
+    def rounds() -> Iterator[tuple[Any, bool]]:
+        for records in _rounds(it, made, seed):
+            board = run(records, ForcedNoise([])).billboard  # so that nothing is added in the place of who vanished
+            total = sum(records.message[records.sent].tolist())
+            yield board, (board.total, board.steps) == (total, int(records.steps[records.sent].sum()))
+
+    return [checked_row(rounds(), it.check, "messages")]
+
+
+def _played(it: TwoPartMechanism, made: Contracts, data: _Held, noise: Noise) -> Any:
+    """Records, through everybody's device and the run, to all that others see."""
+    lattice: Any = made.lattice
+    sent: dict[int, Any] = {rank: it.submit(record, lattice.of(rank), DeviceNoise(noise, rank))
+                            for rank, record in data.records.items()}
+    return it.run(made.terms.with_messages({**data.others, **sent}), noise)
+
+
+def _joint_pairs(it: TwoPartMechanism, made: Contracts, seed: int) -> Iterator[Neighbours]:
+    """One record of a few devices; in the last pair everybody who has a contract sends."""
+    ranks, middle = made.terms.index[:_CROWD].tolist(), (it.low + it.high) / 2
+    for rank in sorted({ranks[0], ranks[len(ranks) // 2], ranks[-1]}):
+        for both in ((it.low, it.high), (it.high, it.low)):
+            one, other = (_Held({**dict.fromkeys(ranks, middle), rank: mine}, {}) for mine in both)
+            yield Neighbours(one, other, partial(published, index=rank))
+    everybody = _all_sent(it, made, seed)
+    one, other = (_Held({ranks[0]: mine}, everybody) for mine in (it.low, it.high))
+    yield Neighbours(one, other, partial(published, index=ranks[0]))
+
+
+def _generous(it: TwoPartMechanism, data: Any, noise: Noise) -> Any:
+    outcome = it.run(data, noise)
+    paid = outcome.shares["payment"].to_numpy().copy()
+    paid[data.index] += data.sent
+    return replace(outcome, shares=outcome.shares.set_column(0, "payment", pa.array(paid)))
+
+
+def _miscounted(it: TwoPartMechanism, data: Any, noise: Noise) -> Any:
+    outcome = it.run(data, noise)
+    board: Any = outcome.billboard
+    return replace(outcome, billboard=replace(board, steps=board.steps + it.lattice + 1))

@@ -1,0 +1,86 @@
+"""Whether one record moves more among other records than alone, in words: other records then decide what counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.worst_case_neighbours import CELLS
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["among_others"]
+
+_SUMMED = ("laplace", "discrete_laplace")
+_SQUARED = ("gaussian", "discrete_gaussian")
+_MORE = 1 + 1e-6
+
+Run = Callable[[Any, Noise], Any]
+
+
+def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float) -> str:
+    """How far the record moves what noise is added to; "" where it moves as much alone, or where nobody can say.
+
+    Args:
+        run: the mechanism itself.
+        pair: of crowds that differ in one record.
+        seed: of their history.
+        streams: the draws, all Laplace of one scale or all Gaussian of one.
+        paid: for them: epsilon of Laplace noise, rho of Gaussian noise.
+    """
+    alone = _alone(pair)
+    if alone is None:
+        return ""
+    (among, declared), (by_itself, _) = (_moved(run, each, seed, streams, paid) for each in (pair, alone))
+    if not among > by_itself * _MORE:  # also where one is no number
+        return ""
+    return (f"; this record moves what the noise is added to by {among:.6g} there, where {declared:.6g} is declared, "
+            f"and by {by_itself:.6g} alone. So other records decide what counts, as where a bound, a selection or a "
+            "standard follows from the data: see the tutorial 'A mechanism of your own'")
+
+
+def _alone(pair: Neighbours) -> Neighbours | None:
+    """The record that differs, beside nobody."""
+    sides = pair.first, pair.second
+    if not all(isinstance(side, list) and sum(batch.cells.size for batch in side) <= CELLS for side in sides):
+        return None
+    first, second = ({int(slot): row for batch in side for slot, row in zip(batch.index, batch.cells, strict=True)}
+                     for side in sides)
+    changed = [slot for slot in first.keys() | second.keys()
+               if slot not in first or slot not in second or first[slot].tobytes() != second[slot].tobytes()]
+    if len(changed) != 1:
+        return None
+
+    def own(rows: dict[int, Any]) -> list[SlotRows]:
+        return [SlotRows(np.array(changed), rows[changed[0]][None])] if changed[0] in rows else []
+
+    return Neighbours(own(first), own(second), pair.published)
+
+
+def _moved(
+    run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float
+) -> tuple[float, float]:
+    """How far what noise is added to moves, and how far it was declared to; NaN where that is not known."""
+    history = RecordingNoise(Noise.simulated(seed))
+    forced = None if isinstance(overheard(lambda: run(pair.first, history))[0], Failed) else ForcedNoise(history.draws)
+    if forced is None or isinstance(overheard(lambda: run(pair.second, forced))[0], Failed):
+        return math.nan, math.nan
+    one, other = ([draw for draw in noise.draws if draw.stream in streams] for noise in (history, forced))
+    scales = {draw.scale for draw in (*one, *other)}
+    laws = {draw.law for draw in (*one, *other)}
+    if len(scales) != 1 or len(one) != len(other):
+        return math.nan, math.nan
+    off, scale = _centers(one) - _centers(other), float(*scales)
+    if laws <= {*_SUMMED}:
+        return float(np.abs(off).sum()), paid * scale
+    return (float(np.linalg.norm(off)), math.sqrt(2 * paid) * scale) if laws <= {*_SQUARED} else (math.nan, math.nan)
+
+
+def _centers(draws: Sequence[Draw]) -> Any:
+    return np.array([float(number) for draw in draws for number in draw.center])

@@ -1,0 +1,206 @@
+"""Broken sources of noise, for controls: a mechanism that is run with one of them must be flagged.
+
+Each wraps the source that it is given, so that an audit which listens at the door hears what really happens. (A source
+that answers with bare centers is `ForcedNoise` with an empty transcript.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise import Noise
+from confide.privacy.noise.arguments import Points, Stream, StreamName, begins_with
+from confide.privacy.noise.base import RealLaw
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.passing import PassingNoise
+
+__all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"]
+
+
+_WHOLE = 2**50  # weight of a row of a sharpened channel
+
+
+class DampedNoise(PassingNoise):
+    """Noise that is smaller than what was asked for.
+
+    Args:
+        source: the sound source.
+        factor: what every scale is multiplied with; logits, and logarithms of a channel's weights, are divided by it.
+        part: the first words of the streams that are damped, as a door audit names a part ("release", "release/gram");
+            all others are as they were asked for. "" is every stream.
+
+    Example:
+        >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
+        >>> noise.laplace(5.0, 2, stream="certificate", center=[1.0, 2.0], grid=0).tolist()
+        [1.0, 2.0]
+        >>> bool((noise.laplace(5.0, 9, stream=("counts", 1)) == sound.laplace(5.0, 9, stream=("counts", 1))).all())
+        True
+    """
+
+    def __init__(self, source: Noise, factor: float, part: str = "") -> None:
+        super().__init__()
+        self._source = source
+        self._damped, self._part = Fraction(factor), part
+
+    def _factor(self, stream: StreamName) -> Fraction:
+        """What a stream's scale is multiplied with."""
+        return self._damped if begins_with(stream, self._part) else Fraction(1)
+
+    @property
+    def kind(self) -> str:
+        return self._source.kind
+
+    @property
+    def release_safe(self) -> bool:
+        return self.audited
+
+    @property
+    def audited(self) -> bool:
+        return self._source.audited
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        return self._source.split(people, stream=stream)
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        return self._source.exponential(shape, stream=stream) * float(self._factor(stream))
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return self._source.words(shape, stream=stream)
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        with np.errstate(divide="ignore"):
+            logits = np.log(table / table.max()) / float(self._factor(stream))
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        sharp = np.floor(weights / weights.sum(axis=1, keepdims=True) * _WHOLE).astype(np.int64)
+        sharp[np.arange(len(sharp)), np.argmax(sharp, axis=1)] += _WHOLE - sharp.sum(axis=1)
+        return self._source.channel(sharp, inputs, stream=stream)
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return self._source.selection((logits - logits.max()) / float(self._factor(stream)), count, stream=stream)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        ask = self._source.discrete_laplace if law == "discrete_laplace" else self._source.discrete_gaussian
+        flat = None if center is None else np.array(center, dtype=object).reshape(shape)
+        return ask(scale * self._factor(stream), shape, stream=stream, center=flat)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        ask = self._source.laplace if law == "laplace" else self._source.gaussian
+        flat: Any = np.array(points, dtype=object if isinstance(points, list) else np.float64).reshape(shape)
+        return ask(scale * self._factor(stream), shape, stream=stream, center=flat, grid=grid).reshape(-1)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._source.vector_laplace(scale * self._factor(stream), len(stretch), stream=stream, center=points,
+                                           stretch=stretch, grid=grid)
+
+
+class RepeatedNoise(DampedNoise):
+    """One draw for all requests of one law and size: the first is drawn, the others take its noise again.
+
+    Args:
+        source: the sound source.
+
+    Example:
+        >>> noise = RepeatedNoise(Noise.simulated(1))
+        >>> one, other = (noise.laplace(2.0, 3, stream=name, center=[0.0, 5.0, 9.0]) for name in ("one", "other"))
+        >>> one.tolist() == other.tolist()
+        True
+    """
+
+    def __init__(self, source: Noise) -> None:
+        super().__init__(source, 1.0)
+        self._first: dict[tuple[str, int], tuple[Fraction, NDArray[np.float64]]] = {}
+        self._whole: dict[tuple[str, int, Fraction], NDArray[np.int64]] = {}
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        kind = (law, int(np.prod(shape)), scale)  # whole numbers are not scaled
+        bare = np.array([0] * kind[1] if center is None else center, dtype=np.int64).reshape(shape)
+        if kind not in self._whole:
+            value = super()._lattice(law, scale, center, shape, stream)
+            self._whole[kind] = np.asarray(value - bare.reshape(value.shape))
+            return value
+        return np.asarray(bare + self._whole[kind].reshape(shape))
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        bare = np.array([float(p) for p in points])
+        return self._again((law, len(bare)), scale, bare, np.ones(len(bare)),
+                           lambda: super(RepeatedNoise, self)._reals(law, scale, points, grid, shape, stream))
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._again(("vector_laplace", len(stretch)), scale, np.array([float(p) for p in points]), stretch,
+                           lambda: super(RepeatedNoise, self)._vector(scale, points, stretch, grid, stream))
+
+    def _again(
+        self, kind: tuple[str, int], scale: Fraction, bare: NDArray[np.float64], stretch: NDArray[np.float64],
+        draw: Callable[[], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        if kind not in self._first:
+            value = draw()
+            self._first[kind] = scale, (value - bare) / stretch
+            return value
+        first, drawn = self._first[kind]
+        return bare + stretch * drawn * float(scale / first)
+
+
+class ShiftedNoise(DampedNoise):
+    """Noise that is not centred: every draw of numbers is moved by a part of its scale.
+
+    Args:
+        source: the sound source.
+        shift: by how many scales.
+    """
+
+    def __init__(self, source: Noise, shift: float) -> None:
+        super().__init__(source, 1.0)
+        self._shift = Fraction(shift)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        numbers = [0] * int(np.prod(shape)) if center is None else center
+        return super()._lattice(law, scale, [c + round(self._shift * scale) for c in numbers], shape, stream)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        return super()._reals(law, scale, [Fraction(p) + self._shift * scale for p in points], grid, shape, stream)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return super()._vector(scale, [Fraction(p) + self._shift * scale for p in points], stretch, grid, stream)
+
+
+class StuckNoise(DampedNoise):
+    """Noise that starts anew for every stream: all streams get the same draws.
+
+    Args:
+        source: a maker of the sound source, such as `lambda: Noise.simulated(1)`.
+    """
+
+    def __init__(self, source: Callable[[], Noise]) -> None:
+        super().__init__(source(), 1.0)
+        self._make = source
+
+    def _claim(self, stream: Stream) -> StreamName:
+        self._source = self._make()
+        super()._claim(stream)
+        return ("stuck",)

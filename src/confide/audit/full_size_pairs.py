@@ -1,0 +1,116 @@
+"""Neighbours at the campaign's own size, where that is more than an audit goes through in many ways: a few pairs.
+
+A crowd of everybody is made of batches as a store cuts them. Batches of one record, or of rows that repeat, share their
+memory, so that a data set takes little more than its slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.seen_by_others import published
+from confide.audit.worst_case_neighbours import CELLS, Change, corners, ends_moved
+from confide.contract.guarantees import Relation
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["LARGEST_CELLS", "LARGEST_PEOPLE", "built", "of_records", "whole_pairs"]
+
+LARGEST_CELLS = 32_000_000
+"""Of a crowd of everybody that is still made up: a quarter of a gigabyte, where a run puts it into one array."""
+
+LARGEST_PEOPLE = 2_000_000
+"""In such a crowd: all shares of a run are compared, one by one."""
+
+_ROWS = 65_536  # of a batch
+
+_Row = NDArray[np.float64]
+
+
+def built(people: int, columns: int) -> bool:
+    """Whether crowds of everybody are made up at all.
+
+    Args:
+        people: invited slots.
+        columns: of a record.
+
+    Example:
+        >>> built(2_000_000, 10), built(2_000_000, 20), built(3_000_000, 1)
+        (True, False, False)
+    """
+    return people <= LARGEST_PEOPLE and people * columns <= LARGEST_CELLS
+
+
+def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
+    """The batches of slots in order, so many with one record, so many with the next.
+
+    Args:
+        start: the first slot.
+        parts: (record, how many have it).
+
+    Example:
+        >>> one, other = np.array([0.0]), np.array([1.0])
+        >>> [(batch.index.tolist(), batch.cells.tolist()) for batch in of_records(5, [(one, 2), (other, 1)])]
+        [([5, 6, 7], [[0.0], [0.0], [1.0]])]
+    """
+    ends = np.cumsum([count for _, count in parts])
+    total, found = int(ends[-1]), []
+    for at in range(0, total, _ROWS):
+        stop = min(at + _ROWS, total)
+        inside = [(row, min(stop, int(end)) - max(at, int(end) - count))
+                  for (row, count), end in zip(parts, ends, strict=True)]
+        pieces = [np.broadcast_to(row, (count, len(row))) for row, count in inside if count > 0]
+        cells = pieces[0] if len(pieces) == 1 else np.vstack(pieces)
+        found.append(SlotRows(np.arange(start + at, start + stop), cells))
+    return found
+
+
+def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
+    """Pairs of everybody, some of each, of whom one has no record, or the last ends of all columns for the first.
+
+    None where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
+
+    Args:
+        roles: of the columns.
+        people: invited slots.
+        unit: of the promise.
+
+    Example:
+        >>> from confide.tables import Category
+        >>> pairs = list(whole_pairs([Category(column="a", levels=("no", "yes"))], 1_200_000, Relation.REPLACE))
+        >>> len(pairs), sum(len(batch.index) for batch in pairs[0].first)
+        (3, 1200000)
+    """
+    if people * len(roles) <= CELLS or not built(people, len(roles)):
+        return
+    first, last = corners(roles)[0], ends_moved(roles, range(len(roles)))
+    yield _pair(roles, people, people - 1, Change(last, None))
+    if unit is Relation.ADD_OR_REMOVE:
+        yield _pair(roles, people, people // 2, Change(last, None))
+        return
+    yield _pair(roles, people, people - 1, Change(last, first))
+    yield _pair(roles, people, people // 2, Change(last, first))
+
+
+def _pair(roles: Sequence[Role], people: int, slot: int, move: Change) -> Neighbours:
+    """All but hers are the same batches in both."""
+    records = np.array(corners(roles))
+    rows = _ROWS - _ROWS % len(records)
+    block = np.resize(records, (rows, len(roles)))
+    batches = [SlotRows(np.arange(at, min(at + rows, people)), block[: min(rows, people - at)])
+               for at in range(0, people, rows)]
+    place, at = divmod(slot, rows)
+
+    def data(own: _Row | None) -> list[SlotRows]:
+        index, cells = batches[place].index, batches[place].cells.copy()
+        if own is None:
+            index, cells = np.delete(index, at), np.delete(cells, at, axis=0)
+        else:
+            cells[at] = own
+        return [*batches[:place], SlotRows(index, cells), *batches[place + 1:]]
+
+    return Neighbours(data(move.first), data(move.second), lambda outcome: published(outcome, slot))

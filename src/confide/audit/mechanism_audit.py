@@ -1,0 +1,406 @@
+"""The audit that any mechanism can be put to: its own run on made-up neighbours, its sampler, its decodes, its charge,
+and planted bugs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from confide.audit.charged_for_all import about_the_charge, as_promise, charge_of
+from confide.audit.charging import charge_rows
+from confide.audit.concerns import completed
+from confide.audit.device_reports import RECORDS, drawn_locally, reports
+from confide.audit.faulty_noise import DampedNoise
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.full_size_pairs import built, whole_pairs
+from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, UnreleasedIntermediate
+from confide.audit.own_modules import first_run, kept
+from confide.audit.paid_for import PaidFor, paid_for
+from confide.audit.pair_words import pair_words
+from confide.audit.random_pairs import MOST, met, random_pairs
+from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
+from confide.audit.sampler import sampler_audit
+from confide.audit.settled_run import settled_run
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.thresholds import stepping
+from confide.audit.transcripts import Run, Walk, walk
+from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
+from confide.contract.kinds import Progress
+from confide.contract.mechanism import Mechanism
+from confide.contract.written_shares import written
+from confide.privacy.covering import check_covered
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["audit_mechanism"]
+
+_DRAWS = 4000  # of the sampler
+_FALSE_ALARM = 1e-6
+_DECODED = 200  # shares that are decoded again, at most
+_TRIES = 500  # random pairs of a promise, where people are few
+_LEAST = 50  # where they are many
+_SLOTS = 150_000  # of all random pairs together, about
+_PLANTED = 8  # pairs on which planted bugs are tried, besides the worst one
+_FIRST = 4  # pairs that are walked in modules which have run nothing yet
+_LEAST_NOISE = 2.0**-40  # of a planted bug
+_NOTHING = "the mechanism says nothing of it"
+_CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
+_SHARES = "everybody's share follows from her own record and the public result"
+_COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
+_UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
+_MEASURED = "promises of privacy that were measured"
+
+
+def audit_mechanism(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, progress: Progress | None = None,
+    measured: Sequence[AuditRow] = (), tries: int | None = None,
+) -> AuditReport:
+    """Promised against measured, for what can be measured of a mechanism from outside.
+
+    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets, along
+    common histories, where the loss is exact: those that stretch it (`confide.audit.worst_case_neighbours`), and random
+    ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
+    that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
+    noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with half
+    of the noise that the promise needs, and with none. Shares are decoded again, one by one. What the releases cost by
+    the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
+    promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
+    part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
+    promise of privacy was measured, the report does not pass. Where more people are invited than an audit can make up
+    (`confide.audit.full_size_pairs`), pairs are of smaller crowds: such a row says so and holds no promise.
+
+    Args:
+        mechanism: with its public parameters.
+        roles: of the columns of a record.
+        people: invited slots.
+        seed: of the made-up noise and people.
+        progress: told of steps.
+        measured: what the kind has measured itself, each row holding its promise.
+        tries: random pairs for each promise; default 500, and fewer where more than 300 are invited, down to 50. What
+            shows in a share p of such pairs is missed with probability (1 - p)^tries.
+    """
+    promises = mechanism.guarantees()
+    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.neighbours in RECORDS]
+    attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
+    beside = as_promise(mechanism, attacked)
+    attacked += beside
+    count = max(_LEAST, min(_TRIES, _SLOTS // max(1, people))) if tries is None else tries
+    steps, done = 2 * len(attacked) + 3, 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, steps)
+
+    rows, bugs, unknown, walked = list[AuditRow](), list[Control](), 0, dict[bool, PaidFor]()
+    for promise in attacked:
+        it = _listened(_attack(mechanism, roles, people, promise, count, seed), walked, private)
+        found, row, anew = it.measured()
+        if row.verdict is not Verdict.NOT_MEASURED:
+            note = row.note if row.flagged else row.note or _power(found, count, anew=anew, few=it.few)
+            row = replace(row, note=note)
+            if it.among and not row.flagged:  # what breaks among few is broken
+                row = row.smaller(it.among)
+            elif promise not in beside:
+                row = row.holding(promise)
+            row = about_the_charge(row) if promise in beside else row
+        rows.append(row)
+        unknown += row.verdict is Verdict.NOT_MEASURED
+        step()
+        if row.verdict is not Verdict.NOT_MEASURED:
+            # Where the loss depends on what was drawn, another pair is the worst with other noise.
+            some = it.certain() if it.unreleased else islice(it.certain(), _PLANTED)
+            chosen = [*some, *([] if found.worst is None else [found.worst])]
+            bugs += _planted(it, found, chosen)
+        step()
+    rows += _sampled(mechanism, roles, people, seed, local=any(each.audience is Audience.COLLECTOR
+                                                               for each in attacked))
+    step()
+    decoded, altered = _decoded(mechanism, roles, people, seed)
+    rows += [*decoded, paid_for(mechanism, roles, people, seed, list(walked.values()))]
+    bugs += altered
+    step()
+    row, altered = _covered(mechanism, promises)
+    rows.append(row)
+    bugs += altered
+    for promise in _charged(private):
+        spent, planted = charge_rows(mechanism.events(), promise.loss)  # type: ignore[arg-type] # Spend: an event
+        rows.append(spent)
+        bugs += planted
+    rows += measured
+    if not any(_measures_privacy(row, promises) for row in rows):
+        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured"
+                                      + ("" if built(people, len(roles)) else " among so many people"),
+                                      unit="promises", concern=Concern.PRIVACY))
+    elif unknown:
+        rows.append(AuditRow.at_least(_MEASURED, float(len(attacked)), float(len(attacked) - unknown),
+                                      "those that were not say why", unit="promises", concern=Concern.PRIVACY))
+    step()
+    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING),
+                     partial(_why_not, large=not built(people, len(roles))))
+
+
+_Pairs = Callable[[], Iterable[Neighbours]]
+_UNRELEASED = {"noisy max": NOISY_MAX, "sparse vector": SPARSE_VECTOR}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Attack:
+    """How a promise is put to the test.
+
+    Args:
+        mechanism: whose promise it is.
+        promise: which.
+        run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
+        first: the same in modules that have run nothing yet; None where they cannot be imported anew.
+        certain: the pairs that stretch it.
+        steps: those of everybody, where that is many, and those between which the run is seen to change.
+        random: the random ones.
+        part: first words of the streams that it is about; "" for all.
+        unreleased: streams that are not published.
+        words: of a pair.
+        few: whether of pairs of everybody there are few.
+        among: what the pairs are of, where it is less than the campaign; "" else.
+        named: whether the streams of its part are known.
+        seed: of the made-up noise.
+        paid: hears what the whole walk draws; None where another one is heard.
+    """
+
+    mechanism: Mechanism
+    promise: Privacy
+    run: Run
+    first: Run | None
+    certain: _Pairs
+    steps: _Pairs
+    random: _Pairs
+    part: str
+    unreleased: Mapping[str, UnreleasedIntermediate]
+    named: bool
+    words: Callable[[Neighbours], str]
+    few: bool
+    among: str
+    seed: int
+    paid: PaidFor | None = None
+
+    def walk(
+        self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False, paid: PaidFor | None = None
+    ) -> Walk:
+        claim: Any = self.promise.loss
+        return walk(run, pairs, claim, self.seed, part=self.part, unreleased=self.unreleased, named=self.named,
+                    probed=probed, paid=paid)
+
+    def measured(self) -> tuple[Walk, AuditRow, bool]:
+        """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
+        before = kept(self.mechanism)
+        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True, paid=self.paid)
+        row = found.row(self.promise, self.words)
+        anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
+        if anew is not None and anew.alone and not anew.leaks:
+            return found, anew.row(self.promise, self.words), True
+        if anew is not None and anew.leaks:
+            row = anew.row(self.promise, self.words)
+            return found, replace(row, evidence=f"in modules that have run nothing yet, {row.evidence}"), True
+        alone = anew is not None and not anew.failure  # there are modules that can be imported once alone
+        if not alone and not row.flagged:
+            changed = [name for name, held in kept(self.mechanism).items() if held != before.get(name)]
+            if changed:
+                row = AuditRow.unmeasured(
+                    self.promise, f"a run changes {', '.join(changed[:3])}, which the next one finds, and its modules "
+                                  "cannot be imported anew: put them into files, or keep nothing there")
+        return found, row, alone
+
+
+def _attack(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, count: int, seed: int
+) -> _Attack:
+    """The sound run that a promise is about, and the pairs on which it is walked."""
+    central = promise.audience in _CENTRAL
+
+    act = settled_run if central else drawn_locally
+
+    parts = mechanism.part_streams()
+    part = "" if promise.whole else parts.get(promise.part, "")
+
+    def first(data: Any, noise: Noise) -> Any:
+        alone = first_run(mechanism, lambda it: act(data, noise, it))
+        return act(data, noise, deepcopy(mechanism)) if alone is None else alone()
+
+    def run(data: Any, noise: Noise) -> Any:
+        return act(data, noise, deepcopy(mechanism))
+
+    if central:
+        certain: _Pairs = lambda: neighbours(roles, people, promise.neighbours)  # noqa: E731
+        steps: _Pairs = lambda: chain(whole_pairs(roles, people, promise.neighbours),  # noqa: E731
+                                      stepping(run, roles, people, promise.neighbours, seed, part))
+        random: _Pairs = lambda: random_pairs(roles, people, promise.neighbours, count, seed)  # noqa: E731
+    else:
+        certain = lambda: reports(roles, promise.neighbours)  # noqa: E731
+        steps = tuple
+        random = lambda: islice(reports(roles, promise.neighbours, 2 * count, seed), count)  # noqa: E731
+    whole = not central or built(people, len(roles))
+    return _Attack(
+        mechanism=mechanism, promise=promise, run=run, certain=certain, steps=steps, random=random,
+        first=first if first_run(mechanism, lambda it: it) is not None else None,
+        part=part,
+        unreleased={name: _rule(rule) for name, rule in mechanism.unreleased_streams().items()},
+        few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
+        named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
+
+
+def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privacy]) -> _Attack:
+    """The same, heard by who asks whether all is paid for: once of runs, and once of devices.
+
+    Payments are about the neighbours that the charge is about, and about no others.
+    """
+    central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
+    if units != {it.promise.neighbours} or central in walked:
+        return it
+    walked[central] = PaidFor(it.run, it.unreleased, charge_of(it.mechanism, private), it.words)
+    return replace(it, paid=walked[central])
+
+
+def _rule(rule: Any) -> UnreleasedIntermediate:
+    """What is published of a stream that is not published itself."""
+    found = _UNRELEASED.get(rule) if isinstance(rule, str) else rule
+    if not isinstance(found, UnreleasedIntermediate):
+        raise InvalidInput("unreleased_streams", f"{rule!r} is no rule",
+                           f"must be {', '.join(map(repr, _UNRELEASED))} or a confide.audit.UnreleasedIntermediate")
+    return found
+
+
+def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
+    """What "kept" leaves open."""
+    chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
+                                    f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
+    spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
+    there = "" if anew else "; its modules could not be imported anew, so that what they keep between runs was there"
+    own = "; of everybody few are walked, since these are many" if few else ""
+    return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
+
+
+def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
+    """The same run with too little noise, and with none, on some of the pairs: what is flagged there is flagged on all.
+
+    The noise is damped below what the promise needs, which is less than there is where the run loses less than it may;
+    and further until the audit says so, as not every loss is proportional to its noise.
+    """
+    none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
+    controls = [Control(it.promise.name, "no noise", none)]
+    share = found.measured / found.promised if 0 < found.measured < found.promised else 1.0
+    factor, flagged = 0.5 * share, False
+    name = "half the noise" if share > 1 - 1e-6 else "half of the noise that the promise needs"
+    while factor >= _LEAST_NOISE and not flagged:
+        flagged = it.walk(_damped(it.run, factor), pairs).refuted
+        factor /= 2
+    if flagged or found.worst is not None:  # with any noise at all nothing is lost where results follow from none
+        controls.insert(0, Control(it.promise.name, name, flagged))
+    return controls
+
+
+def _damped(run: Run, factor: float) -> Run:
+    return lambda data, noise: run(data, DampedNoise(noise, factor))
+
+
+def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
+    """Of each law that is asked for, whether secure draws have it."""
+    heard = RecordingNoise(Noise.simulated(seed))
+    overheard(lambda: settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, mechanism))
+    if local:
+        overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
+    laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
+    return [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
+
+
+def _measures_privacy(row: AuditRow, promises: Guarantees) -> bool:
+    """Whether a row holds a promise of privacy against something that was measured, or one that says nothing."""
+    sentences = {each.sentence() for each in promises.privacy if each.claimable}
+    return row.verdict is not Verdict.NOT_MEASURED and not sentences.isdisjoint(row.holds)
+
+
+def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list[Control]]:
+    """Whether settlement would charge for the run at all; and would not, were a millionth of the promise charged."""
+
+    def refusal(private: Iterable[Privacy]) -> str:
+        try:
+            check_covered(mechanism.events(), private)  # type: ignore[arg-type] # Spend: an event
+        except InvalidInput as error:
+            return str(error)
+        return ""
+
+    private = promises.privacy
+    found = refusal(private)
+    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that settlement makes before it "
+                           "charges", unit="refusals", concern=Concern.BUDGET)
+    if not private or found:
+        return row, []
+    more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]
+    return row, [Control(_COVERED, "a millionth of what is promised is charged", bool(refusal(more)))]
+
+
+def _times(loss: Any, factor: float) -> Any:
+    """The loss with its epsilon, rho or mu so many times as large."""
+    name = next(name for name in ("epsilon", "rho", "mu") if hasattr(loss, name))
+    return replace(loss, **{name: factor * getattr(loss, name)})
+
+
+def _why_not(promise: Guarantee, *, large: bool) -> str:
+    if large and isinstance(promise, Privacy) and promise.neighbours in RECORDS and promise.audience in _CENTRAL:
+        return "so many people are more than an audit makes up: it was walked among fewer"
+    if isinstance(promise, Privacy) and promise.neighbours not in RECORDS:
+        return f"the audit of any mechanism changes records, and this is about {promise.neighbours.words}"
+    if isinstance(promise, Privacy):
+        return "what fellow participants know of each other's noise is not known to the audit of any mechanism"
+    return "no audit of any mechanism can measure it; its kind does where its `measured` gives a row"
+
+
+def _charged(private: Sequence[Privacy]) -> list[Privacy]:
+    """The promises of the whole outcome that a ledger's price can be held against: to the public, or else others."""
+    whole = [each for each in private if each.whole and isinstance(each.loss, PureDP | ApproxDP | ZCDP)
+             and not each.loss.vacuous]
+    public = [each for each in whole if each.audience is Audience.PUBLIC]
+    return public or [each for each in whole if each.audience is Audience.OTHERS]
+
+
+def _decoded(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
+) -> tuple[list[AuditRow], list[Control]]:
+    """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
+    others = crowds(roles, people)[1]
+    inside = interior(roles, seed)[: len(others)]
+    if inside:
+        others[: len(inside)] = inside
+    crowd = SlotRows(np.arange(len(others)), others)
+    alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
+    records = {int(slot): cells for batch in (crowd, alone)
+               for slot, cells in zip(batch.index, batch.cells, strict=True)}
+    shown = sorted({*range(min(people, _DECODED)), people - 1})
+    how = f"of {len(shown)} shares, how many differ from a decode apart"
+
+    def differing(shares: Sequence[Mapping[str, Any]]) -> int:
+        schema = outcome.shares.schema
+        return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
+                   != written(share, schema) for slot, share in zip(shown, shares, strict=True))
+
+    outcome, _ = overheard(lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
+    shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
+    found, _ = overheard(lambda: differing(shares))
+    for each in (outcome, shares, found):
+        if isinstance(each, Failed):
+            failed = f"the run or the decode fails on made-up people ({each.how})"
+            return [AuditRow.at_most(_SHARES, 0.0, float(len(shown)), failed, unit="shares",
+                                     concern=Concern.ACCURACY)], []
+    row = AuditRow.at_most(_SHARES, 0.0, float(found), how, unit="shares", concern=Concern.ACCURACY)
+    altered = [*shares[:-1], dict.fromkeys(shares[-1], None)]
+    return [row], [Control(_SHARES, "one share altered after the run", differing(altered) > found)]

@@ -1,0 +1,47 @@
+"""Old doors of families' audits: they work until 1.0.0, with a warning. A family's `audited` says what is measured,
+and `confide.audit.audit` measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from confide.audit.engine import audit
+from confide.contract.kinds import Progress
+from confide.contract.renamed import warn_of_old
+
+__all__ = ["old_audits"]
+
+
+def old_audits(package: str, **today: str) -> Callable[[str], Any]:
+    """`__getattr__` of a module that had audits, each a function of what is audited, a seed and a progress.
+
+    Args:
+        package: the module's `__name__`, such as "confide.market.audit".
+        today: old name -> function of the family's `audited`.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True) as found:
+        ...     warnings.simplefilter("always")
+        ...     door = old_audits("confide.market.audit", audit_majority="majority")("audit_majority")
+        >>> str(found[0].message)
+        "confide.market.audit: 'audit_majority' is called 'confide.audit.audit(confide.market.audited.majority(...))' \
+now; the old name goes with confide 1.0.0"
+    """
+    home = f"{package.removesuffix('.audit')}.audited"
+
+    def __getattr__(name: str) -> Any:
+        if name not in today:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warn_of_old(package, name, f"confide.audit.audit({home}.{today[name]}(...))")
+        known = getattr(import_module(home), today[name])
+
+        def audit_now(it: Any, seed: int = 0, progress: Progress | None = None, **more: Any) -> Any:
+            return audit(known(it, seed, **more), progress)
+
+        return audit_now
+
+    return __getattr__

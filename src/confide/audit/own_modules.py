@@ -1,0 +1,120 @@
+"""The modules in which a mechanism of somebody's own lies, and runs for which they are imported anew."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from confide.audit.value_bytes import exact_bytes
+
+__all__ = ["first_run", "kept", "outermost", "own_modules", "place"]
+
+_OURS = __name__.partition(".")[0]
+
+
+def own_modules(*objects: object) -> list[str]:
+    """The names of the modules in which the classes of objects and their bases lie, but for confide's and Python's own.
+
+    Args:
+        objects: such as a mechanism, and its kind.
+
+    Example:
+        >>> own_modules(1, "text")
+        []
+    """
+    found = sorted({cls.__module__ for each in objects for cls in type(each).__mro__})
+    return [name for name in found if name.partition(".")[0] not in (_OURS, *sys.stdlib_module_names)]
+
+
+def outermost(module: str) -> ModuleType | None:
+    """The outermost package with an `__init__` file that a module lies in, or the module; None where no file is known.
+
+    Args:
+        module: its name.
+    """
+    words = module.split(".")
+    tops = (sys.modules.get(".".join(words[: k + 1])) for k in range(len(words)))
+    return next((top for top in tops if top is not None and place(top) is not None), None)
+
+
+def place(module: ModuleType) -> Path | None:
+    """The file of a module; None where there is none."""
+    named = getattr(module, "__file__", None)
+    return Path(named) if named is not None and Path(named).is_file() else None
+
+
+def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | None:
+    """What a mechanism does in a process that has not run it yet: its modules are imported anew, and then forgotten.
+
+    What they keep between runs, in a global, a cache or on a class, is not there. Other packages are as they were.
+
+    Args:
+        mechanism: of somebody's own.
+        act: what is done with it.
+
+    Returns:
+        Does it; None where its modules cannot be imported anew.
+    """
+    tops = [outermost(name) for name in own_modules(mechanism)]
+    if not tops or any(top is None or top.__name__ == "__main__" for top in tops):
+        return None
+    try:
+        packed = pickle.dumps(mechanism)
+    except Exception:  # noqa: BLE001 - whatever it is, there is no other way to take it along
+        return None
+    names = [top.__name__ for top in tops if top is not None]
+
+    def run() -> Any:
+        with _anew(names):
+            return act(pickle.loads(packed))  # noqa: S301 - our own bytes
+
+    return run
+
+
+def kept(mechanism: Any) -> dict[str, bytes]:
+    """What the modules of a mechanism hold in their globals, of Python's own kinds of values and numpy's: name -> all
+    of it, as bytes.
+
+    Where modules cannot be imported anew, whether a run changes that is all that can be seen of what it keeps.
+
+    Args:
+        mechanism: of somebody's own.
+    """
+    plain = (bool, int, float, str, bytes, bytearray, tuple, list, dict, set, deque, np.ndarray, type(None))
+    found = dict[str, bytes]()
+    for module in own_modules(mechanism):
+        for name, value in sorted(vars(sys.modules[module]).items()) if module in sys.modules else ():
+            if isinstance(value, plain) and not name.startswith("__"):
+                try:
+                    found[f"{module}.{name}"] = exact_bytes(value)
+                except Exception:  # noqa: BLE001, S112 - of a value that nobody can look at, nothing is known
+                    continue
+    return found
+
+
+@contextmanager
+def _anew(tops: list[str]) -> Iterator[None]:
+    """As if nothing below some modules had been imported; afterwards all is as it was."""
+
+    def inside() -> list[str]:
+        return [name for name in sys.modules if any(name == top or name.startswith(f"{top}.") for top in tops)]
+
+    before = {name: sys.modules.pop(name) for name in inside()}
+    try:
+        yield
+    finally:
+        for name in inside():
+            del sys.modules[name]
+        sys.modules.update(before)
+        for name, module in before.items():  # a package knows its modules by attributes, too
+            above, _, word = name.rpartition(".")
+            if above in sys.modules and hasattr(sys.modules[above], word):
+                setattr(sys.modules[above], word, module)

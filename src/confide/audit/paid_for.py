@@ -1,0 +1,283 @@
+"""Whether lines of the charge pay for all that a run draws.
+
+A run's meter proves the arithmetic of what is declared: a draw says how far one neighbour step moves what it is added
+to, and pays for that. Whether it moves no further shows between neighbours, along one and the same released history.
+What a draw is added to moves by so many scales there, which has a price; and the meter knows what was paid. So every
+stream, session and line of parallel groups is held against its own payment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from itertools import groupby
+from operator import add
+from typing import Any
+
+from confide.audit.among_others import among_others
+from confide.audit.comparing import Loss, exceeds
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.history_loss import Pair, Unreleased, belongs, history_loss, promised_parameter
+from confide.audit.report import AuditRow, Concern, Verdict
+from confide.audit.settled_run import settled_run
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.unpublished import RAW, unpublished
+from confide.audit.worst_case_neighbours import neighbours
+from confide.contract.guarantees import Relation
+from confide.contract.mechanism import Mechanism
+from confide.contract.metered import Overspent
+from confide.privacy.accounting.sums import float_up
+from confide.privacy.charge import Parallel
+from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, GDPEvent, ZCDPEvent, flatten
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.meter import PaidDraws
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
+from confide.tables.column_rows import Role
+
+__all__ = ["PaidFor", "Underpaid", "paid_for", "underpaid"]
+
+_PAID = "draws that no line of the charge pays for, or beyond what it pays"
+_PROBED = 5  # pairs on which a draw costs more than was paid, and on which is looked for whether it is published
+_CONCENTRATED = (ZCDPEvent, GDPEvent, BoundedRangeEvent)
+
+
+@dataclass(frozen=True)
+class Underpaid:
+    """Draws that cost more than was paid for them.
+
+    Args:
+        name: the stream or session that was paid for, or the line of parallel groups.
+        streams: of the draws.
+        paid: in the notion in which it was paid; 0 of public randomness.
+        true: the loss between two neighbours, in the same notion.
+        notion: "epsilon" or "rho".
+        how: what was declared, in words.
+    """
+
+    name: str
+    streams: tuple[StreamName, ...]
+    paid: float
+    true: float
+    notion: str
+    how: str = "was paid for them"
+
+    def __str__(self) -> str:
+        return f"the draws of {self.name!r} cost {self.notion} {self.true:.6g}, and {self._declared}"
+
+    @property
+    def _declared(self) -> str:
+        return f"{self.notion} {self.paid:.6g} {self.how}" if self.paid else "they were declared to be public"
+
+
+def underpaid(
+    first: Sequence[Draw], second: Sequence[Draw], unreleased: Unreleased, charge: Loss | None = None
+) -> list[Underpaid]:
+    """What two runs on neighbouring data drew along one history, held against what was paid for it.
+
+    Args:
+        first: draws of one run.
+        second: those of the other, with the same answers.
+        unreleased: streams whose noisy answers are not published; those of one part are held against all that was paid.
+        charge: what the ledger is charged for the whole run; where a run pays for some draws, and makes others around
+            its meter, all of them are held against it. None where it has no price.
+    """
+    pairs = [(one, other) for one, other in zip(first, second, strict=False) if one.stream == other.stream
+             and len(one.center) == len(other.center) and one.law not in ("split", *RAW)]
+    paid = [(one.payment, one, other) for one, other in pairs if one.payment is not None]
+    groups: dict[StreamName, list[tuple[PaidDraws, Pair]]] = {}
+    for payment, one, other in paid:
+        part = next((name for name in unreleased if belongs(one, name)), None)
+        groups.setdefault(payment.stream if part is None else (part,), []).append((payment, (one, other)))
+    found = [_beyond(_named(name), group, unreleased) for name, group in groups.items()]
+    parallel = [(payment, (one, other)) for payment, one, other in paid if isinstance(payment.line, Parallel)]
+    found += _together(parallel, unreleased)
+    around = [one for one, _ in pairs if one.payment is None]
+    if around and charge is not None and any(payment.line is not None for payment, *_ in paid):
+        found.append(_over(", ".join(dict.fromkeys(_named(draw.stream) for draw in around)), pairs, charge, unreleased,
+                           "is charged for them and all others: they are drawn around the meter"))
+    return [each for each in found if each is not None]
+
+
+def _named(stream: StreamName) -> str:
+    return "/".join(map(str, stream))
+
+
+def _beyond(
+    name: str, group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased
+) -> Underpaid | None:
+    """One stream or session, or one hidden part, which several may have paid for."""
+    pairs, payments = [pair for _, pair in group], list({payment.stream: payment for payment, _ in group}.values())
+    if all(one.center == other.center for one, other in pairs):
+        return None
+    if all(payment.free for payment in payments):
+        pure = not any("gaussian" in one.law for one, _ in pairs)
+        true = history_loss(pairs, PureDP(1.0) if pure else ZCDP(1.0), unreleased)
+        streams = tuple(one.stream for one, _ in pairs)
+        return Underpaid(name, streams, 0.0, true, "epsilon" if pure else "rho") if true > 0 else None
+    return _over(name, pairs, _claim(payments), unreleased)
+
+
+def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
+    """What was paid, in the notion that the line is charged in."""
+    cost = reduce(add, (payment.whole for payment in payments)) if len(payments) > 1 else payments[0].whole
+    events = [event for payment in payments if payment.line is not None for event in payment.line.events]
+    if cost.pure is not None and not any(isinstance(leaf, _CONCENTRATED) for event in events
+                                         for leaf, _ in flatten(event)):
+        return PureDP(float_up(cost.pure))
+    known = [each for each in (cost.rho, None if cost.mu_squared is None else cost.mu_squared / 2) if each is not None]
+    return ZCDP(float_up(min(known, default=Fraction(0))))
+
+
+def _together(group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased) -> Iterator[Underpaid | None]:
+    """Lines of parallel groups: whoever is in one group is in no other one, and moves what is drawn of that alone."""
+    def line(each: tuple[PaidDraws, Pair]) -> Any:
+        return each[0].line
+
+    for its, members in groupby(sorted(group, key=lambda each: line(each).name), key=line):
+        both = list(members)
+        if len({payment.stream for payment, _ in both}) > 1:
+            yield _over(its.name, [pair for _, pair in both], _loss(its.event), unreleased,
+                        "is charged for each of its groups: somebody is in several of them")
+
+
+def _loss(event: Event) -> Loss:
+    match event:
+        case ApproxEvent():
+            return ApproxDP(event.epsilon, event.delta)
+        case ZCDPEvent():
+            return ZCDP(event.rho)
+        case GDPEvent():
+            return ZCDP(event.mu**2 / 2)
+    return PureDP(getattr(event, "epsilon", 0.0))
+
+
+def _over(
+    name: str, pairs: Sequence[Pair], claim: Loss, unreleased: Unreleased, how: str = "was paid for them"
+) -> Underpaid | None:
+    true, paid = history_loss(pairs, claim, unreleased), promised_parameter(claim)
+    if not exceeds(true, paid):
+        return None
+    notion = "rho" if isinstance(claim, ZCDP) else "epsilon"
+    return Underpaid(name, tuple(one.stream for one, _ in pairs), paid, true, notion, how)
+
+
+@dataclass(eq=False)
+class PaidFor:
+    """What was heard of payments in the runs of a walk.
+
+    Args:
+        run: the sound run.
+        unreleased: as of `underpaid`.
+        charge: likewise.
+        words: of a pair.
+        pairs: that were met.
+        unheard: draws of which the run's meter never heard.
+        beyond: draws that cost more than was paid, by name, each with the pairs on which they cost most.
+    """
+
+    run: Callable[[Any, Noise], Any]
+    unreleased: Unreleased
+    charge: Loss | None
+    words: Callable[[Neighbours], str]
+    pairs: int = 0
+    unheard: dict[StreamName, None] = field(default_factory=dict)
+    beyond: dict[str, list[tuple[Underpaid, Neighbours, int]]] = field(default_factory=dict)
+
+    def meet(
+        self, first: RecordingNoise | ForcedNoise, second: RecordingNoise | ForcedNoise, pair: Neighbours, seed: int
+    ) -> None:
+        """Two runs along one history.
+
+        Args:
+            first: what the run on the first data set was given.
+            second: what that on the other one was.
+            pair: these two.
+            seed: of the history.
+        """
+        self.pairs += 1
+        self.unheard |= dict.fromkeys((*first.unheard, *second.unheard))
+        for each in underpaid(first.draws, second.draws, self.unreleased, self.charge):
+            known = self.beyond.setdefault(each.name, [])
+            known.append((each, pair, seed))
+            known.sort(key=lambda of: -of[0].true)
+            del known[_PROBED:]
+
+    def row(self) -> AuditRow | None:
+        """The row of what costs more than was paid, or may; None where each draw is paid for."""
+        broken, unknown = list[tuple[Underpaid, Neighbours, int]](), list[tuple[Underpaid, Neighbours, int]]()
+        for worst in self.beyond.values():
+            histories = [(pair, seed) for _, pair, seed in worst]
+            names = unpublished(self.run, histories, self.unreleased, worst[0][0].streams)
+            (unknown if names else broken).append(worst[0])
+        if broken:
+            each, pair, seed = broken[0]
+            why = among_others(self.run, pair, seed, each.streams, each.paid) if each.how == Underpaid.how else ""
+            return _measured(float(len(broken)), f"{each}; {self.words(pair)}{why}")
+        if unknown:
+            return _not_measured(f"{unknown[0][0]}, if they are published. They are not published as they are: name "
+                                 "what is published of them in `unreleased_streams`")
+        return None
+
+
+def paid_for(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, walked: Sequence[PaidFor]
+) -> AuditRow:
+    """The row that says whether lines of its charge pay for all that a run draws. Nobody adds up what is drawn around.
+
+    Args:
+        mechanism: to be run once more, as far as it gets.
+        roles: of the columns of a record.
+        people: invited slots.
+        seed: of the made-up noise.
+        walked: what was heard in walks over neighbours.
+    """
+    heard, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
+
+    def run() -> Any:
+        try:
+            return settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, deepcopy(mechanism))
+        except Overspent as error:
+            overspent.append(str(error))
+            raise
+
+    outcome, _ = overheard(run)
+    if overspent:
+        return _measured(1.0, overspent[0])
+    unheard = {_named(name) for name in (*heard.unheard, *(name for each in walked for name in each.unheard))}
+    if unheard:
+        some = ", ".join(map(repr, sorted(unheard)[:3]))
+        return _measured(float(len(unheard)), f"the run's meter never heard of the draws of {some}: the run takes its "
+                         "meter away, or goes past it")
+    found = next((row for row in (each.row() for each in walked) if row is not None), None)
+    if found is not None:
+        return found
+    if isinstance(outcome, Failed):
+        return _not_measured(f"a run failed ({outcome.how})")
+    around = [draw.stream for draw in heard.draws if draw.line is None]
+    if around:
+        names = ", ".join(sorted({str(name[0]) for name in around})[:3])
+        return _not_measured(f"{len(around)} of {len(heard.draws)} draws are made around the meter, such as {names!r}: "
+                            "nothing checks in a release that they fit the charge; draw by confide.privacy.primitives")
+    pairs = sum(each.pairs for each in walked)
+    return _measured(0.0, f"one run of made-up people, {len(heard.draws)} draws" + (
+        f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))
+
+
+def _measured(beyond: float, evidence: str) -> AuditRow:
+    """The row of payments.
+
+    Args:
+        beyond: how many draws are not paid for.
+        evidence: which, or how many were looked at.
+    """
+    return AuditRow.at_most(_PAID, 0.0, beyond, evidence, concern=Concern.BUDGET, unit="draws")
+
+
+def _not_measured(why: str) -> AuditRow:
+    """The row of payments where nobody knows."""
+    return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, why, concern=Concern.BUDGET, side="at most",
+                    unit="draws")

@@ -1,0 +1,97 @@
+"""Random neighbours, by a public seed: what nobody goes through one by one is met by chance, and how often is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.worst_case_neighbours import CELLS, Change, corners, together
+from confide.contract.guarantees import Relation
+from confide.privacy.noise.simulated import study_generator
+from confide.tables import Category, Numeric
+from confide.tables.column_rows import Role
+
+__all__ = ["MOST", "met", "random_change", "random_pairs"]
+
+MOST = 200
+"""Made-up people in a crowd that is not everybody, besides her whose record changes."""
+
+_SURELY = 0.99
+
+
+def met(pairs: int) -> float:
+    """The share of random pairs, with the noise of each, in which something has to show to be met at least once with a
+    probability of 99%.
+
+    Args:
+        pairs: how many are drawn, >= 1.
+
+    Example:
+        >>> round(met(500), 5), round(1 - (1 - met(500)) ** 500, 12)
+        (0.00917, 0.99)
+    """
+    return float(-np.expm1(np.log1p(-_SURELY) / pairs))
+
+
+def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int, seed: int) -> Iterator[Neighbours]:
+    """Pairs of data sets that differ in one record, each drawn for itself.
+
+    Any number of others up to two hundred, or now and then everybody; any slots; every column of theirs with a law of
+    its own, at ends alone or between; her record another one in one column or all, or none; rows in any order and
+    batches.
+
+    Args:
+        roles: of the columns.
+        people: invited slots.
+        unit: of the promise: one record replaced, or added or removed.
+        count: of pairs.
+        seed: public.
+    """
+    draw = study_generator(seed, "neighbours")
+    for _ in range(count):
+        most = people - 1
+        whole = draw.random() < 0.2 and most * len(roles) <= CELLS
+        others = most if whole else int(draw.integers(min(most, MOST) + 1))
+        slots = draw.choice(people, others + 1, replace=False)
+        rows = np.column_stack([_cells(role, others, draw) for role in roles])
+        yield together(slots[1:], rows, int(slots[0]), random_change(roles, unit, draw), draw.permutation(others + 1),
+                       int(draw.integers(1, 4)))
+
+
+def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
+    """What becomes of one record.
+
+    Args:
+        roles: of the columns.
+        unit: of the promise.
+        draw: what `study_generator` gives.
+    """
+    first, second = (np.array([_cells(role, 1, draw)[0] for role in roles]) for _ in range(2))
+    if unit is Relation.ADD_OR_REMOVE or draw.random() < 0.2:
+        return Change(first, None)
+    if draw.random() < 0.5:  # one column alone
+        place = int(draw.integers(len(roles)))
+        second = np.where(np.arange(len(roles)) == place, second, first)
+    return Change(first, second)
+
+
+def _cells(role: Role, count: int, draw: Any) -> NDArray[np.float64]:
+    """(count,) what so many people have in a column."""
+    if isinstance(role, Category):
+        levels = len(role.levels)
+        if draw.random() < 0.5:  # else all levels alike
+            return np.asarray(draw.choice(levels, count, p=draw.dirichlet(np.ones(levels))), np.float64)
+        return np.asarray(draw.integers(levels, size=count), np.float64)
+    if isinstance(role, Numeric):
+        low, high = -1.0, 1.0
+    else:
+        low, high = (float(row[0]) for row in corners([role]))
+    if draw.random() < 0.3:
+        return np.where(draw.random(count) < draw.random(), low, high)
+    between = np.asarray(low + (high - low) * draw.random(count))
+    near_zero = draw.standard_normal(count) * 10.0 ** draw.integers(-2, 5)  # of a column without ends
+    return between if isinstance(role, Numeric) or draw.random() < 0.5 else np.clip(near_zero, low, high)

@@ -1,0 +1,269 @@
+"""A mechanism's own run, walked over pairs of neighbours: what it publishes, how it fails, and what else it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confide.audit.comparing import Loss, exceeds
+from confide.audit.fixed_transcript import DIFFERS, Neighbours, fixed_transcript_audit
+from confide.audit.history_loss import UnreleasedIntermediate, exactly
+from confide.audit.paid_for import PaidFor
+from confide.audit.report import AuditRow
+from confide.audit.side_channels import Failed, overheard
+from confide.audit.unpublished import RAW, unpublished
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.guarantees import Privacy
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+
+__all__ = ["Run", "Walk", "walk"]
+
+Run = Callable[[Any, Noise], Any]
+"""What is walked: (data, noise) -> what is published."""
+
+_ANOTHER = "what the run warns of, prints or logs differs although all noisy answers are the same"
+_HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
+_AGAIN = "run again on the same records with the same noisy answers, it publishes another thing: it keeps something " \
+         "between runs, or draws elsewhere"
+_LEFT = "the run leaves threads behind, and what they say later is heard by nobody"
+_ALONE = ("noise was drawn without `center=` (stream {}), and what the run publishes or says differs on equal noise: a "
+          "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. What "
+          "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
+          "what differs is bare")
+_REPEATED = 16  # pairs whose first run is done again, and whose hidden answers are changed
+_OTHERS = 4  # ... so often; those of the others once, in another way each time
+_PROBED = 5  # pairs above the promise on which is looked for what is not published
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What a walk found.
+
+    Args:
+        claim: the promised loss.
+        promised: its parameter.
+        measured: the worst loss over the pairs, in that parameter.
+        leaks: what tells two neighbours apart whatever is drawn, and so ended the walk; empty for a sound mechanism.
+        failure: how the run failed on both of two neighbours; "" where it did not.
+        pairs: how many were walked.
+        worst: the pair with the worst loss; None where every loss is 0.
+        shown: the pair that tells of the leak, or else of the failure; None where there is neither.
+        spoke: whether the run said something besides, the same for the two of every pair.
+        unknown: why the loss of what is published is not known; "" where it is.
+        alone: streams that were drawn without a center where what is published, or said, differs.
+        formulas: hidden streams whose loss is computed by a formula of the mechanism's own.
+    """
+
+    claim: Loss
+    promised: float
+    measured: float
+    leaks: tuple[str, ...]
+    failure: str
+    pairs: int
+    worst: Neighbours | None
+    shown: Neighbours | None
+    spoke: bool
+    unknown: str = ""
+    alone: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()
+
+    @property
+    def flagged(self) -> bool:
+        """A leak, a loss above the promise, or a failure."""
+        return bool(self.leaks or self.failure) or (not self.unknown and exceeds(self.measured, self.promised))
+
+    @property
+    def refuted(self) -> bool:
+        """The same without failures, which a control may not owe its flag to."""
+        return bool(self.leaks) or exceeds(self.measured, self.promised)
+
+    def row(self, promise: Privacy, words: Callable[[Neighbours], str]) -> AuditRow:
+        """As a row of a report, judged by the promise that was put to it, or not measured.
+
+        Args:
+            promise: which.
+            words: of a pair, which is made up.
+        """
+        measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
+                                             f"equal noise, {exactly(self.formulas)}")
+        at = "" if self.shown is None else words(self.shown)
+        if self.failure:
+            measured, evidence = math.nan, f"{self.failure}: {at}"
+        elif self.flagged and self.worst is not None:
+            evidence += f"; the largest of {words(self.worst)}"
+        if self.leaks:
+            measured, evidence = math.inf, f"{self.leaks[0]}: pair {self.pairs:,}, {at}"
+        why = self.unknown or (_ALONE.format(", ".join(self.alone)) if self.alone else "")
+        if why and not self.flagged:
+            return AuditRow.unmeasured(promise, why)
+        return AuditRow.of_privacy(promise, measured, evidence, flagged=self.flagged)
+
+
+def walk(
+    run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int, *, part: str = "",
+    unreleased: Mapping[str, UnreleasedIntermediate] | None = None, named: bool = True, probed: bool = True,
+    paid: PaidFor | None = None,
+) -> Walk:
+    """Walk until something tells two neighbours apart whatever is drawn, or to the end.
+
+    Args:
+        run: the mechanism itself.
+        pairs: of made-up neighbours.
+        claim: what is promised of it.
+        seed: of the made-up noise; every pair has a history of its own.
+        part: first words of the streams that the promise is about; "" for all.
+        unreleased: streams whose noisy answers are not published, as `fixed_transcript_audit` takes them.
+        named: False where the promise is about a part of the noise, and nobody says which.
+        probed: whether to ask, above the promise, whether that is the loss of what is published.
+        paid: is told of what each pair's runs drew; None where nobody asks whether it was paid for.
+
+    Raises:
+        InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.
+    """
+    found = _Found(run, claim, part, unreleased or {}, paid)
+    for number, pair in enumerate(pairs):
+        found.meet(pair, seed + number)
+        if number < _REPEATED:
+            found.repeat(pair, seed + number)
+        if found.leaks or found.left:
+            break
+    if found.count == 0:
+        fixed_transcript_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
+    return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
+                found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone),
+                found.formulas)
+
+
+class _Found:
+    """What was found so far."""
+
+    def __init__(
+        self, run: Run, claim: Loss, part: str, unreleased: Mapping[str, UnreleasedIntermediate], paid: PaidFor | None
+    ) -> None:
+        self._run, self._claim, self._part, self._unreleased, self._paid = run, claim, part, unreleased, paid
+        self._above: list[tuple[Neighbours, int]] = []
+        self._raw = False
+        self.leaks: dict[str, None] = {}
+        self.failure, self.spoke, self.left = "", False, False
+        self.count, self.promised, self.measured = 0, math.nan, 0.0
+        self.worst: Neighbours | None = None
+        self.shown: Neighbours | None = None
+        self.alone: dict[str, None] = {}
+        self.doubts: dict[str, None] = {}
+        self.formulas: tuple[str, ...] = ()
+
+    def meet(self, pair: Neighbours, seed: int) -> None:
+        """The two runs of a pair; a second time where they say different things: what is compiled or read for the first
+        time says so once.
+        """
+        self.count += 1
+        steps, found = self._both(pair, seed)
+        if steps.another:
+            steps, found = self._both(pair, seed)
+        if self._paid is not None:
+            self._paid.meet(steps.noises[0], steps.noises[1], pair, seed)
+        self.promised, self.spoke, self.left = found.promised, self.spoke or steps.spoke, steps.left
+        leaks = dict.fromkeys((*steps.leaks, *(found.leaks if not steps.failure else ())))
+        if steps.alone and not leaks.keys().isdisjoint(_HIDEABLE):
+            self.alone |= steps.alone
+            leaks = {leak: None for leak in leaks if leak not in _HIDEABLE}
+        if (leaks and not self.leaks) or (steps.failure and not self.failure):
+            self.shown = pair
+        self.leaks |= leaks
+        self.failure = self.failure or steps.failure
+        self._raw = self._raw or steps.raw
+        self.doubts |= dict.fromkeys(found.doubts)
+        self.formulas = found.formulas
+        if exceeds(found.measured, found.promised) and len(self._above) < _PROBED:
+            self._above.append((pair, seed))
+        if found.measured > self.measured:
+            self.measured, self.worst = found.measured, pair
+
+    def _both(self, pair: Neighbours, seed: int) -> tuple[_Steps, Any]:
+        steps = _Steps(self._run, pair.published)
+        told = Neighbours(pair.first, pair.second, steps.published)
+        other_answers = _OTHERS if self.count <= _REPEATED else 1
+        try:
+            found = fixed_transcript_audit(
+                steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed), self._unreleased,
+                other_answers=other_answers)
+            return steps, found[self._part]
+        except ConfideError:
+            raise
+        except Exception as error:
+            if not self._unreleased:
+                raise
+            raise InvalidInput("unreleased_streams", f"the draws of {', '.join(self._unreleased)} are not those of "
+                               f"what they are said to be ({type(error).__name__})") from error
+
+    def repeat(self, pair: Neighbours, seed: int) -> None:
+        """The first run of a pair once more, with the answers that it had."""
+        steps, history = _Steps(self._run, pair.published), RecordingNoise(Noise.simulated(seed))
+        first = steps.published(steps.run(pair.first, history))
+        if steps.published(steps.run(pair.first, ForcedNoise(history.draws))) != first:
+            self.leaks[_AGAIN], self.shown = None, pair
+
+    def unknown(self, *, named: bool) -> str:
+        """Why a loss that is above the promise is none of what is published."""
+        if self.left:
+            return _LEFT
+        if self.doubts:
+            return next(iter(self.doubts))
+        if not exceeds(self.measured, self.promised) or self.leaks or self.failure:
+            return ""
+        if not named:
+            return ("it is about a part of the noise, and `part_streams` does not name the streams of that part: all "
+                    "noisy answers together lose more")
+        if self._raw:
+            return f"it draws raw material ({' and '.join(RAW)}), of which nobody hears what it protects"
+        names = unpublished(self._run, self._above, self._unreleased)
+        return (f"noisy answers of {', '.join(names)} are not published as they are, so that what is published may "
+                "lose less: name what is published of them in `unreleased_streams`") if names else ""
+
+
+class _Steps:
+    """The runs of a pair: fixed_transcript_audit is given what each published, or how it failed."""
+
+    def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
+        self._run, self._published = run, published
+        self._said: list[tuple[tuple[str, str], ...]] = []
+        self._failed: list[str] = []
+        self.noises: list[Any] = []
+        self.left = self.raw = False
+        self.alone: dict[str, None] = {}
+
+    def run(self, data: Any, noise: Noise) -> Any:
+        outcome, heard = overheard(lambda: self._published(self._run(data, noise)))
+        self.noises.append(noise)
+        self._said.append(heard.words)
+        self._failed.append(outcome.how if isinstance(outcome, Failed) else "")
+        self.left = self.left or bool(heard.left)
+        self.raw = self.raw or any(draw.law in RAW for draw in getattr(noise, "draws", ()))
+        self.alone |= dict.fromkeys(str(draw.stream[0]) for draw in getattr(noise, "draws", ()) if not draw.centered)
+        return outcome
+
+    def published(self, outcome: Any) -> bytes:
+        return outcome.how.encode() if isinstance(outcome, Failed) else bytes(outcome)
+
+    @property
+    def another(self) -> bool:
+        """Whether what was said differs: of the two, or with other hidden answers."""
+        return len(set(self._said)) > 1
+
+    @property
+    def leaks(self) -> list[str]:
+        first, second = self._failed[:2]
+        found = [f"the run fails on one of two neighbours ({first or second}) and not in the same way on the other"]
+        return (found if first != second else []) + ([_ANOTHER] if self.another else [])
+
+    @property
+    def failure(self) -> str:
+        """Where both failed alike."""
+        first, second = self._failed[:2]
+        return f"the run fails on made-up neighbours ({first}), on both alike" if first and first == second else ""
+
+    @property
+    def spoke(self) -> bool:
+        return any(self._said)

@@ -1,0 +1,85 @@
+"""Noisy answers that a run does not publish: changed alone, they change nothing that anybody sees.
+
+Along a history an audit counts each noisy answer as published. Of a run that publishes less, such as which of them is
+the largest, that count is no measurement. So where it is above the promise, some answers are changed by about their
+noise, one by one: what is published as it is, or rounded to less than that, shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from confide.audit.fixed_transcript import Neighbours
+from confide.audit.history_loss import Unreleased, belongs
+from confide.audit.side_channels import overheard
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
+
+__all__ = ["RAW", "unpublished"]
+
+RAW = ("exponential", "words")
+"""Laws of which nobody at the door hears what they protect."""
+
+_ENTRIES = 8  # of one draw that are changed
+_DRAWS = 8  # that are looked at
+
+
+def unpublished(
+    run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], unreleased: Unreleased,
+    streams: Collection[StreamName] | None = None,
+) -> list[str]:
+    """Streams of which some answer is not seen in most of the histories, nor where it is larger nor where it is less.
+
+    Args:
+        run: the mechanism itself.
+        histories: pairs of neighbours, of which the first is run, each with the seed of its noise.
+        unreleased: streams that are known to be hidden.
+        streams: those that are looked at; all, where it is left out.
+    """
+    unseen: Counter[str] = Counter()
+    for pair, seed in histories:
+
+        def shown(noise: Noise, pair: Neighbours = pair) -> Any:
+            return overheard(lambda: pair.published(run(pair.first, noise)))[0]
+
+        def alike(k: int, others: Sequence[Draw], draws: Sequence[Draw], before: Any) -> bool:
+            return all(shown(ForcedNoise([*draws[:k], other, *draws[k + 1:]])) == before for other in others)
+
+        history = RecordingNoise(Noise.simulated(seed))
+        before = shown(history)
+        asked = [(k, draw) for k, draw in enumerate(history.draws) if streams is None or draw.stream in streams]
+        looked_at = [(k, draw) for k, draw in asked[:_DRAWS] if draw.law != "split"
+                     and not any(belongs(draw, part) for part in unreleased)]
+        unseen.update({str(draw.stream[0]) for k, draw in looked_at
+                       if any(alike(k, others, history.draws, before) for others in _changed(draw))})
+    return [name for name, count in unseen.items() if 2 * count > len(histories)]
+
+
+def _changed(draw: Draw) -> Iterator[list[Draw]]:
+    """For each of some entries, the draw with another answer there."""
+    flat = draw.value.reshape(-1)
+    for entry in np.unique(np.linspace(0, flat.size - 1, min(flat.size, _ENTRIES)).astype(int)) if flat.size else ():
+        found = []
+        for value in _others(draw, flat[entry]):
+            other = flat.copy()
+            other[entry] = value
+            found.append(replace(draw, value=other.reshape(draw.value.shape)))
+        yield found
+
+
+def _others(draw: Draw, value: Any) -> list[Any]:
+    """Other answers that might have been drawn."""
+    if draw.law == "channel":
+        return [k for k in range(len(draw.table[0])) if k != value][:4]
+    if draw.law == "selection":
+        return [k for k in range(len(draw.center)) if k != value][:4]
+    if draw.law in RAW:
+        return [value + value.dtype.type(1)]
+    step = max(1, math.ceil(draw.scale)) if draw.value.dtype.kind == "i" else float(draw.scale)
+    return [value - step, value + step]

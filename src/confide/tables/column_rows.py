@@ -1,0 +1,147 @@
+"""A row for each person, by the public roles of its columns: numbers, scaled or as they are, and ranks of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
+from confide.tables import Category, FirstRows, Measured, Numeric, Roster, TableSource, rejections
+from confide.tables.roles import FINE
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_cells", "typed_row"]
+
+Role = Numeric | Category | Measured
+"""What a column's cells may be: in [-1, 1] after scaling, the rank of a level, or a number in its own unit."""
+
+
+def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A002
+    """The columns' names.
+
+    Args:
+        roles: of the columns.
+        id: the column of ids, or "row".
+
+    Raises:
+        InvalidInput: none, one name twice, or the ids' among them.
+    """
+    names = tuple(role.column for role in roles)
+    if not names or len(set(names)) < len(names):
+        raise InvalidInput("columns", f"{', '.join(names) or 'none'}", "must be one column or more, each once")
+    if id in names:
+        raise InvalidInput("people.id", f"{id!r} is also asked for", "give one of the two columns another name")
+    return names
+
+
+def read_rows(
+    source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
+    rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
+) -> Iterator[SlotRows]:
+    """Read a table once. One person's bad row is hers alone: she counts as a slot without a record.
+
+    Args:
+        source: the table.
+        roles: of its columns.
+        roster: the public list of ids.
+        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
+        rejected: receives id -> reason, as `confide.tables.read_records` has it; the operator's alone.
+        rows: of a batch, at most; it changes nothing but speed.
+
+    Raises:
+        InvalidInput: a column is missing, or of a type that cannot hold what it is for; never for a value.
+
+    Example:
+        >>> from confide.tables import open_table
+        >>> table, rejected = open_table({"mood": ["good", "bad", "?"], "age": [20, 60, 40]}), {}
+        >>> roles = (Category(column="mood", levels=("bad", "good")), Numeric(column="age", lower=20, upper=60))
+        >>> for batch in read_rows(table, roles=roles, roster=Roster(3), rejected=rejected):
+        ...     print(batch.index, batch.cells.tolist(), rejected)
+        [0 1] [[1.0, -1.0], [0.0, 1.0]] {'3': 'mood: is not a level; must be one of bad, good'}
+    """
+    names = check_roles(roles, id)
+    if id == "row" and not source.ordered:
+        raise InvalidInput("people.id", "the rows of a query have no order", "name a column of ids")
+    return _read(source.batches([*names, *([] if id == "row" else [id])], rows), roles, FirstRows(roster, id), rejected)
+
+
+def _read(
+    batches: Iterator[pa.RecordBatch], roles: Sequence[Role], first: FirstRows,
+    rejected: MutableMapping[str, str] | None,
+) -> Iterator[SlotRows]:
+    for batch in batches:
+        index = first.claim(batch)
+        cells, wrong = np.empty((len(index), len(roles))), np.zeros((len(index), len(roles)), np.int8)
+        for place, role in enumerate(roles):
+            cells[:, place], wrong[:, place] = role.encode(batch.column(role.column))
+        bad = (wrong != FINE).any(axis=1)
+        lost = bad | (index < 0)
+        if rejected is not None and lost.any():
+            at = np.argmax(wrong != FINE, axis=1)
+            reasons = {row: roles[at[row]].reason(int(wrong[row, at[row]]))
+                       for row in np.flatnonzero(bad & (index >= 0)).tolist()}
+            rejected.update(rejections(first, batch, index, lost, reasons))
+        yield SlotRows(index[~lost], cells[~lost])
+
+
+def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
+    """Whether somebody typed the columns that a campaign asks for, and no other.
+
+    Args:
+        values: column -> what she typed.
+        columns: that it asks for.
+
+    Raises:
+        InvalidInput: a column too many, with the nearest one that is asked for, or one that is missing.
+    """
+    for name in values:
+        if name not in columns:
+            raise InvalidInput("record", f"{name!r} is not a column of this campaign",
+                               did_you_mean(name, columns, f"columns: {', '.join(columns)}", cutoff=0.5))
+    missing = [name for name in columns if name not in values]
+    if missing:
+        raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(columns)}")
+
+
+def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:
+    """(c,) one person's row as she types it, coded as the file's would be.
+
+    Args:
+        values: column -> what she would write there.
+        roles: of the columns.
+
+    Raises:
+        InvalidInput: no such column, one that is missing, or a value that cannot be used. The message is hers.
+
+    Example:
+        >>> typed_row({"mood": "good"}, (Category(column="mood", levels=("bad", "good")),)).tolist()
+        [1.0]
+    """
+    check_typed(values, [role.column for role in roles])
+    row = np.empty(len(roles))
+    for place, role in enumerate(roles):
+        row[place], problem = role.encode_one(values[role.column])
+        if problem:
+            raise InvalidInput("record", problem)
+    return row
+
+
+def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str | float]:
+    """column -> what gives one row's cells, as `typed_row` reads it.
+
+    Args:
+        cells: (c,) of one row.
+        roles: of the columns.
+
+    Example:
+        >>> roles = (Category(column="mood", levels=("bad", "good")), Numeric(column="age", lower=20, upper=60))
+        >>> typed_cells([1.0, -0.5], roles)
+        {'mood': 'good', 'age': 30.0}
+    """
+    return {role.column: role.levels[int(cell)] if isinstance(role, Category)
+            else role.middle + cell * role.scale if isinstance(role, Numeric) else cell
+            for role, cell in zip(roles, cells, strict=True)}

@@ -1,0 +1,180 @@
+"""The one engine: what it injects into a run, what it lets a family name, and what it says where it sees nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from confide.audit import (
+    Audited,
+    AuditRow,
+    Concern,
+    Laws,
+    Measurement,
+    Neighbours,
+    RepeatedNoise,
+    Transcripts,
+    Verdict,
+    audit,
+    heard,
+)
+from confide.contract import Audience, ConfideDeprecationWarning, Guarantees, Privacy, Relation, Source
+from confide.market import LinearCost, MajorityMarket
+from confide.market.collection import BitCollection
+from confide.privacy import PureDP
+from confide.privacy.events import PureEvent
+from confide.privacy.noise import Noise
+
+SOURCE = Source(document="a", statement="b")
+
+
+def promise(epsilon: float) -> Privacy:
+    return Privacy(loss=PureDP(epsilon), neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=SOURCE)
+
+
+@dataclass(frozen=True)
+class Board:
+    sums: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    billboard: Board
+
+
+def sums(values: Any, noise: Noise) -> Outcome:
+    """Two sums of numbers in [0, 1], each for a loss of 1/2."""
+    return Outcome(Board(tuple(float(noise.laplace(2.0, 1, stream=("sum", k), center=[values[k]])[0]) for k in (0, 1))))
+
+
+def shown(outcome: Outcome) -> bytes:
+    return repr(sorted(vars(outcome.billboard).items())).encode()
+
+
+def walked(
+    run: Callable[[Any, Noise], Any] = sums, published: Callable[[Any], bytes] = shown, **more: Any
+) -> Transcripts:
+    pairs = [Neighbours([0.0, 0.0], [1.0, 1.0], published), Neighbours([0.0, 0.0], [1.0, 0.0], published)]
+    return Transcripts(named="privacy", run=run, pairs=lambda: pairs, seed=3, promises=[promise(1.0)], **more)
+
+
+def audited(*measured: Any, epsilon: float = 1.0) -> Audited:
+    return Audited(promises=Guarantees((promise(epsilon),)), measured=measured,
+                   events=lambda: [PureEvent(epsilon=epsilon, neighbours=Relation.REPLACE)])
+
+
+INJECTED = ["no noise", "the records beside what is published", "0.9 of the noise that the promise needs",
+            "everything released twice", "the noise of one draw used again"]
+
+
+def test_a_sound_run_is_kept_and_each_injected_fault_is_flagged() -> None:
+    told = list[tuple[int, int | None]]()
+    report = audit(audited(walked()), lambda *step: told.append(step))
+    assert report.passed, report.problems
+    row = report.rows[0]
+    assert (row.promise, row.verdict, row.measured, row.holds) == ("privacy", "kept", 1.0, (promise(1.0).sentence(),))
+    assert [control.mutant for control in report.controls if control.name == "privacy"] == INJECTED
+    assert told == [(1, 1)]
+
+
+def test_half_of_the_noise_of_each_part_is_injected() -> None:
+    report = audit(audited(walked(claims={"sum/0": PureDP(0.5), "sum/1": PureDP(0.5)})))
+    assert report.passed, report.problems
+    found = {(control.name, control.mutant) for control in report.controls}
+    assert {("privacy: sum/0", "half of its noise"), ("privacy: sum/1", "half of its noise")} <= found
+
+
+def test_an_audit_that_looks_away_does_not_pass() -> None:
+    """What the public sees is not compared, so that records on the billboard are not seen."""
+    report = audit(audited(walked(published=lambda outcome: b"")))
+    assert not report.passed
+    assert {control.mutant for control in report.controls if not control.flagged} >= {
+        "the records beside what is published", "the noise of one draw used again"}
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.99])
+def test_less_noise_than_is_promised_is_broken(factor: float) -> None:
+    def quiet(values: Any, noise: Noise) -> Outcome:
+        return Outcome(Board(tuple(float(noise.laplace(2.0 * factor, 1, stream=("sum", k), center=[values[k]])[0])
+                                   for k in (0, 1))))
+
+    report = audit(audited(walked(quiet)))
+    assert report.rows[0].verdict is Verdict.BROKEN
+    assert report.rows[0].measured == pytest.approx(1 / factor)
+
+
+def test_where_less_is_lost_than_is_promised_faults_are_as_sharp() -> None:
+    """Of noise that is four times too large nine tenths of a quarter are injected."""
+    def loud(values: Any, noise: Noise) -> Outcome:
+        return Outcome(Board(tuple(float(noise.laplace(8.0, 1, stream=("sum", k), center=[values[k]])[0])
+                                   for k in (0, 1))))
+
+    report = audit(audited(walked(loud)))
+    assert report.passed, report.problems
+    found = [control.mutant for control in report.controls if control.name == "privacy"]
+    assert "0.9 of the noise that the promise needs" in found
+    assert "everything released twice" not in found  # that is within the promise
+
+
+def test_faults_of_its_own_go_through_the_same_walk() -> None:
+    def bounded(values: Any, noise: Noise) -> Outcome:
+        return sums([min(max(value, 0.0), 1.0) for value in values], noise)
+
+    report = audit(audited(walked(faults={"a bound that is not applied": lambda values, noise: sums(
+        [16 * value for value in values], noise), "nothing": bounded})))
+    flagged = {control.mutant: control.flagged for control in report.controls}
+    assert flagged["a bound that is not applied"]
+    assert not flagged["nothing"]
+    assert not report.passed
+
+
+def test_a_measurement_is_repeated_on_what_is_faulty() -> None:
+    def rows(paid: float) -> list[AuditRow]:
+        return [AuditRow.at_most("money", 1.0, paid, "counted", concern=Concern.BUDGET, unit="EUR")]
+
+    money = Measurement(named="money", rows=rows, sound=1.0, faults={"twice": 2.0, "the same": 1.0})
+    report = audit(audited(walked(), money))
+    assert [(control.mutant, control.flagged) for control in report.controls if control.name == "money"] == [
+        ("twice", True), ("the same", False)]
+    assert [row.verdict for row in report.rows if row.promise == "money"] == ["kept"]
+
+
+def test_laws_are_tested_on_secure_draws_and_wrong_sources() -> None:
+    draws = heard(sums, [0.0, 1.0], 1)
+    assert [(draw.law, float(draw.scale)) for draw in draws] == [("laplace", 2.0)]
+    rows, controls = Laws(draws=lambda: draws, samples=2000, false_alarm=1e-9, seed=1).measured()
+    assert [row.verdict for row in rows] == ["kept"]
+    assert [(control.mutant, control.flagged) for control in controls] == [
+        ("a source with 0.5 of the scale", True), ("a source that adds nothing", True),
+        ("a source that starts anew for every stream", True)]
+
+
+def test_every_concern_has_a_row_where_reasons_are_given() -> None:
+    reasons = dict.fromkeys(Concern, "it only adds noise")
+    it = Audited(promises=Guarantees((promise(1.0),)), measured=[walked()], unpromised=reasons,
+                 events=lambda: [PureEvent(epsilon=1.0, neighbours=Relation.REPLACE)])
+    assert {row.concern for row in audit(it).rows} == set(Concern)
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian", "discrete_laplace", "discrete_gaussian"])
+def test_repeated_noise_is_the_same_in_all_draws_of_a_law(law: str) -> None:
+    noise = RepeatedNoise(Noise.simulated(2))
+    center = [0, 40, 70]
+    one, other = (getattr(noise, law)(3, 3, stream=name, center=center) for name in ("one", "other"))
+    assert one.tolist() == other.tolist()
+    assert (one != center).any()
+    moved = getattr(noise, law)(3, 3, stream="moved", center=[1, 41, 71])
+    assert (moved - one).tolist() == pytest.approx([1, 1, 1])
+
+
+def test_old_audits_of_families_work_with_a_warning() -> None:
+    collection = BitCollection(market=MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0), minor_units=10**6)
+    with pytest.warns(ConfideDeprecationWarning, match="'audit_majority' is called"):
+        from confide.market.audit import audit_majority
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert audit_majority(collection).passed

@@ -1,0 +1,37 @@
+"""Old names of `confide.audit` in use: what is done with each, and what the new one gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
+    """What is done with old names of `confide.audit`, and what the new ones give."""
+    from confide import audit as a
+    from confide.privacy import PureDP
+    from confide.privacy.noise import Noise
+
+    def winner(values: Any, noise: Any) -> Any:
+        return noise.discrete_laplace(2, 2, stream="winner", center=values).argmax()
+
+    pairs = [a.Neighbours([5, 0], [5, 1], lambda outcome: repr(outcome).encode())]
+    given: Any = (winner, pairs, {"": PureDP(1.0)}, Noise.simulated)
+    hidden: Any = {"winner": a.NOISY_MAX}
+    old: dict[str, Any] = {"name": "a", "planted_bug": "b", "flagged": True}
+    by_old: dict[str, Any] = {"hidden": hidden}
+    twice: dict[str, Any] = {"disguises": 2}
+    return {
+        ("", "DoorAudit"): (lambda: a.DoorAudit, a.TranscriptAudit),  # type: ignore[attr-defined]
+        ("", "HiddenPart"): (lambda: a.HiddenPart, a.UnreleasedIntermediate),  # type: ignore[attr-defined]
+        ("", "PlantedBug"): (lambda: a.PlantedBug, a.Mutant),  # type: ignore[attr-defined]
+        ("", "beside_charge"): (lambda: a.beside_charge, a.charge_and_rest),  # type: ignore[attr-defined]
+        ("", "door_audit"): (lambda: a.door_audit, a.fixed_transcript_audit),  # type: ignore[attr-defined]
+        ("", "mixed"): (lambda: a.mixed, a.inject_fault),  # type: ignore[attr-defined]
+        ("Control", "planted_bug"): (lambda: a.Control(**old),
+                                     a.Control(name="a", mutant="b", flagged=True)),
+        ("fixed_transcript_audit", "hidden"): (lambda: a.fixed_transcript_audit(*given, **by_old),
+                                               a.fixed_transcript_audit(*given, unreleased=hidden)),
+        ("fixed_transcript_audit", "disguises"): (
+            lambda: a.fixed_transcript_audit(*given, hidden, **twice),
+            a.fixed_transcript_audit(*given, hidden, other_answers=2)),
+    }
