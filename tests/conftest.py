@@ -41,7 +41,8 @@ def _forget_stale_machine_code() -> None:
     """Numba keeps what it compiled by the date of one file, though a function may call those of another one."""
     for folder in {path.parent for path in (Path(__file__).parents[1] / "src").rglob("*.nbi")}:
         kept = [*folder.glob("*.nbi"), *folder.glob("*.nbc")]
-        if max(path.stat().st_mtime for path in folder.parent.glob("*.py")) > min(p.stat().st_mtime for p in kept):
+        written = [path.stat().st_mtime for path in folder.parent.glob("*.py")]  # none where they have moved
+        if not written or max(written) > min(path.stat().st_mtime for path in kept):
             for path in kept:
                 path.unlink(missing_ok=True)
 

@@ -15,6 +15,8 @@ from golden_files import FOUND, PACKS
 from test_golden_packs import SLOW
 from wire_names import declaring
 
+from cases import fast
+
 NAMES = [name for name in PACKS if name not in SLOW]
 KINDS = [next(name for name in NAMES if FOUND["files"][name]["kind"] == kind)
          for kind in sorted({FOUND["files"][name]["kind"] for name in NAMES})]
@@ -49,8 +51,8 @@ def test_files_are_read_and_written_alike_under_other_names(seed: int, names: li
     assert there.keys() == set(names)
 
 
-@pytest.mark.parametrize(("mode", "said"), [("undeclared", "belongs to no installed kind"),
-                                            ("fields", "cannot be rebuilt")])
+@pytest.mark.parametrize(("mode", "said"), fast(1, [("undeclared", "belongs to no installed kind"),
+                                                    ("fields", "cannot be rebuilt")]))
 def test_names_of_python_would_not_do(mode: str, said: str, tmp_path: Path) -> None:
     """So that the test above can fail: with the new names written and read, no pack of a kind of ours is read."""
     ours = [name for name in KINDS if FOUND["files"][name]["kind"] != "histogram"]

@@ -16,13 +16,13 @@ from shared_programs import EDITS, FAMILIES, MODES, PEOPLE, campaign, rows, type
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
+from cli.commands import CONFIDE
 from confide import Outcome
 from confide.audit import AuditReport
 from confide.campaign import Store, verify
 from confide.campaign.kinds.programs.audit import audit_life, audit_plan
 from confide.campaign.kinds.programs.baselines import in_order, lottery
 from confide.campaign.kinds.programs.made_up import made_up
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
@@ -385,7 +385,7 @@ def test_the_command_line_plans_shows_shares_and_refuses(tmp_path: Path, capsys:
     it = campaign(tmp_path)
 
     def confide(*arguments: object) -> tuple[int, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, capsys.readouterr().out
 
     path = tmp_path / "shared.toml"

@@ -18,6 +18,7 @@ from held_campaign import METHODS, ROWS, campaign, lines
 
 from campaign.forging import words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.kinds.release import audit
 from confide.campaign.kinds.release.post_processing import more_answers, more_rows
@@ -25,7 +26,6 @@ from confide.campaign.kinds.release.results import LEVEL, bars
 from confide.campaign.pack import row_files
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.results import _rows
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicWarning, Refused
 from confide.contract.kinds import as_rows
@@ -48,7 +48,7 @@ class Told:
         self.capsys = capsys
 
     def __call__(self, *arguments: object) -> tuple[int, str, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, *self.capsys.readouterr()
 
 

@@ -21,6 +21,7 @@ from scipy.stats import binom
 
 from campaign.forging import words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
@@ -28,7 +29,6 @@ from confide.campaign.kinds.release.held import HeldTable
 from confide.campaign.kinds.release.results import bars, released_answers
 from confide.campaign.verification import promises
 from confide.campaign.verification.findings import Broken
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.encoding import encode
@@ -426,7 +426,7 @@ def test_bars_cover_what_they_say(tmp_path: Path) -> None:
 
 def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def confide(*arguments: object) -> str:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         out, err = capsys.readouterr()
         assert code == 0, err
         return out
